@@ -91,7 +91,7 @@ export class BufferPool implements ReusableMemory {
     this.#freeBytes += buffer.length;
     // Evict the least recently used buffers.
     while (this.#freeBytes > maxFreeBytes) {
-      const evictedIndex = this.#freeBuffers.findIndex((each) => !isShared(each));
+      const evictedIndex = this.#freeBuffers.findIndex((freeBuffer) => !isShared(freeBuffer));
       if (evictedIndex < 0) return;
       this.#freeBytes -= this.#freeBuffers.splice(evictedIndex, 1)[0]?.length ?? 0;
     }

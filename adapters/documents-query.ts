@@ -54,7 +54,7 @@ export const getRequiredValues = (condition: unknown): readonly Scalar[] | undef
   const value = isPlainObject(condition) && '$eq' in condition ? condition.$eq : condition;
   const values = isPlainObject(value) && Array.isArray(value.$in) ? (value.$in as unknown[]) : [value];
   // Null also matches missing fields, which no index lists.
-  return values.every((one): one is Scalar => isScalar(one) && one !== null) ? values : undefined;
+  return values.every((value): value is Scalar => isScalar(value) && value !== null) ? values : undefined;
 };
 
 /** Returns the values of a condition that only requires a field to have one of them. */

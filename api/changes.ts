@@ -173,7 +173,7 @@ export const createTransact = ({ documents, clock, directory }: ChangePorts, con
       for (const [tenantId, entries] of chains) await appendRecords(transaction, tenantId, entries);
       return result;
     });
-    for (const each of writes) directory?.applyWrite(...each);
+    for (const write of writes) directory?.applyWrite(...write);
     return done;
   };
 

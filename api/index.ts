@@ -34,7 +34,7 @@ export const migrateDocuments: typeof import('./document-migrations.ts').migrate
 export const listDocumentMigrations = async (): Promise<readonly string[]> =>
   (await import('./document-migrations.ts')).migrations.map(({ id }) => id);
 
-/** Returns the secrets for a new installation, identical for each attempt of `firstStart`. */
+/** Returns the secrets for a new installation, identical for each attempt of `initializeInstallation`. */
 export const generateFirstSecrets = async (): Promise<GeneratedSecrets> =>
   (await import('./identity/accounts/first-start.ts')).generateSecrets();
 

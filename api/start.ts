@@ -13,6 +13,7 @@ import type { Bus } from '../schemas/ports/bus.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import type { Counters } from '../schemas/ports/counters.ts';
+import type { DemoSender } from '../schemas/ports/demo.ts';
 import type { Documents } from '../schemas/ports/documents.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Log } from '../schemas/ports/log.ts';
@@ -74,6 +75,8 @@ export interface ApiOptions {
   readonly jobs: Jobs;
   /** Status of consumer groups, of all processes */
   readonly groupStatuses?: GroupStatuses;
+  /** Loads demo data; only a process that runs all roles can */
+  readonly demo?: DemoSender | undefined;
   /** Outbound requests to user-chosen addresses; tests replace the name service. */
   readonly outbound?: Outbound;
   /** For tests: validates every response against its declared schema. */

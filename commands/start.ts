@@ -20,6 +20,7 @@ import { withTimeout } from '../runtime/timeout.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import { openPlatformDeadLetters } from './dead-letter-request.ts';
+import { createDemoSender } from './demo/sender.ts';
 import { createHealthHandler } from './health.ts';
 import { rejectExistingData, requireSecretKey } from './installation.ts';
 import { lagRoles, type RunningLagMonitor, watchGroups } from './lag.ts';
@@ -145,8 +146,10 @@ const startRoles = async (
     }
   }
   if (hasRole('api')) {
-    const api = await startRole((openers) => startApi({ ...openers, deadLetters, groupStatuses }));
-    onStarted(api);
+    const demo = shouldRunAllRoles ? createDemoSender(platform) : undefined;
+    const api = await startRole((openers) => startApi({ ...openers, deadLetters, groupStatuses, demo }));
+    // Stopped first: nothing is sent to receivers that stop.
+    onStarted({ ...api, stop: async () => void (await Promise.all([demo?.stop(), api.stop()])) });
     sockets = api.sockets;
     listeners.push((request, response) => {
       api.callback(request, response);

@@ -1,4 +1,4 @@
-/** Secrets of a check and their hosts: no text may take one to another host, whatever way it came into the text. */
+/** Secrets of a check and their hosts: a secret may be sent only to its own hosts, however it got into a text. */
 import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import { findValueNames } from '../subjects/synthetics/templates.ts';

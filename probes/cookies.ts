@@ -94,7 +94,7 @@ export class Cookies {
           cookie.expiresAtMs > nowMs &&
           !ownNames.has(cookie.name),
       )
-      .toSorted((one, other) => other.path.length - one.path.length);
+      .toSorted((left, right) => right.path.length - left.path.length);
     return [own, ...sent.map(({ name, value }) => `${name}=${value}`)].filter((text) => text !== '').join('; ');
   }
 }

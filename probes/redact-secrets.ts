@@ -75,7 +75,7 @@ const toRange = ({ sources }: MappedText, from: number, to: number): TextRange =
 
 const mergeRanges = (ranges: readonly TextRange[]): TextRange[] => {
   const merged: TextRange[] = [];
-  for (const range of ranges.toSorted((one, other) => one.from - other.from)) {
+  for (const range of ranges.toSorted((left, right) => left.from - right.from)) {
     const last = merged.at(-1);
     if (last === undefined || range.from > last.to) merged.push(range);
     else merged[merged.length - 1] = { from: last.from, to: Math.max(last.to, range.to) };

@@ -109,5 +109,5 @@ export const secretVariants = (secrets: readonly string[]): readonly string[] =>
 /** Returns texts by which people could read a secret in a page: the longest first. */
 export const visibleForms = (secrets: readonly string[]): readonly string[] =>
   [...new Set(secretVariants(secrets).flatMap((secret) => [...escapedTexts(secret), ...secretForms(secret)]))].toSorted(
-    (one, other) => other.length - one.length,
+    (left, right) => right.length - left.length,
   );

@@ -60,6 +60,6 @@ export const getFreshness = async (query: Query, reading: TenantReader): Promise
       value: null,
       reason: `no ${signalsWithoutRecords.join(' and no ')} of the last ${freshnessMinutes} minutes have landed`,
     };
-  const [earliest = 0n] = (newest as bigint[]).toSorted((one, other) => Number(one - other));
+  const [earliest = 0n] = (newest as bigint[]).toSorted((left, right) => Number(left - right));
   return { landedUpTo: formatTime(earliest) };
 };

@@ -12,10 +12,10 @@ export interface RowPosition {
 
 const positionParts = ['time', 'partition', 'offset', 'ordinal'] as const;
 
-const comparePositions = (one: RowPosition, other: RowPosition): number => {
-  const part = positionParts.find((each) => one[each] !== other[each]);
+const comparePositions = (left: RowPosition, right: RowPosition): number => {
+  const part = positionParts.find((positionPart) => left[positionPart] !== right[positionPart]);
   if (part === undefined) return 0;
-  return BigInt(one[part]) < BigInt(other[part]) ? -1 : 1;
+  return BigInt(left[part]) < BigInt(right[part]) ? -1 : 1;
 };
 
 /**
@@ -27,5 +27,5 @@ export const mergeServerRows = <Row>(
   { order, limit, getPosition }: { order: RowOrder; limit: number; getPosition: (row: Row) => RowPosition },
 ): readonly Row[] => {
   const sign = order === 'newest' ? -1 : 1;
-  return rows.toSorted((one, other) => sign * comparePositions(getPosition(one), getPosition(other))).slice(0, limit);
+  return rows.toSorted((left, right) => sign * comparePositions(getPosition(left), getPosition(right))).slice(0, limit);
 };

@@ -12,7 +12,7 @@ export const getEarliestRowMs = (fromMs: number): number => Math.max(0, Math.flo
 
 /**
  * Condition for rows of `series` (the name of the table in the statement) with points in a range. Its parameters are
- * `seriesSeenParameters`.
+ * `toSeriesSeenParameters`.
  */
 export const seriesSeenCondition =
   "(series.last_seen >= fromUnixTimestamp64Milli({seenFrom:Int64}, 'UTC') AND series.first_seen <= fromUnixTimestamp64Milli({seenTo:Int64}, 'UTC'))";

@@ -7,16 +7,16 @@ import type { Direction } from './sort.ts';
 const Position = z.strictObject({ name: z.string(), value: z.union([z.string(), z.number(), z.null()]) });
 export type Position = Readonly<z.output<typeof Position>>;
 
-const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 
 /** Compares positions: unknown values are last in either direction, and names break ties. */
 const comparePositions =
   (direction: Direction) =>
-  (one: Position, other: Position): number => {
-    if (one.value === other.value) return compareTexts(one.name, other.name);
-    if (one.value === null) return 1;
-    if (other.value === null) return -1;
-    return one.value < other.value === (direction === 'ascending') ? -1 : 1;
+  (left: Position, right: Position): number => {
+    if (left.value === right.value) return compareTexts(left.name, right.name);
+    if (left.value === null) return 1;
+    if (right.value === null) return -1;
+    return left.value < right.value === (direction === 'ascending') ? -1 : 1;
   };
 
 /**
@@ -40,7 +40,7 @@ export const getSortedPage = <Item>(
   const positionedItems = items
     .map((item) => ({ item, position: { name: getName(item), value: getSortValue(item) ?? null } }))
     .filter(({ position }) => after === undefined || compare(position, after) > 0)
-    .sort((one, other) => compare(one.position, other.position));
+    .sort((left, right) => compare(left.position, right.position));
   const pageEntries = positionedItems.slice(0, limit);
   return {
     pageItems: pageEntries.map(({ item }) => item),

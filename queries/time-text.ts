@@ -20,7 +20,7 @@ const toLocalTime = (ms: number, zone: string): { local: Date; offsetMinutes: nu
     minute: 'numeric',
     second: 'numeric',
   }).formatToParts(ms);
-  const readPart = (type: string): number => Number(parts.find((each) => each.type === type)?.value);
+  const readPart = (type: string): number => Number(parts.find((part) => part.type === type)?.value);
   const seconds = Date.UTC(
     readPart('year'),
     readPart('month') - 1,

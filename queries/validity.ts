@@ -121,9 +121,15 @@ interface StoredNames {
 }
 
 const readStoredNames = async ({ columns }: TenantReader, name: readonly NameReference[]): Promise<StoredNames> => {
-  const keys = [...new Set(name.flatMap((each) => (each.what === 'attribute' ? [each.key] : [])))];
+  const keys = [
+    ...new Set(name.flatMap((nameReference) => (nameReference.what === 'attribute' ? [nameReference.key] : []))),
+  ];
   const metrics = [
-    ...new Set(name.flatMap((each) => (each.what === 'metric' ? [each.metric, `${each.metric}_bucket`] : []))),
+    ...new Set(
+      name.flatMap((nameReference) =>
+        nameReference.what === 'metric' ? [nameReference.metric, `${nameReference.metric}_bucket`] : [],
+      ),
+    ),
   ];
   const [fields, signals, series] = await Promise.all([
     keys.length === 0
@@ -179,13 +185,13 @@ export const checkValidity = async (queries: readonly Query[], reading: TenantRe
     inspectors.flatMap(({ references }) => references),
   );
   return inspectors.map(({ references, problems: staticProblems }) => {
-    const findings = references.map((each) => checkName(each, storedNames));
+    const findings = references.map((reference) => checkName(reference, storedNames));
     const problems = [
       ...staticProblems,
-      ...findings.flatMap((each) => (each !== undefined && 'problem' in each ? [each.problem] : [])),
+      ...findings.flatMap((finding) => (finding !== undefined && 'problem' in finding ? [finding.problem] : [])),
     ];
     const unknown = new Set(
-      findings.flatMap((each) => (each !== undefined && 'unknown' in each ? [each.unknown] : [])),
+      findings.flatMap((finding) => (finding !== undefined && 'unknown' in finding ? [finding.unknown] : [])),
     );
     if (problems.length > 0) return { isValid: false, problems, reason: null };
     return unknown.size > 0

@@ -116,8 +116,8 @@ export class GroupWatch {
     );
     const unknownSinceMs = this.#unknownCondition.update(partitions === undefined, nowMs);
     if (partitions === undefined) return this.#findUnknownProblem(memberlessSinceMs, unknownSinceMs);
-    const lag = partitions.reduce((sum, each) => sum + each.lag, 0);
-    const ageMs = Math.max(0, ...partitions.map((each) => each.ageMs));
+    const lag = partitions.reduce((sum, observedPartition) => sum + observedPartition.lag, 0);
+    const ageMs = Math.max(0, ...partitions.map((observedPartition) => observedPartition.ageMs));
     const waitingText = `${lag} messages wait, the oldest for ${toSeconds(ageMs)} seconds`;
     if (memberlessSinceMs !== undefined)
       return {

@@ -138,7 +138,7 @@ export class ReadingWindow<Piece extends WindowBatch> {
    * pieces.
    */
   #computeDistances(): number[] {
-    const positions = Array.from(this.readers, ({ next }) => next).sort((one, other) => one - other);
+    const positions = Array.from(this.readers, ({ next }) => next).sort((left, right) => left - right);
     let readerIndex = 0;
     let end = Number.NEGATIVE_INFINITY;
     let distance = Number.POSITIVE_INFINITY;

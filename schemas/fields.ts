@@ -178,7 +178,7 @@ export const spanFields = buildFields<Span, Column<typeof spansTable>>({
     'number',
     'status_code',
     'Status of the span',
-    (one) => one.statusCode,
+    (span) => span.statusCode,
     { aliases: ['statusCode', 'status_code'], names: ['unset', 'ok', 'error'] },
   ],
   statusMessage: [

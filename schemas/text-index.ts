@@ -211,7 +211,7 @@ export class TextIndex {
 
   /** Marks a run with these low bits in the filter. */
   #mark(...bitGroups: number[]): void {
-    const bits = bitGroups.reduce((before, each) => (before << 5) | each, 0);
+    const bits = bitGroups.reduce((before, bitGroup) => (before << 5) | bitGroup, 0);
     this.#filter[bits >>> 5] = (this.#filter[bits >>> 5] as number) | (1 << (bits & 31));
   }
 

@@ -1,4 +1,29 @@
 /** Areas of the page in menu order. The page opens at the first one that the user may open. */
+
+import {
+  Activity,
+  Bell,
+  Bookmark,
+  Boxes,
+  Bug,
+  CalendarClock,
+  ChartGantt,
+  ChartLine,
+  ChartSpline,
+  Database,
+  Gauge,
+  House,
+  LayoutDashboard,
+  Network,
+  Rocket,
+  ScrollText,
+  Server,
+  Settings,
+  ShieldAlert,
+  ShipWheel,
+  Siren,
+  Sparkles,
+} from 'lucide';
 import type { listAnomalies } from '../api/groups/ai/anomalies.ts';
 import type { answerQuestion } from '../api/groups/ai/query.ts';
 import type { listAlerts } from '../api/groups/alerts/alerts.ts';
@@ -13,6 +38,7 @@ import type { listMetrics } from '../api/groups/metrics/list.ts';
 import type { listFlows } from '../api/groups/network/flows.ts';
 import type { showOnboarding } from '../api/groups/onboarding/checklist.ts';
 import type { listEvents } from '../api/groups/overview/events.ts';
+import type { showOverview } from '../api/groups/overview/overview.ts';
 import type { savedQueryResource } from '../api/groups/saved-queries/saved-query.ts';
 import type { listServices } from '../api/groups/services/list.ts';
 import type { listSignals } from '../api/groups/siem/signals.ts';
@@ -21,51 +47,79 @@ import type { checkResource } from '../api/groups/synthetics/check.ts';
 import type { listTraces } from '../api/groups/traces/list.ts';
 import type { getUsage } from '../api/groups/usage/show.ts';
 import { declareCall, declareListCall } from './client/call.ts';
+import { readPathName } from './frame/address.ts';
 import type { AreaGroup } from './frame/area.ts';
 
 export const areaGroups: readonly AreaGroup[] = [
   {
-    title: 'Health',
+    title: '',
+    areas: [
+      {
+        path: '/overview',
+        title: 'Overview',
+        icon: House,
+        requiredCall: declareCall<typeof showOverview>('GET', '/api/overview'),
+        load: async () => (await import('./areas/overview/overview.tsx')).OverviewPage,
+      },
+    ],
+  },
+  {
+    title: 'Monitor',
     areas: [
       {
         path: '/services',
         title: 'Services',
+        icon: Boxes,
         requiredCall: declareCall<typeof listServices>('GET', '/api/services'),
+        readPageName: () => readPathName(1),
         load: async () => (await import('./areas/services/services.tsx')).Services,
       },
       {
         path: '/errors',
         title: 'Errors',
+        icon: Bug,
         requiredCall: declareCall<typeof listErrors>('GET', '/api/errors'),
         load: async () => (await import('./areas/errors/errors.tsx')).Errors,
       },
       {
         path: '/alerts',
         title: 'Alerts',
+        icon: Bell,
         requiredCall: declareCall<typeof listAlerts>('GET', '/api/alerts'),
         load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
       },
       {
+        path: '/incidents',
+        title: 'Incidents',
+        icon: Siren,
+        requiredCall: declareListCall<typeof incidentResource>('/api/incidents'),
+        load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
+      },
+      {
         path: '/anomalies',
         title: 'Anomalies',
+        icon: ChartSpline,
         requiredCall: declareCall<typeof listAnomalies>('GET', '/api/ai/anomalies'),
         load: async () => (await import('./areas/anomalies/anomalies.tsx')).Anomalies,
       },
       {
         path: '/slos',
         title: 'SLOs',
+        icon: Gauge,
         requiredCall: declareListCall<typeof sloResource>('/api/slos'),
         load: async () => (await import('./areas/slos/slos.tsx')).Slos,
       },
       {
         path: '/checks',
-        title: 'Checks',
+        title: 'Synthetics',
+        icon: Activity,
         requiredCall: declareListCall<typeof checkResource>('/api/synthetics/checks'),
         load: async () => (await import('./areas/checks/checks.tsx')).Checks,
       },
       {
         path: '/events',
         title: 'Events',
+        icon: CalendarClock,
         requiredCall: declareCall<typeof listEvents>('GET', '/api/events'),
         load: async () => (await import('./areas/events/events.tsx')).Events,
       },
@@ -77,37 +131,44 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/logs',
         title: 'Logs',
+        icon: ScrollText,
         requiredCall: declareCall<typeof listLogs>('GET', '/api/logs'),
         load: async () => (await import('./areas/logs/logs.tsx')).Logs,
       },
       {
         path: '/traces',
         title: 'Traces',
+        icon: ChartGantt,
         requiredCall: declareCall<typeof listTraces>('GET', '/api/traces'),
+        readPageName: () => readPathName(1).slice(0, 16),
         load: async () => (await import('./areas/traces/traces.tsx')).Traces,
       },
       {
         // Prometheus scrapes `/metrics`.
         path: '/explore-metrics',
         title: 'Metrics',
+        icon: ChartLine,
         requiredCall: declareCall<typeof listMetrics>('GET', '/api/metrics'),
         load: async () => (await import('./areas/metrics/metrics.tsx')).Metrics,
       },
       {
         path: '/dashboards',
         title: 'Dashboards',
+        icon: LayoutDashboard,
         requiredCall: declareCall<typeof listDashboards>('GET', '/api/dashboards'),
         load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
       },
       {
         path: '/saved-queries',
         title: 'Saved queries',
+        icon: Bookmark,
         requiredCall: declareListCall<typeof savedQueryResource>('/api/saved-queries'),
         load: async () => (await import('./areas/saved-queries/saved-queries.tsx')).SavedQueries,
       },
       {
         path: '/ask',
-        title: 'Ask',
+        title: 'Ask AI',
+        icon: Sparkles,
         requiredCall: declareCall<typeof answerQuestion>('POST', '/api/ai/query'),
         load: async () => (await import('./areas/ask/ask.tsx')).Questions,
       },
@@ -119,58 +180,59 @@ export const areaGroups: readonly AreaGroup[] = [
       {
         path: '/infrastructure',
         title: 'Hosts',
+        icon: Server,
         requiredCall: declareCall<typeof listHosts>('GET', '/api/infrastructure/hosts'),
         load: async () => (await import('./areas/infrastructure/infrastructure.tsx')).Infrastructure,
       },
       {
         path: '/kubernetes',
         title: 'Kubernetes',
+        icon: ShipWheel,
         requiredCall: declareCall<typeof listClusters>('GET', '/api/kubernetes/clusters'),
         load: async () => (await import('./areas/kubernetes/kubernetes.tsx')).Kubernetes,
       },
       {
         path: '/databases',
         title: 'Databases',
+        icon: Database,
         requiredCall: declareCall<typeof listDatabases>('GET', '/api/databases'),
         load: async () => (await import('./areas/databases/databases.tsx')).Databases,
       },
       {
         path: '/network',
         title: 'Network',
+        icon: Network,
         requiredCall: declareCall<typeof listFlows>('GET', '/api/network/flows'),
         load: async () => (await import('./areas/network/network.tsx')).Network,
       },
     ],
   },
   {
-    title: 'Respond',
+    title: 'Security',
     areas: [
       {
-        path: '/incidents',
-        title: 'Incidents',
-        requiredCall: declareListCall<typeof incidentResource>('/api/incidents'),
-        load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
-      },
-      {
         path: '/detections',
-        title: 'Detections',
+        title: 'Security signals',
+        icon: ShieldAlert,
         requiredCall: declareCall<typeof listSignals>('GET', '/api/siem/signals'),
         load: async () => (await import('./areas/detections/detections.tsx')).Detections,
       },
     ],
   },
   {
-    title: 'Set up',
+    title: 'Manage',
     areas: [
       {
         path: '/get-started',
         title: 'Get started',
+        icon: Rocket,
         requiredCall: declareCall<typeof showOnboarding>('GET', '/api/onboarding'),
         load: async () => (await import('./areas/get-started/get-started.tsx')).GetStarted,
       },
       {
         path: '/settings',
         title: 'Settings',
+        icon: Settings,
         requiredCall: declareCall<typeof getUsage>('GET', '/api/usage'),
         load: async () => (await import('./areas/settings/settings.tsx')).Settings,
       },

@@ -162,10 +162,10 @@ export const openKafkaBus = async (options: KafkaBusOptions): Promise<Bus> => {
     async close() {
       watch.close();
       await brokerMembers.close();
-      await Promise.all([...consumers].map((each) => each.abandon()));
+      await Promise.all([...consumers].map((consumer) => consumer.abandon()));
       sharedFetcher.close();
-      await Promise.all([...followers].map((each) => each.close()));
-      await Promise.all([...producers].map((each) => each.close()));
+      await Promise.all([...followers].map((follower) => follower.close()));
+      await Promise.all([...producers].map((producer) => producer.close()));
       await cluster.close();
       await administration.close();
     },

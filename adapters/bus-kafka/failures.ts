@@ -20,7 +20,7 @@ function* iterateErrors(error: unknown): Generator<Error> {
 
 /** Like `isProtocolError`, but also for causes and for errors of `kafkajs`. */
 const hasErrorId = (error: unknown, id: string): boolean =>
-  [...iterateErrors(error)].some((each) => isProtocolError(each, id) || ('type' in each && each.type === id));
+  [...iterateErrors(error)].some((error) => isProtocolError(error, id) || ('type' in error && error.type === id));
 
 const isUnknownMechanism = (error: unknown): boolean => hasErrorId(error, 'UNSUPPORTED_SASL_MECHANISM');
 
@@ -45,9 +45,9 @@ const getAdvice = (error: unknown): string => {
   if (isAuthenticationError(error)) return ' (check OIQ_KAFKA_SASL_USERNAME and OIQ_KAFKA_SASL_PASSWORD)';
   if (chain.some(({ message }) => /alert (?:bad certificate|certificate required)/.test(message)))
     return ' (set OIQ_KAFKA_SSL_CERT_FILE and OIQ_KAFKA_SSL_KEY_FILE to the certificate that the brokers require)';
-  if (chain.some((each) => certificateCodes.includes((each as NodeJS.ErrnoException).code ?? '')))
+  if (chain.some((error) => certificateCodes.includes((error as NodeJS.ErrnoException).code ?? '')))
     return ' (set NODE_EXTRA_CA_CERTS to the file of a private certificate authority)';
-  if (chain.some((each) => each.message.includes('requires TLS') || each instanceof AuthenticationError))
+  if (chain.some((error) => error.message.includes('requires TLS') || error instanceof AuthenticationError))
     return ' (set OIQ_KAFKA_SSL=true if the brokers require TLS)';
   return '';
 };

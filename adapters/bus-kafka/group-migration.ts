@@ -52,7 +52,9 @@ export class Takeover {
     const resultPositions: Position[] = [];
     for (const position of positions) {
       const { topic, partition } = position;
-      const formerPosition = formerPositions.find((each) => each.topic === topic && each.partition === partition);
+      const formerPosition = formerPositions.find(
+        (position) => position.topic === topic && position.partition === partition,
+      );
       if (position.offset !== undefined || formerPosition?.offset === undefined) {
         resultPositions.push(position);
         continue;

@@ -59,7 +59,7 @@ const canRetry = (error: unknown): boolean => {
   if (error instanceof FatalBusError || error instanceof TypeError || error instanceof RangeError) return false;
   if (isAuthenticationError(error)) return false;
   const errors = listProtocolErrors(error);
-  return errors.every((each) => isDuplicate(each) || each['canRetry'] === true);
+  return errors.every((protocolError) => isDuplicate(protocolError) || protocolError['canRetry'] === true);
 };
 
 /** Encodes the batches of one leader as a Produce request of version 9, without copying large parts. */

@@ -107,10 +107,10 @@ export class PartitionConsumer {
         await this.#revoke(this.#announcedAssignment);
       else if (this.#owner !== undefined) await this.#runOnce(this.#owner);
     }
-    const createReader = this.#reader;
+    const reader = this.#reader;
     this.#reader = undefined;
     this.#totalsWhenRead = undefined;
-    await createReader?.close().catch(() => undefined);
+    await reader?.close().catch(() => undefined);
     this.#isRunning = false;
     // A new owner may have been assigned in the meantime.
     if (this.#owner !== undefined) void this.#run();

@@ -130,7 +130,7 @@ export class StoredWatermarks {
   }
 }
 
-/** Rows per table, some of which may not be merged yet. */
+/** Returns the newest watermark per table; unmerged rows can contain several. */
 const fetchWatermarks = async (query: TenantColumns['query']): Promise<Watermarks> => {
   const rows = await query<{ landed_in: string; newest: string }>(
     `SELECT landed_in, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}

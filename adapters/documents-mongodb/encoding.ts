@@ -169,5 +169,5 @@ export const buildIndexes = ({
     );
   for (const set of uniqueEverywhere)
     requiredIndexes.push(buildIndex('unique', set.map(toRecordPath), buildUniqueOptions(set.map(toRecordPath))));
-  return [...new Map(requiredIndexes.map((one) => [one.name, one])).values()];
+  return [...new Map(requiredIndexes.map((requiredIndex) => [requiredIndex.name, requiredIndex])).values()];
 };

@@ -229,7 +229,7 @@ export class DocumentTables {
   }
 
   /**
-   * A tenant's first `maxPlaces` documents after a position in an order with an index, with undefined for those that
+   * A tenant's first `maxRows` documents after a position in an order with an index, with undefined for those that
    * surely do not match. Undefined without an index. Consume it without a pause.
    */
   readFirstInOrder(
@@ -363,7 +363,7 @@ export class DocumentTables {
     const requiredIndexes = getOrderIndexes(definition);
     const names = new Set(requiredIndexes.map(({ name }) => name));
     const existingIndexes = this.#prepare("SELECT name FROM sqlite_schema WHERE type = 'index'").all();
-    for (const name of existingIndexes.map((one) => String(one.name)))
+    for (const name of existingIndexes.map((existingIndex) => String(existingIndex.name)))
       if (name.startsWith(getIndexNamePrefix(definition)) && !names.has(name))
         this.#database.exec(`DROP INDEX "${name}"`);
     for (const { createStatement } of requiredIndexes) this.#database.exec(createStatement);

@@ -56,7 +56,7 @@ export const createEventSources = (
   { reading, ports, partial, tenantId }: SourceContext,
 ): EventSource[] => {
   const sources: EventSource[] = [];
-  const kinds = query.kinds.filter((each) => each !== 'deployment' && each !== 'config');
+  const kinds = query.kinds.filter((kind) => kind !== 'deployment' && kind !== 'config');
   if (kinds.length > 0) sources.push(createStoredEventSource({ ...query, kinds }, reading));
   if (query.kinds.includes('deployment')) {
     const reason = findRangeProblem(query.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
@@ -107,7 +107,7 @@ const createSignalSource = ({ range, service, projectId, scope }: EventQuery, re
     const filter = { service, projectId: scope === 'account' ? undefined : projectId, withSuppressed: false };
     const page = { range, limit, after: Positions.shape.signals.parse(after) };
     const signals = await readSignals(reading, filter, page);
-    return signals.map((each) => ({ event: toSignalEvent(each), position: { ms: each.ms, id: each.id } }));
+    return signals.map((signal) => ({ event: toSignalEvent(signal), position: { ms: signal.ms, id: signal.id } }));
   },
 });
 
@@ -141,9 +141,10 @@ const createDeploymentSource = (query: EventQuery, reading: TenantReader): Event
     const remainingDeployments = found.filter(
       ({ time, id }) => position === undefined || time < position.time || (time === position.time && id < position.id),
     );
-    return remainingDeployments
-      .slice(0, limit)
-      .map((each) => ({ event: toDeploymentEvent(each), position: { time: each.time, id: each.id } }));
+    return remainingDeployments.slice(0, limit).map((remainingDeployment) => ({
+      event: toDeploymentEvent(remainingDeployment),
+      position: { time: remainingDeployment.time, id: remainingDeployment.id },
+    }));
   },
 });
 

@@ -24,11 +24,11 @@ export interface Member {
 export interface Directory {
   /** Returns the caller of a session, or `undefined` if the session, user or membership no longer exists. */
   getCaller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
-  /** Like `caller`, but reads from the store if this instance does not have it in memory yet. */
+  /** Like `getCaller`, but reads from the store if this instance does not have it in memory yet. */
   loadCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
   /** Returns the caller of an API token, by the hex SHA-256 of the token. */
   getServiceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
-  /** Like `serviceAccountCaller`, but reads from the store if this instance does not have it in memory yet. */
+  /** Like `getServiceAccountCaller`, but reads from the store if this instance does not have it in memory yet. */
   loadServiceAccountCaller(tokenHash: string): Promise<ServiceAccountCaller | undefined>;
   /**
    * Returns an earlier caller with the current permissions; `undefined` if the session or token, or an object that it

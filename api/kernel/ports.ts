@@ -2,6 +2,7 @@ import type { PromqlDependencies } from '../../queries/promql/reading.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
+import type { DemoSender } from '../../schemas/ports/demo.ts';
 import type { Evidence } from '../../schemas/ports/evidence.ts';
 import type { GroupStatuses } from '../../schemas/ports/group-status.ts';
 import type { Log } from '../../schemas/ports/log.ts';
@@ -56,6 +57,8 @@ export interface Ports extends IdentityPorts {
   /** Status of consumer groups, of all processes */
   readonly groupStatuses: GroupStatuses;
   readonly events: EventPublisher;
+  /** Absent unless this process runs all roles */
+  readonly demo?: DemoSender | undefined;
   /** Publishes test alerts, and the ends of alerts of deleted rules. */
   readonly alertTransitions: ValuePublisher<AlertTransition>;
   /** Publishes runs reported by probes. */

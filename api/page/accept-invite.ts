@@ -32,7 +32,7 @@ const show = () => {
   find('password-label').textContent = has ? 'Your password' : 'Choose a password';
   find('password-hint').textContent = has
     ? 'The password of your account, which does not change. Leave it empty if you sign in through your organization.'
-    : 'At least 12 characters; a few words are good.';
+    : 'At least 12 characters; a phrase of several words works well.';
   password.autocomplete = has ? 'current-password' : 'new-password';
   password.required = !has;
   password.minLength = has ? 0 : 12;

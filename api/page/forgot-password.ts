@@ -17,6 +17,8 @@ const form = find('forgot');
 onSubmit(form, async () => {
   const { ok, body } = await sendForm(form);
   if (!ok) return complain(form, body);
+  if (body.mail === 'not-configured')
+    return showMessage(form, 'No mail was sent, because this installation has no mail server. Ask its operator: if the address has an account, the link is in outbox.jsonl in the data directory.');
   showMessage(form, 'If ' + find('email').value.trim() + ' has an account, we have sent a mail to it.');
 });
 `;

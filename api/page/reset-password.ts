@@ -8,7 +8,7 @@ const markup = `<h1>Choose a new password</h1>
 ${renderField({
   name: 'password',
   label: 'New password',
-  hint: 'At least 12 characters; a few words are good. All your sessions end.',
+  hint: 'At least 12 characters; a phrase of several words works well. You will be signed out everywhere.',
   attributes: 'type="password" autocomplete="new-password" minlength="12" maxlength="1024" required autofocus',
 })}
 ${problemElement}<p id="again" hidden>${newLinkText}</p><button>Set the password</button></form>

@@ -108,7 +108,7 @@ export class PlatformWatch {
   async #readFiringAlerts(): Promise<ReadonlyMap<string, Alerts>> {
     const firingByTenant = new Map<string, Map<PlatformAlertKind, PlatformAlert>>();
     for await (const { tenantId, id, ...alert } of this.#ports.documents.findInAllTenants(platformAlerts)) {
-      const kind = platformAlertKinds.find((each) => each === id);
+      const kind = platformAlertKinds.find((platformAlertKind) => platformAlertKind === id);
       if (kind !== undefined)
         firingByTenant.set(tenantId, (firingByTenant.get(tenantId) ?? new Map()).set(kind, alert));
     }

@@ -55,7 +55,7 @@ export class WatchedRules {
         this.#byTenant.size === 0 ? new Map() : await readLastEvaluations(this.#ports.columns);
       this.#unreadableSinceMs = undefined;
     } catch {
-      // Do not throw: organizations must be alerted even if the tables cannot be read. `findUnreadable` reports a lasting
+      // Do not throw: organizations must be alerted even if the tables cannot be read. `findUnavailabilityProblem` reports a lasting
       // failure.
       this.#unreadableSinceMs ??= this.#ports.clock.now();
     }

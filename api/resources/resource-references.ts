@@ -4,7 +4,7 @@ import { type Reference, references } from '../../schemas/resources/references.t
 import { ApiError, createFieldError } from '../errors.ts';
 
 /** Maximum number of referencing objects in an error message */
-const maxNamedUsers = 10;
+const maxListedReferences = 10;
 
 /** Throws 409 if an object that is about to be deleted is referenced; the message lists the referencing objects. */
 export const requireUnused = async (
@@ -20,13 +20,13 @@ export const requireUnused = async (
   for (const reference of references.filter(({ to }) => to === collection)) {
     const filter = { [reference.path]: id, ...reference.where };
     const referencingCollection = documents.collection(reference.from);
-    const { items, nextCursor } = await referencingCollection.list({ filter, limit: maxNamedUsers });
-    descriptions.push(...items.map((user) => describeReferencingDocument(reference, user)));
+    const { items, nextCursor } = await referencingCollection.list({ filter, limit: maxListedReferences });
+    descriptions.push(...items.map((document) => describeReferencingDocument(reference, document)));
     if (nextCursor !== null) unlistedCount += (await referencingCollection.count(filter)) - items.length;
   }
   if (descriptions.length === 0) return;
-  const listedText = descriptions.slice(0, maxNamedUsers).join(', ');
-  const hiddenCount = unlistedCount + descriptions.length - Math.min(descriptions.length, maxNamedUsers);
+  const listedText = descriptions.slice(0, maxListedReferences).join(', ');
+  const hiddenCount = unlistedCount + descriptions.length - Math.min(descriptions.length, maxListedReferences);
   throw new ApiError(
     'CONFLICT',
     `the ${noun} is in use by ${listedText}${hiddenCount > 0 ? ` and ${hiddenCount} more` : ''}: delete or change them first`,
@@ -50,18 +50,18 @@ export const findReferencingDocuments = async (
   for (const { from, noun, path, where, isPrivate } of references.filter(({ to }) => to === collection)) {
     const { items } = await documents.collection(from).list({ filter: { [path]: id, ...where }, limit: 100 });
     referencingDocuments.push(
-      ...items.map((user) =>
-        isPrivate?.(user) === true
+      ...items.map((document) =>
+        isPrivate?.(document) === true
           ? { noun, id: null, name: null }
-          : { noun, id: user.id, name: 'name' in user ? String(user.name) : null },
+          : { noun, id: document.id, name: 'name' in document ? String(document.name) : null },
       ),
     );
   }
   return referencingDocuments;
 };
 
-const describeReferencingDocument = ({ noun, isPrivate }: Reference, user: { readonly id: string }): string =>
-  isPrivate?.(user) === true ? `a private ${noun}` : `${noun} ${formatName(user)}`;
+const describeReferencingDocument = ({ noun, isPrivate }: Reference, document: { readonly id: string }): string =>
+  isPrivate?.(document) === true ? `a private ${noun}` : `${noun} ${formatName(document)}`;
 
 const formatName = ({
   id,

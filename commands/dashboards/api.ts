@@ -105,7 +105,7 @@ export class DashboardsApi {
     await this.#request('POST', '/api/dashboards', { parameters: { id, source }, body: document });
   }
 
-  /** Replaces a dashboard; with `takesOver`, also a dashboard of another source. */
+  /** Replaces a dashboard; with `shouldTakeOver`, also a dashboard of another source. */
   async replace(
     { id, version }: Pick<StoredDashboard, 'id' | 'version'>,
     document: Fields,

@@ -1,4 +1,7 @@
-/** A fictional small shop: the telemetry of its services for each order, in real time. */
+/**
+ * A fictional small shop: the telemetry of its services for each order. In the middle of its time, a release of payments
+ * makes charges slow and fail, until it is rolled back.
+ */
 import {
   type Attributes,
   createSpanId,
@@ -15,31 +18,46 @@ const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.rando
 const randomizeDuration = (milliseconds: number): number =>
   milliseconds * Math.exp((Math.random() + Math.random() + Math.random() - 1.5) * 0.9);
 
-/** One pod of each service, two of the busy ones. */
-const pods = new Map<Service, readonly Attributes[]>(
-  services.map((service, index) => [
-    service,
-    Array.from({ length: service === 'frontend' || service === 'checkout' ? 2 : 1 }, (_, replica) => {
-      const pod = `${service}-7d9c5b6f4${index}-${'abcdefghij'[index]}x${replica}kz`;
-      return {
-        'service.name': service,
-        'service.namespace': 'shop',
-        'service.version': service === 'checkout' && replica === 1 ? '2.4.0' : '2.3.1',
-        'service.instance.id': pod,
-        'deployment.environment.name': 'demo',
-        'host.name': `node-${(index % 3) + 1}`,
-        'k8s.cluster.name': 'demo',
-        'k8s.namespace.name': 'shop',
-        'k8s.node.name': `node-${(index % 3) + 1}`,
-        'k8s.pod.name': pod,
-        'k8s.pod.uid': `${index}${replica}6f1c9e-52a4-4c1f-9d0e-3b7a5e8d21f0`,
-        'container.id': `${index}${replica}`.padEnd(64, 'c0ffee'),
-        'process.pid': 1,
-        'telemetry.sdk.language': index % 2 === 0 ? 'nodejs' : 'python',
-      };
-    }),
-  ]),
-);
+type Pods = ReadonlyMap<Service, readonly Attributes[]>;
+
+const stableVersion = '2.3.1';
+const brokenVersion = '2.4.0';
+
+const createPod = (service: Service, replica: number, version: string): Attributes => {
+  const index = services.indexOf(service);
+  const generation = version === stableVersion ? '6' : '7';
+  const pod = `${service}-${generation}d9c5b6f4${index}-${'abcdefghij'[index]}x${replica}kz`;
+  return {
+    'service.name': service,
+    'service.namespace': 'shop',
+    'service.version': version,
+    'service.instance.id': pod,
+    'deployment.environment.name': 'demo',
+    'host.name': `node-${(index % 3) + 1}`,
+    'k8s.cluster.name': 'demo',
+    'k8s.namespace.name': 'shop',
+    'k8s.node.name': `node-${(index % 3) + 1}`,
+    'k8s.pod.name': pod,
+    'k8s.pod.uid': `${index}${replica}${generation}f1c9e-52a4-4c1f-9d0e-3b7a5e8d21f0`,
+    'container.id': `${index}${replica}${generation}`.padEnd(64, 'c0ffee'),
+    'process.pid': 1,
+    'telemetry.sdk.language': index % 2 === 0 ? 'nodejs' : 'python',
+  };
+};
+
+/** One pod of each service, two of the busy ones. Pods of payments have the version that is deployed. */
+const createPods = (paymentsVersion: string): Pods =>
+  new Map(
+    services.map((service) => [
+      service,
+      Array.from({ length: service === 'frontend' || service === 'checkout' ? 2 : 1 }, (_, replica) =>
+        createPod(service, replica, service === 'payments' ? paymentsVersion : stableVersion),
+      ),
+    ]),
+  );
+
+const stablePods = createPods(stableVersion);
+const brokenPods = createPods(brokenVersion);
 
 interface Step {
   readonly service: Service;
@@ -101,9 +119,9 @@ const toClientSpan = (service: Service, step: Step): Step => ({
   calls: [step],
 });
 
-/** One charge in eight waits for the card provider, which is the slow part of this shop. */
-const createChargeStep = (): Step => {
-  const isSlow = Math.random() < 0.125;
+/** One charge in eight waits for the card provider, which is the slow part of this shop; with the bad release, most do. */
+const createChargeStep = (isBroken: boolean): Step => {
+  const isSlow = Math.random() < (isBroken ? 0.7 : 0.125);
   return {
     ...createHttpStep('payments', 'POST', '/charges', 20, [
       {
@@ -118,7 +136,7 @@ const createChargeStep = (): Step => {
   };
 };
 
-const journeys: readonly (() => Step)[] = [
+const journeys: readonly ((isBroken: boolean) => Step)[] = [
   () =>
     createHttpStep('frontend', 'GET', '/products', 40, [
       createHttpStep('catalog', 'GET', '/catalog/products', 22, [
@@ -137,13 +155,13 @@ const journeys: readonly (() => Step)[] = [
         createSqlStep('cart', 'INSERT INTO cart_items VALUES ($1, $2)', 'cart_items', 5),
       ]),
     ]),
-  () =>
+  (isBroken) =>
     createHttpStep('frontend', 'POST', '/checkout', 180, [
       createHttpStep('checkout', 'POST', '/orders', 150, [
         createHttpStep('cart', 'GET', '/cart/{id}', 10, [
           createSqlStep('cart', 'SELECT * FROM cart_items WHERE cart = $1', 'cart_items', 4),
         ]),
-        createChargeStep(),
+        createChargeStep(isBroken),
         createSqlStep('checkout', 'INSERT INTO orders VALUES ($1, $2, $3)', 'orders', 8),
         createHttpStep('shipping', 'POST', '/shipments', 20),
         {
@@ -164,8 +182,28 @@ interface StepContext {
   readonly startMs: number;
   /** Whether the charge of this visit is declined. */
   readonly isDeclined: boolean;
+  /** Number of the order in all records of the visit */
+  readonly order: number;
+  readonly pods: Pods;
   /** Pod of the caller: the step runs in the same pod. */
   readonly caller?: Attributes;
+}
+
+/** Result of a step, for its log record */
+interface StepOutcome {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly order: number;
+  readonly timeMs: number;
+  readonly durationMs: number;
+  readonly hasFailed: boolean;
+  readonly isFailureSource: boolean;
+}
+
+/** Time in which the bad release of payments is deployed, in epoch milliseconds */
+export interface IncidentPeriod {
+  readonly startMs: number;
+  readonly endMs: number;
 }
 
 export interface Outboxes {
@@ -177,31 +215,51 @@ export interface Outboxes {
 /** Simulates the shop and collects the telemetry of its services. */
 export class Shop {
   readonly #outboxes: Outboxes;
-  readonly #startMs = Date.now();
+  readonly #startMs: number;
+  readonly #incident: IncidentPeriod;
+  #nowMs: number;
   readonly #requests = new Map<
     string,
     { pod: Attributes; attributes: Attributes; count: number; sum: number; buckets: number[] }
   >();
   #orders = 0;
 
-  constructor(outboxes: Outboxes) {
+  constructor(outboxes: Outboxes, startMs: number, incident: IncidentPeriod) {
     this.#outboxes = outboxes;
+    this.#startMs = startMs;
+    this.#nowMs = startMs;
+    this.#incident = incident;
+  }
+
+  /** Simulates the visits at a time, in epoch milliseconds; later metrics have this time too. */
+  simulateSecond(nowMs: number, visits: number): void {
+    this.#nowMs = nowMs;
+    for (let visit = 0; visit < visits; visit++) this.#simulateVisit();
+  }
+
+  get #isBroken(): boolean {
+    return this.#nowMs >= this.#incident.startMs && this.#nowMs < this.#incident.endMs;
+  }
+
+  get #pods(): Pods {
+    return this.#isBroken ? brokenPods : stablePods;
   }
 
   /** One visitor's request, from the front end down. */
-  simulateVisit(): void {
-    const isDeclined = Math.random() < 0.03;
-    this.#emitStep(pick(journeys)(), {
+  #simulateVisit(): void {
+    this.#emitStep(pick(journeys)(this.#isBroken), {
       traceId: createTraceId(),
       parentSpanId: '',
-      startMs: Date.now() - 2_500,
-      isDeclined: isDeclined,
+      startMs: this.#nowMs - 2_500,
+      isDeclined: Math.random() < (this.#isBroken ? 0.25 : 0.03),
+      order: Math.floor(Math.random() * 90_000) + 10_000,
+      pods: this.#pods,
     });
   }
 
   /** Records the current process metrics, cumulative since the start of the shop. */
   recordMetrics(): void {
-    const timeUnixNano = toNanosecondText(Date.now());
+    const timeUnixNano = toNanosecondText(this.#nowMs);
     const startTimeUnixNano = toNanosecondText(this.#startMs);
     for (const { pod, attributes, count, sum, buckets } of this.#requests.values()) {
       const point = {
@@ -220,14 +278,14 @@ export class Shop {
         histogram: { aggregationTemporality: 2, dataPoints: [point] },
       });
     }
-    for (const [service, instances] of pods) {
+    for (const [service, instances] of this.#pods) {
       for (const pod of instances) {
-        const wave = Math.sin(Date.now() / 60_000 + services.indexOf(service));
+        const wave = Math.sin(this.#nowMs / 60_000 + services.indexOf(service));
         this.#recordGauge(pod, 'process.cpu.utilization', '1', 0.2 + 0.1 * wave + Math.random() * 0.05, timeUnixNano);
         this.#recordGauge(pod, 'process.memory.usage', 'By', Math.round(120e6 + 15e6 * wave), timeUnixNano);
       }
     }
-    const [checkout = {}] = pods.get('checkout') ?? [];
+    const [checkout = {}] = this.#pods.get('checkout') ?? [];
     this.#outboxes.metrics.add(checkout, {
       name: 'shop.orders',
       unit: '{order}',
@@ -250,7 +308,7 @@ export class Shop {
    */
   #emitStep(
     step: Step,
-    { traceId, parentSpanId, startMs, isDeclined, caller }: StepContext,
+    { traceId, parentSpanId, startMs, isDeclined, order, pods, caller }: StepContext,
   ): { readonly endMs: number; readonly hasFailed: boolean } {
     const pod = caller?.['service.name'] === step.service ? caller : pick(pods.get(step.service) ?? []);
     const id = createSpanId();
@@ -266,6 +324,8 @@ export class Shop {
         parentSpanId: id,
         startMs: callStartMs,
         isDeclined,
+        order,
+        pods,
         caller: pod,
       });
       callStartMs = callResult.endMs;
@@ -302,7 +362,15 @@ export class Shop {
         : [],
     });
     if (step.kind === 2) this.#recordRequest(pod, attributes, (endMs - startMs) / 1_000);
-    this.#emitLog(step, pod, traceId, id, endMs, endMs - startMs, hasFailed, isFailureSource);
+    this.#emitLog(step, pod, {
+      traceId,
+      spanId: id,
+      order,
+      timeMs: endMs,
+      durationMs: endMs - startMs,
+      hasFailed,
+      isFailureSource,
+    });
     if (step.kind === 2 && step.name === 'POST /orders' && !hasFailed) this.#orders++;
     return { endMs, hasFailed };
   }
@@ -310,14 +378,8 @@ export class Shop {
   #emitLog(
     step: Step,
     pod: Attributes,
-    traceId: string,
-    spanId: string,
-    timeMs: number,
-    durationMs: number,
-    hasFailed: boolean,
-    isFailureSource: boolean,
+    { traceId, spanId, order, timeMs, durationMs, hasFailed, isFailureSource }: StepOutcome,
   ): void {
-    const order = Math.floor(Math.random() * 90_000) + 10_000;
     const lines: Readonly<Record<Service, string>> = {
       frontend: `${step.name} ${hasFailed ? 502 : 200} in ${durationMs.toFixed(1)} ms`,
       catalog: `listed ${Math.floor(Math.random() * 50)} products in ${durationMs.toFixed(1)} ms`,

@@ -25,7 +25,9 @@ const resolveRecords = async (resolver: Resolver, name: string, type: RecordType
     case 'TXT':
       return (await resolver.resolveTxt(name)).map((parts) => parts.join(''));
     case 'SRV':
-      return (await resolver.resolveSrv(name)).map((one) => `${one.priority} ${one.weight} ${one.port} ${one.name}`);
+      return (await resolver.resolveSrv(name)).map(
+        (srvRecord) => `${srvRecord.priority} ${srvRecord.weight} ${srvRecord.port} ${srvRecord.name}`,
+      );
     case 'SOA': {
       const { nsname, hostmaster, serial } = await resolver.resolveSoa(name);
       return [`${nsname} ${hostmaster} ${serial}`];

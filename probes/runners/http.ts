@@ -45,7 +45,7 @@ interface Request {
   readonly clientCertificate: HttpStep['clientCertificate'];
 }
 
-const isSameOrigin = (one: URL, other: URL): boolean => one.origin === other.origin;
+const isSameOrigin = (left: URL, right: URL): boolean => left.origin === right.origin;
 
 /**
  * Target of a redirect, and the allowed headers: credentials are only sent to the same origin, secrets only to their

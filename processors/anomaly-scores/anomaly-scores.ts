@@ -42,7 +42,7 @@ type Scores = AnomalyScores['series'][number]['points'];
 export const computeSeriesKey = ({ name, labels }: Pick<WatchedSeries, 'name' | 'labels'>): string =>
   computeHashId(
     name,
-    Object.entries(labels).toSorted(([one], [other]) => (one < other ? -1 : 1)),
+    Object.entries(labels).toSorted(([left], [right]) => (left < right ? -1 : 1)),
   ).slice(0, 16);
 
 const emitChange = (

@@ -35,9 +35,9 @@ export const toDeadLetters = (
 ): Message[] => {
   if (poison.length === 0) return [];
   const byOffset = new Map(records.map((record) => [record.offset, record]));
-  return poison.flatMap((each) => {
-    const record = byOffset.get(each.offset);
-    return record === undefined ? [] : toDeadLetter(origin, record, each);
+  return poison.flatMap((poisonMessage) => {
+    const record = byOffset.get(poisonMessage.offset);
+    return record === undefined ? [] : toDeadLetter(origin, record, poisonMessage);
   });
 };
 

@@ -99,7 +99,9 @@ export class MinuteCounts {
   drain(beforeMs = Number.POSITIVE_INFINITY): MinuteCount[] {
     this.#recentGroups.length = 0;
     this.#nextRecentIndex = 0;
-    const startTimes = [...this.#minutes.keys()].filter((startMs) => startMs < beforeMs).sort((one, two) => one - two);
+    const startTimes = [...this.#minutes.keys()]
+      .filter((startMs) => startMs < beforeMs)
+      .sort((left, right) => left - right);
     return startTimes.flatMap((startMs) => {
       const groups = [...(this.#minutes.get(startMs)?.values() ?? [])];
       this.#minutes.delete(startMs);

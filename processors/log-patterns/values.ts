@@ -208,7 +208,14 @@ export class ValueCounts {
       // In all other slots, most of the count belongs to earlier values.
       if (error * 2 < count) top.push([this.#counters[slot] as string, count - error]);
     }
-    return { observed, numbers, min, max, distinct: this.#distinct, top: top.sort(([, one], [, two]) => two - one) };
+    return {
+      observed,
+      numbers,
+      min,
+      max,
+      distinct: this.#distinct,
+      top: top.sort(([, left], [, right]) => right - left),
+    };
   }
 
   #getNumber(at: number): number {

@@ -203,7 +203,9 @@ export const sloMeasurement = defineSchedule({
     const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
     if (reading === undefined) return state;
     const slo = parseSlo(document);
-    const minRetentionDays = Math.min(...listMeasuredSignals(slo).map((each) => getRetentionDays(reading.plan, each)));
+    const minRetentionDays = Math.min(
+      ...listMeasuredSignals(slo).map((measuredSignal) => getRetentionDays(reading.plan, measuredSignal)),
+    );
     const dueWindows = planMeasurements(slo, state ?? undefined, { nowMs: dueMs, retentionDays: minRetentionDays });
     const { upToMs, series } = dueWindows.next;
     const progress: MeasuredExtent =
@@ -231,9 +233,9 @@ export const sloMeasurement = defineSchedule({
         ...(await readExcludedWindows({ id: document.id, slo }, tenantId, ports, dueMs)),
       },
     };
-    for (const part of slices.filter((each) => each.length > 0))
+    for (const part of slices.filter((slice) => slice.length > 0))
       emit.slices({ ...base, slices: part.map(toSliceTuple) });
-    if (slices.every((each) => each.length === 0)) emit.slices({ ...base, slices: [] });
+    if (slices.every((slice) => slice.length === 0)) emit.slices({ ...base, slices: [] });
     const data = findDataState({ slices, measured, error }, document, dueMs);
     if (data === 'reported' && measured.data === 'no')
       emit.events(createSloNoDataEvent({ ...slo, id: document.id }, { tenantId, atMs: dueMs, series }));

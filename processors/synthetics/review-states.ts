@@ -59,19 +59,23 @@ const reviewFrom = async (
   const current = Object.entries(states).map(([location, change]) => ({ location, ...change }));
   const before = mergeChanges(landed, recent, current);
   // The latest results may be read before the runs.
-  const runs = [...new Map([...results, ...latest].map((one) => [`${one.startedAtMs} ${one.location}`, one])).values()];
+  const runs = [
+    ...new Map(
+      [...results, ...latest].map((checkResult) => [`${checkResult.startedAtMs} ${checkResult.location}`, checkResult]),
+    ).values(),
+  ];
   const period = { fromMs, toMs: nowMs, before: statesAt(before, fromMs) };
   const { changes } = reconstructChanges(check, period, {
-    runs: runs.toSorted((one, other) => one.startedAtMs - other.startedAtMs),
+    runs: runs.toSorted((left, right) => left.startedAtMs - right.startedAtMs),
     suspects,
   });
   // What is not read yet is not silence.
   const known = changes.filter(({ location, atMs }) => {
-    const locations = location === '' ? getVotingLocations(check).filter((one) => !suspects.has(one)) : [location];
+    const locations = location === '' ? getVotingLocations(check).filter((value) => !suspects.has(value)) : [location];
     return (
       atMs <=
       findJudgedTime(
-        latest.filter((one) => locations.includes(one.location)),
+        latest.filter((checkResult) => locations.includes(checkResult.location)),
         { voteMs, read, nowMs },
       )
     );

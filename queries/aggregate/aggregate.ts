@@ -246,14 +246,14 @@ const toSeriesRows = (points: readonly Point[], { groups, order }: Plan, first: 
         row: { ...row, points: groupPoints.map(({ step, results }) => [step - first, ...results]) },
       };
     })
-    .toSorted((one, other) => sign * (one.total - other.total) || compareGroups(one.values, other.values))
+    .toSorted((left, right) => sign * (left.total - right.total) || compareGroups(left.values, right.values))
     .map(({ row }) => row);
 };
 
 /** Compares groups by their values in the engine's order: strings byte by byte. */
-export const compareGroups = (one: readonly unknown[], other: readonly unknown[]): number => {
+export const compareGroups = (left: readonly unknown[], right: readonly unknown[]): number => {
   const bytes = (text: unknown): Buffer => Buffer.from(String(text));
-  return one.map((text, index) => Buffer.compare(bytes(text), bytes(other[index]))).find((order) => order !== 0) ?? 0;
+  return left.map((text, index) => Buffer.compare(bytes(text), bytes(right[index]))).find((order) => order !== 0) ?? 0;
 };
 
 /** Returns one series per aggregation of a group. For steps without records, counts are 0 and averages are missing. */

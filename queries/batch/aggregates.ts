@@ -102,10 +102,10 @@ const buildMember = (
 type Row = Readonly<Record<string, unknown>>;
 
 /** Compares aggregated values: the largest first, missing values last. */
-const compareResults = (one: unknown, other: unknown): number => {
-  if (one === null || one === undefined) return other === null || other === undefined ? 0 : 1;
-  if (other === null || other === undefined) return -1;
-  return Number(other) - Number(one);
+const compareResults = (left: unknown, right: unknown): number => {
+  if (left === null || left === undefined) return right === null || right === undefined ? 0 : 1;
+  if (right === null || right === undefined) return -1;
+  return Number(right) - Number(left);
 };
 
 /** Returns one series per aggregation, as for a query that runs alone. */
@@ -135,8 +135,8 @@ const toSeriesAnswer = (
 /** Returns the range from the earliest start to the latest end. */
 const computeCoveringRange = (contexts: readonly QueryContext[]): Range => {
   const ranges = contexts.map(({ range }) => range);
-  const earlier = (one: bigint, other: bigint): bigint => (one < other ? one : other);
-  const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
+  const earlier = (left: bigint, right: bigint): bigint => (left < right ? left : right);
+  const later = (left: bigint, right: bigint): bigint => (left > right ? left : right);
   return { from: ranges.map(({ from }) => from).reduce(earlier), to: ranges.map(({ to }) => to).reduce(later) };
 };
 
@@ -203,9 +203,9 @@ export const runAggregateBatch = async (
     if (memberRows.length > query.limit) return undefined;
     const seconds = getRangeSeconds((contexts[index] ?? contexts[0]).range);
     const sortedRows = memberRows.toSorted(
-      (one, other) =>
-        compareResults(one[`m${index}_0`], other[`m${index}_0`]) ||
-        compareGroups(readGroupValues(one), readGroupValues(other)),
+      (left, right) =>
+        compareResults(left[`m${index}_0`], right[`m${index}_0`]) ||
+        compareGroups(readGroupValues(left), readGroupValues(right)),
     );
     return buildTableResult(
       [...groups, ...aggregations].map(({ column }) => column),

@@ -117,7 +117,7 @@ export class QueryBatcher {
   }
 
   /**
-   * Runs a query like `runForAnswer` (`../run.ts`). A query that fails or times out does not affect others of its batch.
+   * Runs a query like `run` (`../run.ts`). A query that fails or times out does not affect others of its batch.
    * Rejects with `TimeoutError` if it timed out while all statements are slow.
    */
   async run(
@@ -216,17 +216,17 @@ export class QueryBatcher {
   }
 
   #countMissedRun({ requesterKeys }: WaitingQuery): void {
-    for (const each of requesterKeys) {
-      const missedCount = this.#missedRuns.get(each) ?? 0;
+    for (const requesterKey of requesterKeys) {
+      const missedCount = this.#missedRuns.get(requesterKey) ?? 0;
       if (missedCount === 0) evictOldest(this.#missedRuns);
-      this.#missedRuns.set(each, missedCount + 1);
+      this.#missedRuns.set(requesterKey, missedCount + 1);
     }
   }
 
   /** Rejects a query. A timeout that is not the fault of the query itself counts as a missed run. */
   #reject(waitingQuery: WaitingQuery, error: unknown): void {
     if (error instanceof TimeoutError) this.#countMissedRun(waitingQuery);
-    else for (const each of waitingQuery.requesterKeys) this.#missedRuns.delete(each);
+    else for (const requesterKey of waitingQuery.requesterKeys) this.#missedRuns.delete(requesterKey);
     waitingQuery.answer.reject(error);
   }
 
@@ -358,7 +358,7 @@ export class QueryBatcher {
   }
 
   #resolve({ query, requesterKeys, answer }: WaitingQuery, result: ResultData): void {
-    for (const each of requesterKeys) this.#missedRuns.delete(each);
+    for (const requesterKey of requesterKeys) this.#missedRuns.delete(requesterKey);
     this.#maxBatchByQuery.delete(JSON.stringify(query));
     answer.resolve(result);
   }

@@ -163,9 +163,9 @@ export const runMetricBatch = async (
     }),
   );
   for (const [index, member] of members)
-    if (member.reads.every((each) => valuesByKey.has(toValueQueryKey(member.query, each)))) {
-      const getValues = (each: SeriesRead): ValuesById =>
-        valuesByKey.get(toValueQueryKey(member.query, each)) ?? new Map();
+    if (member.reads.every((read) => valuesByKey.has(toValueQueryKey(member.query, read)))) {
+      const getValues = (seriesRead: SeriesRead): ValuesById =>
+        valuesByKey.get(toValueQueryKey(member.query, seriesRead)) ?? new Map();
       outcomes[index] = { answer: buildMemberAnswer(member, getValues, windows, context) };
     }
   return outcomes;

@@ -127,7 +127,7 @@ export const readSeriesByWindow = async (
     namedSelection.names.add(findMetricName(selection) ?? '');
   }
   const reads = [...selectionsByWindow].map(
-    async ([key, one]) => [key, await readSeriesByName(context, one, selectedSeries)] as const,
+    async ([key, namedSelection]) => [key, await readSeriesByName(context, namedSelection, selectedSeries)] as const,
   );
   return new Map(await Promise.all(reads));
 };

@@ -61,7 +61,7 @@ export const findTooLargeMembers = (
   let totalEvaluations = 0;
   for (const [member, { reads }] of stepsQueries) {
     if (cachedSteps.get(member)?.fromMs !== window.startMs) continue;
-    const keys = member.selections.map((each) => `${toWindowKey(each)} ${findMetricName(each)}`);
+    const keys = member.selections.map((selection) => `${toWindowKey(selection)} ${findMetricName(selection)}`);
     const memberEvaluations = reads.reduce((sum, read, index) => {
       if (countedKeys.has(keys[index] ?? '')) return sum;
       return sum + countPoints(read, fingerprints, getBlockLengthMs(window)) * countStepsPerSample(read.window, window);

@@ -106,7 +106,8 @@ const parseMembers = (expressions: readonly string[], window: EvaluationWindow, 
     try {
       const parsed = parse(expression);
       const selections = listSelections(parsed, window);
-      if (selections.every((each) => findMetricName(each) !== undefined)) members.push({ index, parsed, selections });
+      if (selections.every((selection) => findMetricName(selection) !== undefined))
+        members.push({ index, parsed, selections });
     } catch (error) {
       report(index, { error: toQueryError(error) });
     }
@@ -130,7 +131,7 @@ const selectBatchSeries = (
   members: readonly Member[],
 ): Promise<readonly SelectedSeries[]> => {
   const allSelections = members.flatMap(({ selections }) => selections);
-  const names = [...new Set(allSelections.map((each) => findMetricName(each) ?? ''))].sort();
+  const names = [...new Set(allSelections.map((selection) => findMetricName(selection) ?? ''))].sort();
   const selectionWindow = {
     fromMs: Math.max(retainedFromMs, Math.min(...allSelections.map(({ fromMs }) => fromMs))),
     toMs: Math.max(...allSelections.map(({ toMs }) => toMs)),

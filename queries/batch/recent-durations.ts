@@ -15,6 +15,8 @@ export class RecentDurations {
   /** Returns the median; 0 while there are too few durations. */
   getMedianMs(): number {
     if (this.#durationsMs.length < minDurations) return 0;
-    return this.#durationsMs.toSorted((one, other) => one - other)[Math.floor(this.#durationsMs.length / 2)] as number;
+    return this.#durationsMs.toSorted((left, right) => left - right)[
+      Math.floor(this.#durationsMs.length / 2)
+    ] as number;
   }
 }

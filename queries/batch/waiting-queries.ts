@@ -37,8 +37,8 @@ export interface WaitingQuery {
  * Orders queries. Under overload, queries with missed runs go first; otherwise newer queries would always precede them,
  * and they would never run.
  */
-const comparePriority = (one: WaitingQuery, other: WaitingQuery): number =>
-  other.missedRunCount - one.missedRunCount || other.dueMs - one.dueMs || other.maxBatch - one.maxBatch;
+const comparePriority = (left: WaitingQuery, right: WaitingQuery): number =>
+  right.missedRunCount - left.missedRunCount || right.dueMs - left.dueMs || right.maxBatch - left.maxBatch;
 
 export class WaitingQueries {
   readonly #byKey = new Map<string, WaitingQuery>();
@@ -70,7 +70,7 @@ export class WaitingQueries {
   get statementCount(): number {
     let statements = 0;
     for (const members of this.#byBatchKey.values()) {
-      const maxBatch = Math.min(...members.map((each) => each.maxBatch));
+      const maxBatch = Math.min(...members.map((member) => member.maxBatch));
       statements += Math.ceil(members.length / maxBatch);
     }
     return statements;
@@ -86,7 +86,7 @@ export class WaitingQueries {
     const members = (this.#byBatchKey.get(first.batchKey) ?? [])
       .filter(({ maxBatch }) => maxBatch >= first.maxBatch)
       .slice(0, first.maxBatch);
-    for (const each of members) this.remove(each);
+    for (const member of members) this.remove(member);
     return members;
   }
 }

@@ -51,7 +51,7 @@ const buildModels = (periods: readonly number[]): Model[] => {
     ...periods.flatMap((period) => [period, period + 1]),
     ...periods.slice(0, 1).map((p) => 2 * p),
   ];
-  const distinctLags = [...new Set(lags)].toSorted((one, other) => one - other);
+  const distinctLags = [...new Set(lags)].toSorted((left, right) => left - right);
   const shortLags = distinctLags.filter((lag) => lag <= 2 * (periods[0] ?? 3));
   return [
     ...periods.flatMap((period) => [createSeasonalModel(period, 1), createSeasonalModel(period, 3)]),

@@ -72,7 +72,7 @@ const resampleSlopes = (xs: readonly number[], residuals: readonly number[]): nu
       for (let at = start; at < start + blockSize; at++) drawnResiduals.push(residuals[at % residuals.length] ?? 0);
     }
     return fitLeastSquares(xs, drawnResiduals.slice(0, residuals.length));
-  }).toSorted((one, other) => one - other);
+  }).toSorted((left, right) => left - right);
 };
 
 /** Returns every nth point, counted from the end so that the newest remains: at most `maxPoints`. */

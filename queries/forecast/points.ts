@@ -16,7 +16,7 @@ const [dayMs, weekMs] = [86_400_000, 604_800_000];
 /** Returns the median distance between consecutive points. */
 export const computeMedianStepMs = (points: readonly TimedValue[]): number => {
   const intervals = points.slice(1).map(([timeMs], index) => timeMs - (points[index]?.[0] ?? 0));
-  return intervals.toSorted((one, other) => one - other)[intervals.length >> 1] ?? 0;
+  return intervals.toSorted((left, right) => left - right)[intervals.length >> 1] ?? 0;
 };
 
 /** Detects the range of the values from their history: never below 0, or shares between 0 and 1. */

@@ -147,7 +147,7 @@ export const runForecast = async (
       threshold: query.until,
     });
     const state = probability === null ? 'unknown' : formatPercent(probability);
-    const value = values.findLast((each) => each !== null) ?? null;
+    const value = values.findLast((value) => value !== null) ?? null;
     const labelValues = [...names.map((label) => labels[label] ?? ''), ...measures.map(() => name)];
     const row = [
       ...labelValues,

@@ -81,11 +81,13 @@ export const forecastFromFewValues = (
       return { value, variance: (variances[methodIndex] ?? 0) * varianceFactor };
     });
     const weightedMean = (getValue: (one: Estimate) => number): number =>
-      estimates.reduce((sum, one, methodIndex) => sum + (weights[methodIndex] ?? 0) * getValue(one), 0) / total;
-    const value = weightedMean((one) => one.value);
+      estimates.reduce((sum, estimate, methodIndex) => sum + (weights[methodIndex] ?? 0) * getValue(estimate), 0) /
+      total;
+    const value = weightedMean((estimate) => estimate.value);
     return {
       value,
-      scale: intervalWidening * Math.sqrt(weightedMean((one) => one.variance + (one.value - value) ** 2)),
+      scale:
+        intervalWidening * Math.sqrt(weightedMean((estimate) => estimate.variance + (estimate.value - value) ** 2)),
     };
   });
   return { leads, degreesOfFreedom: Math.max(1.5, values.length - 2) };

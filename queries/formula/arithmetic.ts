@@ -64,10 +64,10 @@ const isHundred = ({ isNumber, groups }: Quantity): boolean => isNumber && group
  * lacks has no value.
  */
 const joinGroups = (left: Quantity, right: Quantity, combine: (left: Value, right: Value) => Value): Group[] => {
-  const combinePair = (labels: Group['labels'], one: Group | undefined, other: Group | undefined): Group => ({
+  const combinePair = (labels: Group['labels'], left: Group | undefined, right: Group | undefined): Group => ({
     labels,
-    values: Array.from({ length: Math.max(one?.values.length ?? 0, other?.values.length ?? 0) }, (_, index) =>
-      combine(one?.values[index] ?? null, other?.values[index] ?? null),
+    values: Array.from({ length: Math.max(left?.values.length ?? 0, right?.values.length ?? 0) }, (_, index) =>
+      combine(left?.values[index] ?? null, right?.values[index] ?? null),
     ),
   });
   if (hasOnlyUnlabeledGroup(right))
@@ -107,7 +107,7 @@ export const evaluate = (formula: Formula, valueCount: number, resolveName: (nam
       const right = evaluate(formula.right, valueCount, resolveName);
       const { operator } = formula;
       return {
-        groups: joinGroups(left, right, (one, other) => calculate(operator, one, other)),
+        groups: joinGroups(left, right, (left, right) => calculate(operator, left, right)),
         unit: getResultUnit(operator, left, right),
         isNumber: left.isNumber && right.isNumber,
         isTimesHundred: operator === '*' && (isHundred(left) || isHundred(right)),

@@ -70,7 +70,7 @@ const evaluateSeries = (
 ): ResultData => {
   const allAnswers = [...answers.values()];
   const points = allAnswers.flatMap(({ series }) => series.flatMap((each) => each.points));
-  const starts = [...new Set(points.map(([start]) => start))].sort((one, other) => one - other);
+  const starts = [...new Set(points.map(([start]) => start))].sort((left, right) => left - right);
   const { groups, unit } = evaluateFormula(starts.length, (name) => {
     const series = answers.get(name)?.series ?? [];
     return toQuantity(

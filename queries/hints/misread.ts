@@ -21,7 +21,7 @@ const splitTokens = (search: string): string[] => {
     tokens.push(token);
     token = '';
   }
-  return [...tokens, token].map(removeParentheses).filter((each) => each !== '' && !each.startsWith('"'));
+  return [...tokens, token].map(removeParentheses).filter((value) => value !== '' && !value.startsWith('"'));
 };
 
 const removeParentheses = (token: string): string => {

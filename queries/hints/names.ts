@@ -69,11 +69,11 @@ export class RecordNames {
       this.#rows.flatMap(({ kind, key }) => (key === '' ? [] : [kind === 'body' ? `body.${key}` : key])),
     );
     return [...names]
-      .map((each) => ({ each, distance: computeNameDistance(name, each) }))
+      .map((value) => ({ value, distance: computeNameDistance(name, value) }))
       .filter(({ distance }) => distance <= maxDistance)
-      .sort((one, other) => one.distance - other.distance)
+      .sort((left, right) => left.distance - right.distance)
       .slice(0, maxSuggestions)
-      .map(({ each }) => each);
+      .map(({ value }) => value);
   }
 }
 
@@ -96,7 +96,7 @@ const computeNameDistance = (requestedName: string, name: string): number => {
     (plainName.includes(plainRequested) || plainRequested.includes(plainName));
   if (isContained) return 1;
   const parts = name.split('.').map(normalizeName);
-  return Math.min(...[plainName, ...parts].map((each) => computeEditDistance(plainRequested, each)));
+  return Math.min(...[plainName, ...parts].map((value) => computeEditDistance(plainRequested, value)));
 };
 
 /** Reads names in one statement from the counts in `fields`, like the catalog of fields. */

@@ -42,7 +42,7 @@ const describeQuery = (query: AggregateQuery, parts: SentenceParts): string => {
     const conditions = search === undefined ? measureSearch : `(${search}) (${measureSearch})`;
     return describeQuery({ ...query, measures: [measureWithoutSearch], search: conditions }, parts);
   }
-  const measureTexts = joinList(measures.map((each) => describeMeasure(each, signal, parts)));
+  const measureTexts = joinList(measures.map((measure) => describeMeasure(measure, signal, parts)));
   return `${measureTexts} of ${describeRecords(signal, search, parts)}${describeGroups(query)}`;
 };
 
@@ -81,7 +81,7 @@ export const aggregate = defineQueryKind<AggregateQuery>({
   measures: ({ measures }) => measures,
   countMatches: countRecords,
   splittable(query, measureName, limit) {
-    const measure = query.measures.find((each) => (each.as ?? getDefaultName(each)) === measureName);
+    const measure = query.measures.find((measure) => (measure.as ?? getDefaultName(measure)) === measureName);
     return measure !== undefined && additiveFunctions.includes(measure.function)
       ? { ...query, measures: [measure], order: undefined, limit }
       : 'only counts and sums can be split into contributions';

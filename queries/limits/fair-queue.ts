@@ -112,7 +112,7 @@ export class FairQueue {
   #selectWaiter(tenantId: string, queue: readonly Waiter[]): Waiter {
     const served = this.#servedByTenant.get(tenantId) ?? new Map<string, number>();
     const getServed = ({ personId }: Waiter): number => served.get(personId) ?? 0;
-    const waiter = queue.reduce((first, each) => (getServed(each) < getServed(first) ? each : first));
+    const waiter = queue.reduce((first, waiter) => (getServed(waiter) < getServed(first) ? waiter : first));
     this.#servedCount++;
     if (queue.length > 1) this.#servedByTenant.set(tenantId, served.set(waiter.personId, this.#servedCount));
     else this.#servedByTenant.delete(tenantId);

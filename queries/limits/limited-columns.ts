@@ -15,8 +15,8 @@ export interface ReadLimits extends FairQueueLimits {
   readonly maxRowsRead: number;
 }
 
-const minLimit = (one: number | undefined, other: number | undefined): number =>
-  Math.min(one ?? Number.POSITIVE_INFINITY, other ?? Number.POSITIVE_INFINITY);
+const minLimit = (left: number | undefined, right: number | undefined): number =>
+  Math.min(left ?? Number.POSITIVE_INFINITY, right ?? Number.POSITIVE_INFINITY);
 
 /** Returns the limits that a caller requests, bounded by the allowed ones. */
 const clampLimits = (limits: QueryLimits, allowed: ReadLimits): QueryLimits => {

@@ -45,11 +45,11 @@ export const createLongPauseHooks = (): RecordHooks => ({
   pause: () => sleep(longPauseMs),
 });
 
-const compareByTime = (one: MatchedRecord, other: MatchedRecord): number =>
-  one.timestampMs - other.timestampMs ||
-  one.partition - other.partition ||
-  one.position.offset - other.position.offset ||
-  one.position.ordinal - other.position.ordinal;
+const compareByTime = (left: MatchedRecord, right: MatchedRecord): number =>
+  left.timestampMs - right.timestampMs ||
+  left.partition - right.partition ||
+  left.position.offset - right.position.offset ||
+  left.position.ordinal - right.position.ordinal;
 
 /** The newest of the added records, oldest first. */
 class NewestRecords {
@@ -77,7 +77,7 @@ class NewestRecords {
 }
 
 const computeMedian = (values: readonly number[]): number | undefined =>
-  values.toSorted((one, other) => one - other)[Math.floor((values.length - 1) / 2)];
+  values.toSorted((left, right) => left - right)[Math.floor((values.length - 1) / 2)];
 
 /** Collects the matching records of messages. */
 class RecordCollector implements Target {

@@ -34,8 +34,8 @@ interface RankedCoverage extends PatternCoverage {
 /**
  * Orders the narrowest forms first. Forms of equal width are ordered by id, so that every reader decides identically.
  */
-const compareSpecificity = (one: RankedCoverage, other: RankedCoverage): number =>
-  one.wildcardCount - other.wildcardCount || (one.id < other.id ? -1 : 1);
+const compareSpecificity = (left: RankedCoverage, right: RankedCoverage): number =>
+  left.wildcardCount - right.wildcardCount || (left.id < right.id ? -1 : 1);
 
 /**
  * Forms of one service and structure. If another pattern covers a pattern, its id is an alias of the other id: the

@@ -53,7 +53,7 @@ const toBucketKey = (service: string, structure: number): string => `${structure
 const selectMostRecent = (rows: readonly FormRow[]): readonly FormRow[] => {
   if (rows.length <= maxForms) return rows;
   const newestFirst = rows.toSorted(
-    (one, other) => Number(other.seen) - Number(one.seen) || (one.id < other.id ? -1 : 1),
+    (left, right) => Number(right.seen) - Number(left.seen) || (left.id < right.id ? -1 : 1),
   );
   const forms = new Map(newestFirst.toReversed().map((row) => [`${row.id} ${row.places}`, row]));
   return newestFirst.filter((row) => forms.get(`${row.id} ${row.places}`) === row).slice(0, maxForms);

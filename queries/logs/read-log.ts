@@ -38,7 +38,7 @@ const positionColumns = `toString(toUnixTimestamp64Nano(logs.timestamp)) AS p_ti
 export const resolveColumns = (names: readonly string[]): readonly SelectedColumn[] =>
   names.map((name, index) => buildSelectedColumn(name, 'logs', index));
 
-/** Returns up to `limit` records of a range that match a condition (`logCondition`), in order. */
+/** Returns up to `limit` records of a range that match a condition (`buildLogCondition`), in order. */
 export const readSelectedColumns = async (
   columns: TenantColumns,
   selectedColumns: readonly SelectedColumn[],
@@ -53,7 +53,9 @@ export const readSelectedColumns = async (
   }: Omit<LogPageRequest, 'range'> & { readonly range: Range },
 ): Promise<SelectedLog[]> => {
   const position = after === undefined ? undefined : buildPositionAfterCondition(order);
-  const selection = [positionColumns, ...selectedColumns.flatMap((each) => each.selection)].join(', ');
+  const selection = [positionColumns, ...selectedColumns.flatMap((selectedColumn) => selectedColumn.selection)].join(
+    ', ',
+  );
   const existsInRange = isSearch && after === undefined ? buildExistenceCheck(columns, condition) : undefined;
   const options = {
     order,
@@ -78,6 +80,8 @@ export const readSelectedColumns = async (
   const resources = await getResources(columns, ids);
   return rows.map((row) => ({
     position: toPosition(row),
-    values: selectedColumns.map((each) => each.readValue(row, resources.get(row.resource)?.attributes)),
+    values: selectedColumns.map((selectedColumn) =>
+      selectedColumn.readValue(row, resources.get(row.resource)?.attributes),
+    ),
   }));
 };

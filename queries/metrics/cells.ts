@@ -51,10 +51,10 @@ export const parseClickHouseNumber = (value: number | string): number => {
   return value === '-inf' ? Number.NEGATIVE_INFINITY : Number(value);
 };
 
-const minIgnoringNaN = (one: number, other: number): number =>
-  Number.isNaN(one) ? other : Number.isNaN(other) ? one : Math.min(one, other);
-const maxIgnoringNaN = (one: number, other: number): number =>
-  Number.isNaN(one) ? other : Number.isNaN(other) ? one : Math.max(one, other);
+const minIgnoringNaN = (left: number, right: number): number =>
+  Number.isNaN(left) ? right : Number.isNaN(right) ? left : Math.min(left, right);
+const maxIgnoringNaN = (left: number, right: number): number =>
+  Number.isNaN(left) ? right : Number.isNaN(right) ? left : Math.max(left, right);
 
 /** Value of a group in a window: `undefined` if no series has one. */
 export type Cell = number | bigint | undefined;

@@ -48,7 +48,7 @@ export const planSeriesReads = (
   const [firstSeries] = series;
   if (firstSeries === undefined) return [];
   const table = getPointTable(firstSeries);
-  const otherSeries = series.find((each) => getPointTable(each) !== table);
+  const otherSeries = series.find((selectedSeries) => getPointTable(selectedSeries) !== table);
   if (otherSeries !== undefined)
     throw createValidationError(
       'metric',

@@ -29,8 +29,9 @@ export const buildMetricResult = (
     .map(({ labels }, group) => ({ labels, group, size: computeMeanValue(readValue, group, windows.count) }))
     .filter(({ size }) => size !== undefined)
     .sort(
-      (one, other) =>
-        compareDescending(one.size, other.size) || (JSON.stringify(one.labels) < JSON.stringify(other.labels) ? -1 : 1),
+      (left, right) =>
+        compareDescending(left.size, right.size) ||
+        (JSON.stringify(left.labels) < JSON.stringify(right.labels) ? -1 : 1),
     );
   const maxGroups = Math.max(1, Math.min(query.limit, Math.floor(limits.resultValues / windows.count)));
   if (rankedGroups.length > maxGroups) {
@@ -54,7 +55,7 @@ export const buildMetricResult = (
   );
 };
 
-const compareDescending = (one = 0, other = 0): number => (one === other ? 0 : one > other ? -1 : 1);
+const compareDescending = (left = 0, right = 0): number => (left === right ? 0 : left > right ? -1 : 1);
 
 interface RankedGroup {
   readonly labels: Readonly<Record<string, string>>;

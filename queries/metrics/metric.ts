@@ -187,7 +187,7 @@ export const readCellValues = (cells: Cells, { overTime, across }: MetricQuery, 
   };
 };
 
-/** Returns SQL of the value of each series in each window; `isInOrder` as in `pointsInWindows`. */
+/** Returns SQL of the value of each series in each window; `isInOrder` as in `buildPointsInWindowsSql`. */
 export const buildSeriesSql = (
   query: MetricQuery,
   { table, temporality }: SeriesRead,

@@ -36,9 +36,9 @@ export interface Extremes {
 }
 export const noExtremes: Extremes = { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
 
-export const addExplicit = (one: ExplicitBuckets, other: ExplicitBuckets): ExplicitBuckets => ({
-  bounds: one.bounds,
-  counts: one.counts.map((count, index) => count + (other.counts[index] ?? 0)),
+export const addExplicit = (left: ExplicitBuckets, right: ExplicitBuckets): ExplicitBuckets => ({
+  bounds: left.bounds,
+  counts: left.counts.map((count, index) => count + (right.counts[index] ?? 0)),
 });
 
 const addShifted = (
@@ -71,16 +71,16 @@ const absorbBelowThreshold = (side: Map<number, number>, scale: number, threshol
  * Adds two histograms, with the coarser scale and the wider zero bucket. The result is exact, because a coarser bucket
  * consists of complete finer ones.
  */
-export const addExponential = (one: ExponentialBuckets, other: ExponentialBuckets): ExponentialBuckets => {
-  const scale = Math.min(one.scale, other.scale);
-  const zeroThreshold = Math.max(one.zeroThreshold, other.zeroThreshold);
+export const addExponential = (left: ExponentialBuckets, right: ExponentialBuckets): ExponentialBuckets => {
+  const scale = Math.min(left.scale, right.scale);
+  const zeroThreshold = Math.max(left.zeroThreshold, right.zeroThreshold);
   const addSide = (side: 'positive' | 'negative'): Map<number, number> =>
-    addShifted(addShifted(new Map(), one[side], one.scale - scale), other[side], other.scale - scale);
+    addShifted(addShifted(new Map(), left[side], left.scale - scale), right[side], right.scale - scale);
   const positive = addSide('positive');
   const negative = addSide('negative');
   const absorbedCount =
     absorbBelowThreshold(positive, scale, zeroThreshold) + absorbBelowThreshold(negative, scale, zeroThreshold);
-  return { scale, zeroThreshold, zeroCount: one.zeroCount + other.zeroCount + absorbedCount, positive, negative };
+  return { scale, zeroThreshold, zeroCount: left.zeroCount + right.zeroCount + absorbedCount, positive, negative };
 };
 
 /** Merges buckets at bounds that are not finite: senders may declare the end of the last bucket, +Inf, as a bound. */

@@ -3,7 +3,7 @@ import type { Labels, Selection, Series } from './series.ts';
 import { compileTest } from './syntax/matchers.ts';
 
 const toLabelsKey = (labels: Labels): string =>
-  JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
+  JSON.stringify(Object.entries(labels).sort(([left], [right]) => (left < right ? -1 : 1)));
 
 /** Returns the additional series that match a selection. Each has one sample. */
 export const selectAdditionalSeries = (
@@ -17,11 +17,11 @@ export const selectAdditionalSeries = (
   });
 };
 
-const concatenate = (one: Float64Array, other: Float64Array): Float64Array => {
-  const result = new Float64Array(one.length + other.length);
+const concatenate = (left: Float64Array, right: Float64Array): Float64Array => {
+  const result = new Float64Array(left.length + right.length);
   // `set` copies the memory, so that a NaN retains its bits.
-  result.set(one);
-  result.set(other, one.length);
+  result.set(left);
+  result.set(right, left.length);
   return result;
 };
 

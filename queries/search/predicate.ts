@@ -286,7 +286,7 @@ const buildPartTest = (part: 'events' | 'links', key: string, test: ValueTest): 
     });
 };
 
-/** Returns a predicate for a search tree. It matches the same records as `searchCondition` does in storage. */
+/** Returns a predicate for a search tree. It matches the same records as `buildSearchCondition` does in storage. */
 export const buildPredicate = <Signal extends SearchSignal>(
   search: Search,
   signal: Signal,

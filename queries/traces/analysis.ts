@@ -27,7 +27,7 @@ const incompleteFacts: Incompleteness = {
 };
 
 /**
- * Returns the facts of a trace and of the spans at these positions on the bus. Rows must be in `traceOrder`, and there
+ * Returns the facts of a trace and of the spans at these positions on the bus. Rows must be in the order of `compareTraceOrder`, and there
  * must be at least one.
  */
 export const analyzeTrace = (rows: readonly SpanFactsRow[], positions: readonly string[]): AnalyzedTrace => {

@@ -143,7 +143,7 @@ const comparePositions = (one: string, other: string): number => {
   return differences.find((difference) => difference !== 0) ?? 0;
 };
 
-/** Sorts rows of several servers in `traceOrder`. */
+/** Orders rows of several servers by start, longest first. */
 export const compareTraceOrder = (
   one: Pick<SpanFactsRow, 'start' | 'lasted' | 'span' | 'at'>,
   other: Pick<SpanFactsRow, 'start' | 'lasted' | 'span' | 'at'>,
@@ -155,7 +155,7 @@ export const compareTraceOrder = (
 /** Returns rounded nanoseconds in the format of responses. */
 const formatRoundedNs = (value: number): number | string => toExactNumberOrText(BigInt(Math.round(value)).toString());
 
-/** Tree of a trace's spans with derived values. Spans must be in `traceOrder`, and there must be at least one. */
+/** Tree of a trace's spans with derived values. Spans must be in the order of `compareTraceOrder`, and there must be at least one. */
 export class TraceAnalysis {
   readonly incompleteness: Incompleteness[] = [];
   readonly #rows: readonly SpanFactsRow[];

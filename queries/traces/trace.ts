@@ -163,7 +163,7 @@ export const readTrace = async (
     })),
     nextCursor: hasMore ? encodeCursorAfter(page.at(-1)) : null,
     partial: [
-      ...(hasMore ? [{ code: 'rows' as const, message: 'there are more spans: nextCursor leads to them' }] : []),
+      ...(hasMore ? [{ code: 'rows' as const, message: 'more spans are on the next pages' }] : []),
       ...incompleteness,
     ],
   };

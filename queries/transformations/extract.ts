@@ -114,12 +114,12 @@ const extractColumns = (table: Table, options: Options, read: (value: unknown) =
   const column = findColumn(table, options.field);
   if (column === undefined) return table;
   const parts = column.values.map((value) => (value === null || value === undefined ? new Map() : read(value)));
-  const names = [...new Set(parts.flatMap((each) => [...each.keys()]))];
+  const names = [...new Set(parts.flatMap((part) => [...part.keys()]))];
   requireTableLimits(parts.length, names.length + table.columns.length);
   const extractedColumns = names.map((name) =>
     createColumn(
       name,
-      parts.map((each) => each.get(name) ?? null),
+      parts.map((part) => part.get(name) ?? null),
     ),
   );
   const time = options.keepsTime ? findTimeColumn(table) : undefined;

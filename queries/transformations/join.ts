@@ -102,7 +102,7 @@ export const joinByField: Transform<'join-by-field'> = (tables, options) => {
 const sortByTime = (table: Table): Table => {
   const [time] = table.columns;
   const rows = Array.from({ length: countRows(table) }, (_, row) => row).sort(
-    (one, other) => (parseNumber(time?.values[one]) ?? 0) - (parseNumber(time?.values[other]) ?? 0),
+    (left, right) => (parseNumber(time?.values[left]) ?? 0) - (parseNumber(time?.values[right]) ?? 0),
   );
   return {
     ...table,

@@ -104,7 +104,7 @@ export const seriesToRows: Transform<'series-to-rows'> = (tables) => {
       });
   });
   if (rows.length === 0) return [];
-  rows.sort((one, other) => Number(other.time) - Number(one.time));
+  rows.sort((left, right) => Number(right.time) - Number(left.time));
   const units = new Set(rows.map(({ unit }) => unit));
   return [
     {

@@ -9,7 +9,9 @@ export const organize: Transform<'organize'> = (tables, { hidden, order, names }
     ...table,
     columns: table.columns
       .filter(({ name }) => !hiddenNames.has(name))
-      .toSorted((one, other) => (positions.get(one.name) ?? order.length) - (positions.get(other.name) ?? order.length))
+      .toSorted(
+        (left, right) => (positions.get(left.name) ?? order.length) - (positions.get(right.name) ?? order.length),
+      )
       .map((column) => {
         const name = Object.hasOwn(names, column.name) ? (names[column.name] as string) : '';
         return name === '' ? column : { ...column, name };

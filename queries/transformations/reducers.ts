@@ -19,7 +19,7 @@ const reduceNumbers =
 const createQuantile =
   (share: number) =>
   (numbers: readonly number[]): number => {
-    const sorted = numbers.toSorted((one, other) => one - other);
+    const sorted = numbers.toSorted((left, right) => left - right);
     const position = share * (sorted.length - 1);
     const [below, above] = [sorted[Math.floor(position)] as number, sorted[Math.ceil(position)] as number];
     return below === above ? below : below + (above - below) * (position - Math.floor(position));
@@ -30,8 +30,8 @@ const computeVariance = (numbers: readonly number[]): number => {
   return computeSum(numbers.map((number) => (number - mean) ** 2)) / numbers.length;
 };
 
-const computeMin = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.min(one, other));
-const computeMax = (numbers: readonly number[]): number => numbers.reduce((one, other) => Math.max(one, other));
+const computeMin = (numbers: readonly number[]): number => numbers.reduce((left, right) => Math.min(left, right));
+const computeMax = (numbers: readonly number[]): number => numbers.reduce((left, right) => Math.max(left, right));
 const getFirst = (numbers: readonly number[]): number => numbers[0] as number;
 const getLast = (numbers: readonly number[]): number => numbers.at(-1) as number;
 

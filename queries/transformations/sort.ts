@@ -4,10 +4,10 @@ import type { Transform } from './transformation.ts';
 const naturalCollator = new Intl.Collator('en', { numeric: true });
 
 /** Compares two values if one is blank, which sorts last; undefined if neither is. */
-const compareBlanks = (one: boolean, other: boolean): number | undefined =>
-  one || other ? Number(one) - Number(other) : undefined;
+const compareBlanks = (left: boolean, right: boolean): number | undefined =>
+  left || right ? Number(left) - Number(right) : undefined;
 
-const compareNumbers = (one: number, other: number): number => (one < other ? -1 : Number(one > other));
+const compareNumbers = (left: number, right: number): number => (left < right ? -1 : Number(left > right));
 
 /** Blanks sort last in either direction, preceded by values that are not numbers. */
 const createComparator =
@@ -28,7 +28,7 @@ export const sort: Transform<'sort'> = (tables, { by, direction }) =>
     const rows = Array.from({ length: countRows(table) }, (_, row) => row);
     return selectRows(
       table,
-      rows.sort((one, other) => compare(column.values[one], column.values[other])),
+      rows.sort((left, right) => compare(column.values[left], column.values[right])),
     );
   });
 

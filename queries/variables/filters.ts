@@ -26,7 +26,7 @@ const readFilter = (text: string, name: string): Filter => {
  */
 export const readFilters = (texts: readonly string[], name: string): Filter[] => {
   const filters = new Map<string, Filter>();
-  for (const text of texts.filter((each) => each !== '')) {
+  for (const text of texts.filter((value) => value !== '')) {
     const filter = readFilter(text, name);
     const key = filter.operator === '=' || filter.operator === '!=' ? `${filter.operator} ${filter.label}` : text;
     const previous = filters.get(key);
@@ -65,7 +65,7 @@ const addPromqlFilters = (expression: string, filters: readonly Filter[]): strin
   });
   let text = '';
   let from = 0;
-  for (const { at, text: insertedText } of insertions.sort((one, other) => one.at - other.at)) {
+  for (const { at, text: insertedText } of insertions.sort((left, right) => left.at - right.at)) {
     text += expression.slice(from, at) + insertedText;
     from = at;
   }

@@ -34,20 +34,20 @@ const matchPattern = (texts: readonly string[], { pattern, name }: QueryVariable
 };
 
 const naturalCollator = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
-const compareTexts = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+const compareTexts = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 const findNumber = (text: string): number => Number(/\d+(?:\.\d+)?/.exec(text)?.[0] ?? -1);
 
 const comparators = {
   text: compareTexts,
-  caseless: (one: string, other: string) => compareTexts(one.toLowerCase(), other.toLowerCase()),
-  number: (one: string, other: string) => findNumber(one) - findNumber(other),
-  natural: (one: string, other: string) => naturalCollator.compare(one, other),
+  caseless: (left: string, right: string) => compareTexts(left.toLowerCase(), right.toLowerCase()),
+  number: (left: string, right: string) => findNumber(left) - findNumber(right),
+  natural: (left: string, right: string) => naturalCollator.compare(left, right),
 } as const;
 
 const sortOptions = (options: readonly Option[], order: QueryVariable['order']): readonly Option[] => {
   if (order === undefined) return options;
   const sign = order.direction === 'ascending' ? 1 : -1;
-  return options.toSorted((one, other) => sign * comparators[order.by](one.title, other.title));
+  return options.toSorted((left, right) => sign * comparators[order.by](left.title, right.title));
 };
 
 const removeDuplicates = (options: readonly Option[]): Option[] =>

@@ -55,7 +55,7 @@ export const sortByDependency = (
   requestedNames?: readonly string[],
 ): readonly OrderedVariable[] => {
   const byName = new Map(variables.map((variable) => [variable.name, variable]));
-  const dependenciesByName = new Map(variables.map((each) => [each.name, listUsedVariables(each, byName)]));
+  const dependenciesByName = new Map(variables.map((variable) => [variable.name, listUsedVariables(variable, byName)]));
   const listDependencies = (name: string): readonly string[] => dependenciesByName.get(name) ?? [];
   const orderedVariables = new Map<string, OrderedVariable>();
   const add = (variable: Variable): void => {

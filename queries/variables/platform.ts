@@ -23,7 +23,7 @@ const units = [
 /** Formats a step as one number with a unit, valid in every query language here: 90s, 5m, 1500ms. */
 export const formatStep = (ms: number): string => {
   const roundedMs = Math.max(1, Math.round(ms));
-  const [unit, length] = units.find(([, each]) => roundedMs % each === 0) ?? ['ms', 1];
+  const [unit, length] = units.find(([, value]) => roundedMs % value === 0) ?? ['ms', 1];
   return `${roundedMs / length}${unit}`;
 };
 

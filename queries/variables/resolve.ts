@@ -40,7 +40,7 @@ export interface ResolveOptions extends ValuesRequest {
   readonly requestedNames?: readonly string[] | undefined;
   /** Variables whose full options are needed; default `only`. For others the selection may be sufficient. */
   readonly listedNames?: readonly string[] | undefined;
-  /** Built-in variables, such as those of `platformVariables`. */
+  /** Built-in variables, such as those of `buildPlatformVariables`. */
   readonly platform?: Scope | undefined;
 }
 

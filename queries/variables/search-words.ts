@@ -66,7 +66,7 @@ class SearchTokenizer {
   #scanCondition(start: number): void {
     const scanner = this.#scanner;
     const isValue = this.#isValue;
-    if (isValue && ['>=', '<=', '>', '<'].some((each) => scanner.tryConsume(each))) {
+    if (isValue && ['>=', '<=', '>', '<'].some((value) => scanner.tryConsume(value))) {
       this.#addToken('mark', start);
       this.#scanBound(scanner.position);
     } else if (isValue && (scanner.isNext('[') || scanner.isNext('{'))) this.#scanRange(start);

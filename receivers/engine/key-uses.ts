@@ -57,7 +57,7 @@ export class KeyUse {
     if (address === undefined) return;
     this.#addresses.set(address, now);
     if (this.#addresses.size <= maxStoredAddresses) return;
-    const [oldestEntry] = [...this.#addresses].sort(([, one], [, other]) => one - other);
+    const [oldestEntry] = [...this.#addresses].sort(([, left], [, right]) => left - right);
     if (oldestEntry !== undefined) this.#addresses.delete(oldestEntry[0]);
   }
 

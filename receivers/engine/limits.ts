@@ -65,7 +65,7 @@ export class Limits {
   countFailure(source: string): Refusal | undefined | Promise<Refusal | undefined> {
     let tokens = this.#failures.get(source);
     if (tokens === undefined) {
-      this.#forgetIdle(this.#failures, (each) => each);
+      this.#forgetIdle(this.#failures, (tokenLease) => tokenLease);
       tokens = new TokenLease(
         this.#createBucketGrant(`ingest/failures/${source}`, failedAuthentication),
         this.#clock,
@@ -82,7 +82,7 @@ export class Limits {
   countHeartbeat(countHeartbeat: string): boolean | Promise<boolean> {
     let tokens = this.#heartbeats.get(countHeartbeat);
     if (tokens === undefined) {
-      this.#forgetIdle(this.#heartbeats, (each) => each);
+      this.#forgetIdle(this.#heartbeats, (tokenLease) => tokenLease);
       tokens = new TokenLease(
         this.#createBucketGrant(`ingest/beats/${countHeartbeat}`, heartbeatBucket),
         this.#clock,

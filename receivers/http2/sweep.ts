@@ -14,7 +14,7 @@ export const sweepUntilClosed = (
 ): void => {
   const timer = setInterval(() => {
     const now = performance.now();
-    for (const each of members.keys()) each.sweep(now);
+    for (const sweepable of members.keys()) sweepable.sweep(now);
   }, intervalMs).unref();
   server.once('close', () => clearInterval(timer));
 };

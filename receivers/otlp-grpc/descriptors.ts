@@ -36,10 +36,10 @@ const completeDescriptor = (type: protobuf.Type, typeDescriptor: TypeDescriptor)
     if (field.resolvedType !== null) target.typeName = field.resolvedType.fullName;
     delete target.options;
   }
-  const nestedTypes = type.nestedArray.filter((each) => each instanceof protobuf.Type);
-  for (const [index, each] of nestedTypes.entries()) {
+  const nestedTypes = type.nestedArray.filter((reflectionObject) => reflectionObject instanceof protobuf.Type);
+  for (const [index, type] of nestedTypes.entries()) {
     const target = typeDescriptor.nestedType?.[index];
-    if (target !== undefined && target !== null) completeDescriptor(each, target as TypeDescriptor);
+    if (target !== undefined && target !== null) completeDescriptor(type, target as TypeDescriptor);
   }
   return typeDescriptor;
 };
@@ -60,10 +60,11 @@ const encodeFile = ({ name, namespace, imports }: ParsedFile): Uint8Array => {
     enumType: [] as object[],
     service: [] as object[],
   };
-  for (const each of namespace.nestedArray) {
-    if (each instanceof protobuf.Type) file.messageType.push(completeDescriptor(each, each.toDescriptor('proto3')));
-    else if (each instanceof protobuf.Enum) file.enumType.push(each.toDescriptor());
-    else if (each instanceof protobuf.Service) file.service.push(each.toDescriptor());
+  for (const reflectionObject of namespace.nestedArray) {
+    if (reflectionObject instanceof protobuf.Type)
+      file.messageType.push(completeDescriptor(reflectionObject, reflectionObject.toDescriptor('proto3')));
+    else if (reflectionObject instanceof protobuf.Enum) file.enumType.push(reflectionObject.toDescriptor());
+    else if (reflectionObject instanceof protobuf.Service) file.service.push(reflectionObject.toDescriptor());
   }
   return descriptor.FileDescriptorProto.encode(descriptor.FileDescriptorProto.fromObject(file)).finish();
 };
@@ -100,11 +101,13 @@ const loadDescriptors = (): Descriptors => {
   };
   const findByFile = (name: string): Uint8Array[] | undefined => {
     if (!byName.has(name)) return undefined;
-    return [...collectImports(name, new Set())].flatMap((each) => encodedFiles.get(each) ?? []);
+    return [...collectImports(name, new Set())].flatMap((value) => encodedFiles.get(value) ?? []);
   };
   return {
     services: parsedFiles.flatMap(({ namespace }) =>
-      namespace.nestedArray.filter((each) => each instanceof protobuf.Service).map((each) => each.fullName.slice(1)),
+      namespace.nestedArray
+        .filter((reflectionObject) => reflectionObject instanceof protobuf.Service)
+        .map((service) => service.fullName.slice(1)),
     ),
     byFile: findByFile,
     findBySymbol(symbol) {

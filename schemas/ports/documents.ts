@@ -17,7 +17,7 @@ export interface StoredMetadata {
 }
 
 /**
- * A collection, declared once. `unique` lists sets of fields that are unique within a tenant; `uniqueAcrossTenants`
+ * A collection, declared once. `unique` lists sets of fields that are unique within a tenant; `uniqueEverywhere`
  * across all tenants. The fields contain scalars. A document in which a field of a set is missing or null is exempt from that
  * set.
  */

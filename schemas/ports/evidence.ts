@@ -44,7 +44,7 @@ export interface PublicEvidenceKey {
 type UnsignedHead = Omit<EvidenceHead, 'signature' | 'keyId'>;
 
 /**
- * Signs heads of all chains: after `everyRecords` records, after `everyMs` if there are new records, and when it closes.
+ * Signs heads of all chains: after a number of records, after an interval if there are new records, and when it closes.
  * Several instances need no coordination: their heads of the same records are equal except for the time.
  */
 export interface HeadSigner {

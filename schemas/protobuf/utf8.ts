@@ -16,7 +16,7 @@ maxSecondBytes[0xed] = 0x9f;
 minSecondBytes[0xf0] = 0x90;
 maxSecondBytes[0xf4] = 0x8f;
 
-/** Length of the sequence at `at`; 0 if it is invalid. */
+/** Length of the sequence at `start`; 0 if it is invalid. */
 const getSequenceLength = (bytes: Uint8Array, start: number, end: number): number => {
   const first = bytes[start] as number;
   const length = sequenceLengths[first] as number;

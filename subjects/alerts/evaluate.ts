@@ -158,7 +158,7 @@ const resolveUnit = ({ condition }: AlertRule, unit: string): string =>
 const unitProblem = ({ condition }: AlertRule, unit: string): string | undefined => {
   if (condition.kind !== 'threshold') return undefined;
   const mismatched = condition.thresholds.find(
-    (one) => one.unit !== undefined && getConversionFactor(one.unit, unit) === undefined,
+    (threshold) => threshold.unit !== undefined && getConversionFactor(threshold.unit, unit) === undefined,
   );
   return (
     mismatched &&
@@ -201,7 +201,7 @@ class RuleEvaluation {
   run(): Evaluation {
     const error = this.#evaluate();
     const states = new Set(Object.values(this.#alerts).map(({ state }) => state));
-    const worstState = (['firing', 'recovering', 'unknown', 'pending'] as const).find((each) => states.has(each));
+    const worstState = (['firing', 'recovering', 'unknown', 'pending'] as const).find((value) => states.has(value));
     return {
       state: { form: this.#groupingHash, alerts: this.#alerts },
       transitions: this.#transitions,

@@ -222,7 +222,7 @@ export const findComparedMeasure = (condition: AlertCondition): Measure | undefi
   if (condition.kind === 'composite') return undefined;
   const measures = listMeasures(condition.query);
   const measureName = condition.kind === 'threshold' ? condition.measure : undefined;
-  return measures.find((each) => (each.as ?? getDefaultName(each)) === measureName) ?? measures[0];
+  return measures.find((measure) => (measure.as ?? getDefaultName(measure)) === measureName) ?? measures[0];
 };
 
 const countingFunctions = new Set<string>(['count', 'rate', 'distinct']);

@@ -175,7 +175,7 @@ const evaluateThresholds = (input: GroupInput): Verdict => {
   const { match, window, step, thresholds } = condition;
   const windowText = step === undefined ? `over ${window}` : `${matchTexts[match]} ${window}`;
   const thresholdsByRank = thresholds.toSorted(
-    (one, other) => getSeverityRank(other.severity) - getSeverityRank(one.severity),
+    (left, right) => getSeverityRank(right.severity) - getSeverityRank(left.severity),
   );
   let last: Verdict = createMissingVerdict('the rule has no threshold');
   for (const threshold of thresholdsByRank) {

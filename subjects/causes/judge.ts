@@ -144,7 +144,7 @@ const judgeEffect = (
   if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, counterEvidence: [] };
   const degradationsBefore = findDegradations(minutes, atMs, { untilMs: earliestMs });
   const isCausedByCandidate = degradationsBefore?.some(({ aspect }) =>
-    degradations.some((each) => each.aspect === aspect),
+    degradations.some((worsening) => worsening.aspect === aspect),
   );
   return isCausedByCandidate
     ? { weight: 1, evidence, counterEvidence: [] }
@@ -207,8 +207,8 @@ const judgeChange = (
 ): JudgedCause[] => {
   const { kind, node, host, atMs, title, link } = change;
   const fields = { kind, beginMs: atMs, title, link };
-  const blamedNodes = [...blamedByNode.values()].filter((each) =>
-    node === undefined ? context.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
+  const blamedNodes = [...blamedByNode.values()].filter((blamedNode) =>
+    node === undefined ? context.hosts.get(blamedNode.node)?.has(host ?? '') === true : blamedNode.node === node,
   );
   if (blamedNodes.length === 0) return [createOffPathCause({ ...fields, at: node ?? host ?? '' })];
   return blamedNodes.map((blamedNode) =>
@@ -256,8 +256,8 @@ const judgeGauge = (
   context: IncidentContext,
 ): JudgedCause[] => {
   const { node, host, title, link, values } = gauge;
-  const blamedNodes = [...blamedByNode.values()].filter((each) =>
-    node === undefined ? context.hosts.get(each.node)?.has(host ?? '') === true : each.node === node,
+  const blamedNodes = [...blamedByNode.values()].filter((blamedNode) =>
+    node === undefined ? context.hosts.get(blamedNode.node)?.has(host ?? '') === true : blamedNode.node === node,
   );
   const subject = node ?? host ?? '';
   const kind = 'saturation';
@@ -366,7 +366,7 @@ const judgeNeighbours = (blamedNode: BlamedNode, context: IncidentContext): Judg
         blamedNode.onsetMs,
       );
       const requests = (fromMs: number, toMs: number): number =>
-        mean(selectMinutes(minutes, fromMs, toMs).map((each) => each.requests));
+        mean(selectMinutes(minutes, fromMs, toMs).map((minute) => minute.requests));
       const [meanBefore, meanAfter] = [
         requests(beginMs - maxLeadMinutes * minuteMs, beginMs),
         requests(beginMs, context.untilMs),
@@ -405,9 +405,9 @@ const deduplicate = (judgedCauses: readonly JudgedCause[]): JudgedCause[] => {
 /** Judges all candidates of a context. */
 export const findCauses = (context: IncidentContext): Causes => {
   const blamed = attributeSymptom(context);
-  const byNode = new Map(blamed.map((each) => [each.node, each]));
+  const byNode = new Map(blamed.map((blamedNode) => [blamedNode.node, blamedNode]));
   const symptomNodes = context.symptoms.flatMap((node) => byNode.get(node) ?? []);
-  const onsetMs = Math.min(...symptomNodes.map((each) => each.onsetMs), context.detectedMs);
+  const onsetMs = Math.min(...symptomNodes.map((symptomNode) => symptomNode.onsetMs), context.detectedMs);
   const symptom = symptomNodes.flatMap(({ node, degradations }) =>
     degradations.length === 0 ? [] : [`${getNodeDisplayName(node)}: ${describeWorsening(degradations)}`],
   );
@@ -417,7 +417,7 @@ export const findCauses = (context: IncidentContext): Causes => {
     ...context.novelties.map((novelty) => judgeNovelty(novelty, byNode)),
     ...blamed.flatMap(judgeCallee),
     ...blamed.flatMap((place) => judgeNeighbours(place, context)),
-  ]).map((each) => ({ ...each, score: Math.min(1, each.score) }));
+  ]).map((judgedCause) => ({ ...judgedCause, score: Math.min(1, judgedCause.score) }));
   const hasSymptom = symptom.length > 0;
   const causes = hasSymptom ? allCauses.filter(({ score }) => score >= minScore) : [];
   const claimed = new Set(causes);
@@ -432,7 +432,7 @@ export const findCauses = (context: IncidentContext): Causes => {
     onsetMs,
     symptom,
     causes,
-    sharesOnOthers: allCauses.filter((each) => !claimed.has(each)).slice(0, maxOthers),
+    sharesOnOthers: allCauses.filter((allCause) => !claimed.has(allCause)).slice(0, maxOthers),
     reason,
   };
 };

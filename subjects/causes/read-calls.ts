@@ -136,10 +136,10 @@ const mergeHosts = (hosts: ReadonlyMap<string, readonly MinuteActivity[]>): Minu
     .toSorted(([left], [right]) => left - right)
     .map(([atMs, minuteList]) => {
       const buckets = new Map<number, number>();
-      for (const each of minuteList)
-        for (const [bucket, spans] of each.buckets) buckets.set(bucket, (buckets.get(bucket) ?? 0) + spans);
+      for (const minuteActivity of minuteList)
+        for (const [bucket, spans] of minuteActivity.buckets) buckets.set(bucket, (buckets.get(bucket) ?? 0) + spans);
       const sum = (getValue: (minute: MinuteActivity) => number): number =>
-        minuteList.reduce((total, each) => total + getValue(each), 0);
+        minuteList.reduce((total, minuteActivity) => total + getValue(minuteActivity), 0);
       return {
         atMs,
         buckets,

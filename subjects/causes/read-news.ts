@@ -38,7 +38,7 @@ const readNewErrors = async (reading: TenantReader, services: readonly string[],
     node: createNode('service', of).id,
     firstMs: Number(first),
     count: Number(n),
-    title: `new error ${[called, text].filter((each) => each !== '').join(': ')}`.slice(0, 200),
+    title: `new error ${[called, text].filter((value) => value !== '').join(': ')}`.slice(0, 200),
     link: `/api/errors/${encodeURIComponent(id)}`,
   }));
 };

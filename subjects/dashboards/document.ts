@@ -208,5 +208,5 @@ export const DashboardWithParsedPanels = z
   .strictObject({ ...DashboardFields.shape, panels: z.array(z.custom<Panel>()).max(maxPanels) })
   .superRefine(checkDocument);
 
-/** Version of this schema. `readDashboard` converts documents of former versions. */
+/** Version of this schema. `parseStoredDashboard` converts documents of former versions. */
 export const documentVersion = 2;

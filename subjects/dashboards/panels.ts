@@ -35,7 +35,7 @@ export const withReplacedPanel = (
   id: string,
   { place, ...panel }: PanelBody,
 ): DashboardFields | undefined => {
-  const panelIndex = document.panels.findIndex((one) => one.id === id);
+  const panelIndex = document.panels.findIndex((panel) => panel.id === id);
   const existing = document.panels[panelIndex];
   if (existing === undefined) return undefined;
   return { ...document, panels: document.panels.with(panelIndex, { ...panel, id, place: place ?? existing.place }) };
@@ -43,6 +43,6 @@ export const withReplacedPanel = (
 
 /** Returns the dashboard without a panel; undefined if no panel has this ID. */
 export const withoutPanel = (document: DashboardFields, id: string): DashboardFields | undefined => {
-  const panels = document.panels.filter((one) => one.id !== id);
+  const panels = document.panels.filter((panel) => panel.id !== id);
   return panels.length === document.panels.length ? undefined : { ...document, panels };
 };

@@ -90,7 +90,10 @@ const findFormulaProblems = ({ id, queries, formulas }: Panel): Problem[] => {
     const path = `panels.${id}.formulas.${name}.expression`;
     try {
       const unknownNames = collectNames(parseFormula(expression)).filter((queryName) => !queryNames.has(queryName));
-      return unknownNames.map((each) => ({ path, message: `names ${each}, which is not one of the queries` }));
+      return unknownNames.map((unknownName) => ({
+        path,
+        message: `names ${unknownName}, which is not one of the queries`,
+      }));
     } catch (error) {
       if (!(error instanceof QueryError)) throw error;
       return [{ path, message: error.message }];

@@ -124,11 +124,11 @@ export const readEngineSeries = async (
       reason: null,
     };
   const engine = findEngine(query.engine);
-  const measure = engine?.measures.find((each) => each.name === name);
+  const measure = engine?.measures.find((engineMeasure) => engineMeasure.name === name);
   if (engine === undefined || measure === undefined)
     throw createValidationError(
       'figure',
-      `is not a metric of ${query.engine}; valid are ${[...Object.keys(callMeasures), ...(engine?.measures.map((each) => each.name) ?? [])].join(', ')}`,
+      `is not a metric of ${query.engine}; valid are ${[...Object.keys(callMeasures), ...(engine?.measures.map((measure) => measure.name) ?? [])].join(', ')}`,
     );
   requireReadAccess(reading, 'metrics');
   const measureQuery = findQuery(measure, await findPresentMetrics(reading, listCandidateMetrics(measure), minutes));

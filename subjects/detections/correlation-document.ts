@@ -98,7 +98,7 @@ const parseCorrelationCondition = (
 export const parseCorrelation = (root: YamlMap, documentFields: SigmaDocumentBase): SigmaCorrelation | undefined => {
   const map = root.readMap('correlation');
   if (map === undefined) return undefined;
-  const type = correlationTypes.find((each) => each === map.readText('type'));
+  const type = correlationTypes.find((correlationType) => correlationType === map.readText('type'));
   if (type === undefined) {
     map.addError('type', `"${map.readText('type')}" is not one of ${correlationTypes.join(', ')}`);
     return undefined;

@@ -157,7 +157,7 @@ const insertMatch = (
 ): CorrelationWindow => {
   const { timeMs, events, entities } = match.signal;
   const rule = document.rules.findIndex((name) => match.names.includes(name));
-  const value = match.values.some((each) => each === null)
+  const value = match.values.some((value) => value === null)
     ? null
     : match.values.length === 1
       ? (match.values[0] ?? null)

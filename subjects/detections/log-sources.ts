@@ -46,7 +46,7 @@ const noTests: PositionTests = { place: 0, tests: [] };
 
 /** Returns which of the tested values a value matches. */
 const matchSignature = ({ values, prefixes }: TestedValues, low: string): string => {
-  const prefix = prefixes.findIndex((each) => low.startsWith(each));
+  const prefix = prefixes.findIndex((value) => low.startsWith(value));
   return `${values.get(low) ?? '+'}${prefix < 0 ? '' : `p${prefix}`}`;
 };
 

@@ -65,11 +65,11 @@ const dashPattern = /\B[-/–—―]\b/g;
  */
 export const createDashVariants = (text: string): string[] => {
   const dashMatches = [...text.matchAll(dashPattern)];
-  if (dashMatches.length > maxPermutations) return [text, ...dashes.map((each) => text.replaceAll(dashPattern, each))];
+  if (dashMatches.length > maxPermutations) return [text, ...dashes.map((dash) => text.replaceAll(dashPattern, dash))];
   let variants = [text];
   for (const { index } of dashMatches)
-    variants = variants.flatMap((each) =>
-      dashes.map((dashCharacter) => each.slice(0, index) + dashCharacter + each.slice(index + 1)),
+    variants = variants.flatMap((variant) =>
+      dashes.map((dashCharacter) => variant.slice(0, index) + dashCharacter + variant.slice(index + 1)),
     );
   return [...new Set(variants)];
 };
@@ -109,7 +109,7 @@ export const createPatterns = (text: string, modifiers: readonly string[]): Patt
     placeModifier === undefined ? undefined : { contains, startswith: startsWith, endswith: endsWith }[placeModifier];
   const texts = modifiers.includes('windash') ? createDashVariants(text) : [text];
   return texts
-    .flatMap((each) => encodePattern(parsePattern(each), modifiers))
+    .flatMap((value) => encodePattern(parsePattern(value), modifiers))
     .map((pattern) => (addWildcards === undefined ? pattern : addWildcards(pattern)));
 };
 
@@ -143,11 +143,11 @@ const findValueError = (value: SigmaValue, modifiers: readonly string[]): string
 /** Returns the error of a selection item; `undefined` if it can be compiled. */
 export const findItemError = ({ modifiers: itemModifiers, values, field }: SelectionItem): string | undefined => {
   const modifiers = itemModifiers.map(toCanonicalModifier);
-  const unknown = modifiers.find((each) => !supportedModifiers.includes(each));
+  const unknown = modifiers.find((modifier) => !supportedModifiers.includes(modifier));
   if (unknown !== undefined) return `the modifier "${unknown}" does not exist`;
-  if (modifiers.some((each, at) => modifiers.indexOf(each) !== at)) return 'a modifier is repeated';
+  if (modifiers.some((modifier, at) => modifiers.indexOf(modifier) !== at)) return 'a modifier is repeated';
   for (const group of exclusiveModifiers) {
-    const [firstModifier, secondModifier] = group.filter((each) => modifiers.includes(each));
+    const [firstModifier, secondModifier] = group.filter((value) => modifiers.includes(value));
     if (firstModifier !== undefined && secondModifier !== undefined)
       return `${firstModifier} and ${secondModifier} cannot be combined`;
   }

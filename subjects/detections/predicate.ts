@@ -70,9 +70,9 @@ const createItemPredicate = (item: ItemTest, view: EventView): Predicate => {
       const leaf = view.findLeaf(slot, names);
       return leaf !== undefined && !matchesAnyLeaf(leaf, isMatch);
     };
-  const existsTest = item.values.find(({ test: each }) => each.is === 'exists')?.test;
+  const existsTest = item.values.find(({ test: valueTest }) => valueTest.is === 'exists')?.test;
   if (existsTest?.is === 'exists') return () => (view.findLeaf(slot, names) !== undefined) === existsTest.exists;
-  if (!item.values.some(({ test: each }) => each.is === 'null'))
+  if (!item.values.some(({ test: valueTest }) => valueTest.is === 'null'))
     return () => matchesAnyLeaf(view.findLeaf(slot, names), isMatch);
   return () => {
     const leaf = view.findLeaf(slot, names);
@@ -152,7 +152,7 @@ const describeMatch = (item: ItemTest, view: EventView): MatchedField[] => {
         path,
         value: truncate(text),
         selection,
-        condition: formatTest(item, values.map((each) => each.ruleText).join(', ')),
+        condition: formatTest(item, values.map((value) => value.ruleText).join(', ')),
       },
     ];
   }

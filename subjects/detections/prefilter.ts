@@ -101,8 +101,8 @@ class RelevantNames {
       bytes: Buffer.from(text, 'utf8'),
       names,
       affectsMore: names.some(canAffectRules),
-      valueNames: names.filter((each) => index.hasValuesOf(each)),
-      hasTexts: names.some((each) => index.hasTextsOf(each)),
+      valueNames: names.filter((value) => index.hasValuesOf(value)),
+      hasTexts: names.some((name) => index.hasTextsOf(name)),
     };
     if (this.#known.size >= maxNames) this.#known.clear();
     this.#known.set(text, name);

@@ -82,7 +82,7 @@ const parseValues = (map: YamlMap, key: string): SigmaValue[] | undefined => {
     return undefined;
   }
   const nodes = isSeq(node) ? (map.readList(key) ?? []) : [node];
-  const values = nodes.map((each) => (each === undefined ? null : map.value(each)));
+  const values = nodes.map((node) => (node === undefined ? null : map.value(node)));
   if (values.every((value) => value !== undefined)) return values as SigmaValue[];
   map.addError(key, isMap(node) ? 'expected a value or a list of values, not a map' : 'expected a list of values');
   return undefined;
@@ -93,7 +93,12 @@ const parseItems = (map: YamlMap): SelectionItem[] =>
     const values = parseValues(map, key);
     if (values === undefined) return [];
     const [field = '', ...modifiers] = key.split('|');
-    const item = { field, modifiers: modifiers.map((each) => each.toLowerCase()), values, line: map.getLine(key) };
+    const item = {
+      field,
+      modifiers: modifiers.map((modifier) => modifier.toLowerCase()),
+      values,
+      line: map.getLine(key),
+    };
     const itemProblem = findItemError(item);
     if (itemProblem !== undefined) map.addError(key, itemProblem);
     return itemProblem === undefined ? [item] : [];
@@ -107,10 +112,10 @@ const parseSelection = (detection: YamlMap, name: string): Selection => {
     is: 'all',
     items: [{ field: '', modifiers: [], values, line }],
   });
-  const parsePart = (each: Node): Selection => {
-    const map = detection.innerMap(each, path);
+  const parsePart = (node: Node): Selection => {
+    const map = detection.innerMap(node, path);
     if (map !== undefined) return { is: 'all', items: parseItems(map) };
-    const value = detection.value(each);
+    const value = detection.value(node);
     if (value === undefined) detection.addError(name, 'expected values or maps in the list');
     return createKeywordSelection([value ?? '']);
   };
@@ -125,8 +130,8 @@ const parseSelection = (detection: YamlMap, name: string): Selection => {
     detection.addError(name, 'a document must have at most 50,000 values');
     return createKeywordSelection([]);
   }
-  if (list.every((each) => isScalar(each)))
-    return createKeywordSelection(list.map((each) => detection.value(each) ?? null));
+  if (list.every((node) => isScalar(node)))
+    return createKeywordSelection(list.map((scalar) => detection.value(scalar) ?? null));
   return { is: 'any', parts: list.map(parsePart) };
 };
 

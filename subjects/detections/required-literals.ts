@@ -54,8 +54,11 @@ const createTestClause = (test: ValueTest, names: readonly string[]): Clause | u
 
 /** Returns the selectivity of a clause, which is that of its least selective literal. */
 const computeSelectivity = (clause: Clause): number =>
-  Math.min(...clause.map((each) => (each.is === 'value' ? 6 + each.value.length / 4 : each.text.length))) -
-  Math.log2(clause.length);
+  Math.min(
+    ...clause.map((requiredLiteral) =>
+      requiredLiteral.is === 'value' ? 6 + requiredLiteral.value.length / 4 : requiredLiteral.text.length,
+    ),
+  ) - Math.log2(clause.length);
 
 const selectBestClause = (clauses: readonly Clause[]): Clause | undefined =>
   clauses.reduce<Clause | undefined>(

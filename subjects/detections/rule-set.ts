@@ -310,7 +310,7 @@ export interface RuleRequirements {
   /** Cost of an evaluation, in value comparisons */
   readonly cost: number;
   /** Whether the rule matches an event without values */
-  readonly matchesNothing: boolean;
+  readonly matchesEmptyEvent: boolean;
 }
 
 /** Returns the log source, fields and placeholders that a rule or filter needs. */
@@ -323,7 +323,7 @@ export const getRequirements = (rule: SigmaRule | SigmaFilter, tables: readonly 
     fields: [...fields].map(([field, names]) => ({ field, names })),
     placeholders: findPlaceholders(rule.detection),
     cost: estimateCost(tree),
-    matchesNothing: createPredicate(tree, new EventView())(),
+    matchesEmptyEvent: createPredicate(tree, new EventView())(),
   };
 };
 

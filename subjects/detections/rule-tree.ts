@@ -37,7 +37,7 @@ const expandPlaceholders = (text: string, placeholders: TreeOptions['placeholder
   for (const [placeholderText, name = ''] of text.matchAll(placeholder)) {
     const values = placeholders[name] ?? [];
     texts = texts
-      .flatMap((each) => values.map((value) => each.replace(placeholderText, () => value)))
+      .flatMap((text) => values.map((value) => text.replace(placeholderText, () => value)))
       .slice(0, maxExpandedTexts);
   }
   return texts;
@@ -112,7 +112,7 @@ const createItemTest = (item: SelectionItem, selection: string, options: TreeOpt
     modifiers: modifiers.join('|'),
     values: values.flatMap((value) =>
       createTests(value, item, modifiers, options).map(
-        (each): ExpectedValue => ({ test: each, ruleText: String(value) }),
+        (valueTest): ExpectedValue => ({ test: valueTest, ruleText: String(value) }),
       ),
     ),
   });

@@ -32,8 +32,8 @@ export const findWarnings = (document: SigmaDocument, tables: readonly FieldTabl
   if (document.kind === 'correlation') return warnings;
   warnings.push(...findUnusedSelections(document.detection));
   if (document.kind === 'filter') return warnings;
-  const { fields, matchesNothing } = getRequirements(document, tables);
-  if (matchesNothing)
+  const { fields, matchesEmptyEvent } = getRequirements(document, tables);
+  if (matchesEmptyEvent)
     warnings.push(
       'detection.condition: it matches an event without fields, so it matches every event of the log source that lacks the excluded values',
     );

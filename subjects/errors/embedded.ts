@@ -152,7 +152,7 @@ export const findEmbedded = (values: Fields): FoundException | undefined => {
   if (Object.keys(values).length === 0) return undefined;
   collect(values, false, 0, candidates);
   const rank = ({ key }: Candidate): number => (/stack|trace/.test(key) ? 0 : stackKey.test(key) ? 1 : 2);
-  const stacks = candidates.filter(({ text }) => hasLines(text)).sort((one, two) => rank(one) - rank(two));
+  const stacks = candidates.filter(({ text }) => hasLines(text)).sort((left, right) => rank(left) - rank(right));
   for (const { text, owner, isOwn } of stacks.slice(0, maxStacks)) {
     const found = findInText(text);
     if (found === undefined) continue;

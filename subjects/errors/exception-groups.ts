@@ -22,9 +22,9 @@ export const parseExceptionGroup = (text: string): GroupedException => {
   const root: GroupedException = { text: '', inner: [] };
   const open = [root];
   const add = (): void => {
-    const one: GroupedException = { text: '', inner: [] };
-    open.at(-1)?.inner.push(one);
-    open.push(one);
+    const groupedException: GroupedException = { text: '', inner: [] };
+    open.at(-1)?.inner.push(groupedException);
+    open.push(groupedException);
   };
   for (const line of text.split('\n')) {
     if (begin.test(line)) add();

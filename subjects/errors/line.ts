@@ -1,5 +1,5 @@
 /**
- * Parses single lines of stacks. Lines have at most `maxLine` characters, which bounds the time of every expression
+ * Parses single lines of stacks. Lines have at most `maxLineLength` characters, which bounds the time of every expression
  * here.
  */
 import type { Language, Line } from './frame.ts';
@@ -267,7 +267,7 @@ export const readOther = (text: string, before: string): Line | undefined => {
     ? before
     : `${text.slice(0, location.index)} ${text.slice(location.index + location[0].length)}`;
   const names = rest.replace(/\([^()]*\)|\b0x[0-9a-f]{1,16}\b/gi, ' ').match(/[A-Za-z_][\w.:!?$]*/g) ?? [];
-  const name = names.filter((each) => !otherWords.has(each.toLowerCase())).join(' ');
+  const name = names.filter((value) => !otherWords.has(value.toLowerCase())).join(' ');
   return createLine('other', name, location[1] ?? '', location[2]);
 };
 

@@ -41,8 +41,8 @@ const withLineBreaks = (text: string): string =>
   text.includes('\n') || !text.includes('\\n')
     ? text
     : withFirstFrame(
-        text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/nrt]))/g, (_, code: string | undefined, one: string) =>
-          code === undefined ? (escapedCharacters[one] ?? one) : String.fromCharCode(Number.parseInt(code, 16)),
+        text.replace(/\\(?:u([0-9a-fA-F]{4})|(["\\/nrt]))/g, (_, code: string | undefined, value: string) =>
+          code === undefined ? (escapedCharacters[value] ?? value) : String.fromCharCode(Number.parseInt(code, 16)),
         ),
       );
 
@@ -64,7 +64,7 @@ const withoutPrefixes = (text: string): string => {
   const written = text.split('\n', linesWithPrefix).filter((line) => line.trim() !== '');
   const [first = '', second, third = second] = written;
   if (second === undefined || third === undefined) return text;
-  const prefix = prefixes.find((each) => each.test(first) && each.test(second) && each.test(third));
+  const prefix = prefixes.find((regExp) => regExp.test(first) && regExp.test(second) && regExp.test(third));
   if (prefix === undefined) return text;
   let plain = '';
   for (const line of text.split('\n')) {

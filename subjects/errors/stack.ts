@@ -185,8 +185,8 @@ const parseOther = (text: string): Stack | undefined => {
  */
 const parseGroup = ({ text, inner }: GroupedException): readonly RaisedException[] => {
   const chains = new Map(
-    inner.map((each) => {
-      const chain = parseGroup(each);
+    inner.map((groupedException) => {
+      const chain = parseGroup(groupedException);
       return [JSON.stringify(chain.map(({ type, frames }) => [type, frames.map(({ name }) => name)])), chain];
     }),
   );

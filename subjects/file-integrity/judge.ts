@@ -150,7 +150,9 @@ const explainChange = (
     (process === '' || installHelpers.test(fileName(process)));
   const nearestPackage = isPackageFile
     ? findNearest(
-        packages.filter((each) => each.host === host && isWithinWindow(each.ms, atMs, windowMs)),
+        packages.filter(
+          (storedPackage) => storedPackage.host === host && isWithinWindow(storedPackage.ms, atMs, windowMs),
+        ),
         ({ ms }) => Number(ms),
         atMs,
       )
@@ -182,8 +184,10 @@ const getValidUntil = (baseline: StoredBaseline, allBaselines: readonly StoredBa
   const baselineApprovedAt = baseline.approvedAt ?? '';
   const successorTimes = allBaselines
     .filter(
-      (each) =>
-        each.approvedAt !== null && each.approvedAt > baselineApprovedAt && toScopeKey(each) === toScopeKey(baseline),
+      (allBaseline) =>
+        allBaseline.approvedAt !== null &&
+        allBaseline.approvedAt > baselineApprovedAt &&
+        toScopeKey(allBaseline) === toScopeKey(baseline),
     )
     .map(({ approvedAt }) => Date.parse(approvedAt ?? ''));
   const retirementTimes = baseline.retiredAt === null ? [] : [Date.parse(baseline.retiredAt)];
@@ -197,8 +201,10 @@ export const findBaselines = (
 ): StoredBaseline[] =>
   baselines
     .filter(
-      (each) =>
-        each.approvedAt !== null && includesFile(each, host, path) && Number(ms) < getValidUntil(each, baselines),
+      (baseline) =>
+        baseline.approvedAt !== null &&
+        includesFile(baseline, host, path) &&
+        Number(ms) < getValidUntil(baseline, baselines),
     )
     .toSorted((left, right) => ((left.approvedAt ?? '') < (right.approvedAt ?? '') ? 1 : -1));
 
@@ -207,7 +213,7 @@ const explainUnknown = (change: StoredChange, baselines: readonly StoredBaseline
   if (!isAbsolute(change.path)) return 'the record contains a path without its folder';
   const approvedBaselines = baselines.filter(({ approvedAt, retiredAt }) => approvedAt !== null && retiredAt === null);
   if (approvedBaselines.length === 0) return 'there is no approved baseline';
-  if (change.host === '' && !approvedBaselines.some((each) => includesHost(each, '')))
+  if (change.host === '' && !approvedBaselines.some((approvedBaseline) => includesHost(approvedBaseline, '')))
     return 'the record contains no host';
   return `no approved baseline covers ${change.path}${change.host === '' ? '' : ` of ${change.host}`}`;
 };

@@ -73,7 +73,7 @@ const readAction = (format: FileChangeFormat, getText: GetText, changed: readonl
   }
   const { metadata } = format;
   if (action === 'changed' && metadata !== undefined && changed.length > 0)
-    return changed.every((each) => metadata.includes(each)) ? 'attributes-changed' : 'changed';
+    return changed.every((value) => metadata.includes(value)) ? 'attributes-changed' : 'changed';
   return action;
 };
 
@@ -87,7 +87,7 @@ export const parseTime = (text: string): number | undefined => {
 };
 
 /**
- * Maximum time by which a source's clock may be ahead of its record; times outside of this limit or `behindMs` are
+ * Maximum time by which a source's clock may be ahead of its record; times outside of this limit or `maxBehindMs` are
  * ignored
  */
 const maxAheadMs = 5 * 60_000;

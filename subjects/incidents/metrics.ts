@@ -48,7 +48,7 @@ const toSecondsBetween = (from: string, to: string | null): number[] =>
  */
 export const computeMetrics = (incidents: readonly Incident[]): IncidentMetrics => {
   const countWithStatus = (status: Incident['status']): number =>
-    incidents.filter((each) => each.status === status).length;
+    incidents.filter((incident) => incident.status === status).length;
   const unmergedIncidents = incidents.filter(({ status }) => status !== 'merged');
   return {
     incidents: incidents.length,

@@ -226,7 +226,7 @@ export const findAttribute = (cells: CellsByMetric, ...names: readonly string[])
   for (const metricCells of cells.values())
     for (const { resource, atMs } of metricCells) {
       if (atMs <= foundMs) continue;
-      const name = names.find((each) => resource[each] !== undefined && resource[each] !== '');
+      const name = names.find((value) => resource[value] !== undefined && resource[value] !== '');
       if (name !== undefined) [attributeValue, foundMs] = [resource[name], atMs];
     }
   return attributeValue;

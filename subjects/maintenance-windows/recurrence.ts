@@ -60,7 +60,7 @@ const parseUntil = (text: string): NonNullable<Recurrence['until']> => {
 
 const partParsers: Record<string, (text: string) => Partial<Recurrence>> = {
   FREQ(text) {
-    const frequency = frequencies.find((each) => each === text);
+    const frequency = frequencies.find((value) => value === text);
     if (frequency === undefined)
       throw new RecurrenceError(`FREQ=${text} is not supported; write one of ${frequencies.join(', ')}`);
     return { frequency };
@@ -69,8 +69,8 @@ const partParsers: Record<string, (text: string) => Partial<Recurrence>> = {
   COUNT: (text) => ({ count: parseInteger('COUNT', text, 1, 9999) }),
   UNTIL: (text) => ({ until: parseUntil(text) }),
   BYDAY: (text) => ({ byDay: text.split(',').map(parseByDay) }),
-  BYMONTHDAY: (text) => ({ byMonthDay: text.split(',').map((each) => parseInteger('BYMONTHDAY', each, -31, 31)) }),
-  BYMONTH: (text) => ({ byMonth: text.split(',').map((each) => parseInteger('BYMONTH', each, 1, 12)) }),
+  BYMONTHDAY: (text) => ({ byMonthDay: text.split(',').map((value) => parseInteger('BYMONTHDAY', value, -31, 31)) }),
+  BYMONTH: (text) => ({ byMonth: text.split(',').map((value) => parseInteger('BYMONTH', value, 1, 12)) }),
   WKST: (text) => ({ weekStart: parseWeekday('WKST', text) }),
 };
 
@@ -136,7 +136,7 @@ const matchesRule = ({ byDay, byMonthDay }: Recurrence, first: number, day: numb
   if (byDay.length === 0 && byMonthDay.length === 0) return date === toDate(first).date;
   return (
     (byDay.length === 0 || byDay.some(isByDay)) &&
-    (byMonthDay.length === 0 || byMonthDay.some((each) => each === date || each + days + 1 === date))
+    (byMonthDay.length === 0 || byMonthDay.some((value) => value === date || value + days + 1 === date))
   );
 };
 
@@ -149,7 +149,7 @@ const listDaysOfMonth = (rule: Recurrence, first: number, index: number): number
 };
 
 const listMonthsOfYear = ({ byMonth, byMonthDay }: Recurrence, first: number): readonly number[] => {
-  if (byMonth.length > 0) return byMonth.map((month) => month - 1).sort((one, other) => one - other);
+  if (byMonth.length > 0) return byMonth.map((month) => month - 1).sort((left, right) => left - right);
   return byMonthDay.length > 0 ? Array.from({ length: 12 }, (_, month) => month) : [toDate(first).month];
 };
 
@@ -161,7 +161,7 @@ const listPeriodDays = (rule: Recurrence, first: number, period: number): number
   const isWeekday = (day: number): boolean => byDay.some(({ weekday }) => weekday === getWeekday(day));
   const step = period * interval;
   if (frequency === 'YEARLY') {
-    return listMonthsOfYear(rule, first).flatMap((each) => listDaysOfMonth(rule, first, (year + step) * 12 + each));
+    return listMonthsOfYear(rule, first).flatMap((value) => listDaysOfMonth(rule, first, (year + step) * 12 + value));
   }
   if (frequency === 'MONTHLY') return listDaysOfMonth(rule, first, year * 12 + month + step).filter(isInMonth);
   if (frequency === 'WEEKLY') {

@@ -49,7 +49,7 @@ const separator = Buffer.of(255);
  * 255.
  */
 export const computeFingerprint = (labels: Labels): string => {
-  const names = Object.keys(labels).sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other)));
+  const names = Object.keys(labels).sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
   let hash = fnvOffset;
   for (const name of names)
     for (const bytes of [Buffer.from(name), separator, Buffer.from(labels[name] ?? ''), separator])

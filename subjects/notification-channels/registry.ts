@@ -45,7 +45,7 @@ export type ChannelSettings = z.output<typeof ChannelSettings>;
 
 /** Returns a channel type. Throws for an unknown type, because settings are validated when they are stored. */
 export const findChannelType = (type: string): ChannelType => {
-  const channelType = channelTypes.find((each) => each.type === type);
+  const channelType = channelTypes.find((channelType) => channelType.type === type);
   if (channelType === undefined) throw new TypeError(`notification channel type ${type} does not exist`);
   return channelType;
 };

@@ -30,7 +30,7 @@ export const findDifferences = (
     range,
     [...(oldSlices ?? []), ...(newSlices ?? [])].map(({ fromMs }) => fromMs),
     (atMs) => ({ before: [...(readBefore(atMs)?.userIds ?? [])], after: [...(readAfter(atMs)?.userIds ?? [])] }),
-    (one, other) => userKey(one.before) === userKey(other.before) && userKey(one.after) === userKey(other.after),
+    (left, right) => userKey(left.before) === userKey(right.before) && userKey(left.after) === userKey(right.after),
   );
   return slices
     .filter(({ value }) => userKey(value.before) !== userKey(value.after))

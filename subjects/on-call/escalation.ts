@@ -62,7 +62,7 @@ const findReachable = ({ targets }: Step, people: People): Page['to'][] => {
 };
 
 const isInHours = ({ hours }: Step, nowMs: number): boolean =>
-  hours.length === 0 || hours.some((each) => intervalContains(each, nowMs));
+  hours.length === 0 || hours.some((hour) => intervalContains(hour, nowMs));
 
 /** Returns the step that follows and its due time: the next step, the first step of another round, or none. */
 const nextStep = (

@@ -41,10 +41,10 @@ export const sumHoursByPerson = (slices: readonly TimeSlice<OnCall>[], timeZone:
   const activeSlices = [nights, weekends].map((each) =>
     findActiveSlices([{ ...each, location: timeZone }], fromMs, toMs),
   );
-  const [readIsNight, readIsWeekend] = activeSlices.map((each) => createReader(each));
-  const edges = new Set(activeSlices.flat().map((each) => each.fromMs));
+  const [readIsNight, readIsWeekend] = activeSlices.map((activeSlice) => createReader(activeSlice));
+  const edges = new Set(activeSlices.flat().map((timeSlice) => timeSlice.fromMs));
   for (const slice of slices) edges.add(slice.fromMs);
-  const starts = [...edges].sort((one, other) => one - other);
+  const starts = [...edges].sort((left, right) => left - right);
   const onCallAt = createReader(slices);
   const sums = new Map<string, PersonTotals>();
   for (const [index, startMs] of starts.entries()) {
@@ -58,7 +58,7 @@ export const sumHoursByPerson = (slices: readonly TimeSlice<OnCall>[], timeZone:
   }
   const hour = 3_600_000;
   return [...sums]
-    .sort(([one], [other]) => (one < other ? -1 : 1))
+    .sort(([left], [right]) => (left < right ? -1 : 1))
     .map(([userId, { all, night, weekend }]) => ({
       userId,
       hours: all / hour,

@@ -67,4 +67,4 @@ export const countPagesByPerson = (pages: readonly PageEntry[]): (PageCounts & {
     ),
   ]
     .map(([userId, personPages]) => ({ userId, ...countPages(personPages) }))
-    .sort((one, other) => other.pages - one.pages || (one.userId < other.userId ? -1 : 1));
+    .sort((left, right) => right.pages - left.pages || (left.userId < right.userId ? -1 : 1));

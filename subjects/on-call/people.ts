@@ -79,7 +79,7 @@ export const readContacts = async (
     .collection(contacts)
     .list({ filter, sort: { createdAt: 1 }, limit: maxContacts });
   const allContacts = items.map((each) => ({ id: each.id, name: each.name, opens: opensExternalItems(each) }));
-  const byId = new Map(allContacts.map((each) => [each.id, each]));
+  const byId = new Map(allContacts.map((allContact) => [allContact.id, allContact]));
   const preferredContacts = ((await tenantDocuments.collection(preferences).find(userId))?.contacts ?? []).flatMap(
     ({ contactId: id, afterMinutes }) => {
       const contact = byId.get(id);

@@ -22,11 +22,11 @@ export const splitRange = <T>(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   splitTimes: Iterable<number>,
   valueAt: (atMs: number) => T,
-  areEqual: (one: T, other: T) => boolean,
+  areEqual: (left: T, right: T) => boolean,
 ): TimeSlice<T>[] => {
   const timesInRange = [...new Set(splitTimes)]
     .filter((atMs) => atMs > fromMs && atMs < toMs)
-    .sort((one, other) => one - other);
+    .sort((left, right) => left - right);
   const starts = [fromMs, ...timesInRange];
   const slices: TimeSlice<T>[] = [];
   for (const [index, startMs] of starts.entries()) {

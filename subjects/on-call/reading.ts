@@ -121,7 +121,7 @@ export const readOnCall = async (
   const absences = await readAbsences(documents, versions.flatMap(listPeople), { nowMs, sinceMs: atMs });
   return versions
     .map((version) => ({ scheduleId: version.scheduleId, name: version.name, ...onCallAt([version], absences, atMs) }))
-    .sort((one, other) => (one.name < other.name ? -1 : 1));
+    .sort((left, right) => (left.name < right.name ? -1 : 1));
 };
 
 /** Policy of an incident without a policy or with a deleted one: no step has recipients, so the owners are paged */

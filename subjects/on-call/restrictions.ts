@@ -31,5 +31,5 @@ export const findActiveSlices = (
     { fromMs, toMs },
     intervals.flatMap((interval) => findEdges(interval, fromMs, toMs)),
     (atMs) => intervals.some((interval) => intervalContains(interval, atMs)),
-    (one, other) => one === other,
+    (left, right) => left === right,
   );

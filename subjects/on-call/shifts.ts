@@ -35,16 +35,16 @@ interface Range {
 }
 
 const createGap = (reason: GapReason): OnCall => ({ userIds: [], reason });
-const selectMoreSevere = (one: OnCall, other: OnCall): OnCall =>
-  gapReasons.indexOf(one.reason ?? 'no-one') <= gapReasons.indexOf(other.reason ?? 'no-one') ? one : other;
+const selectMoreSevere = (left: OnCall, right: OnCall): OnCall =>
+  gapReasons.indexOf(left.reason ?? 'no-one') <= gapReasons.indexOf(right.reason ?? 'no-one') ? left : right;
 
 /** Returns whether two values are equal, in which case adjacent slices form one shift. */
-const isSame = (one: OnCall, other: OnCall): boolean =>
-  one.layer === other.layer &&
-  one.overrideId === other.overrideId &&
-  one.reason === other.reason &&
-  one.userIds.length === other.userIds.length &&
-  one.userIds.every((id, index) => id === other.userIds[index]);
+const isSame = (left: OnCall, right: OnCall): boolean =>
+  left.layer === right.layer &&
+  left.overrideId === right.overrideId &&
+  left.reason === right.reason &&
+  left.userIds.length === right.userIds.length &&
+  left.userIds.every((id, index) => id === right.userIds[index]);
 
 const collectEdges = (slices: readonly TimeSlice<unknown>[]): number[] =>
   slices.flatMap(({ fromMs, toMs }) => [fromMs, toMs]);
@@ -123,7 +123,7 @@ const computeVersionSlices = (version: OnCallVersion, absences: Absences, range:
     for (const edge of layerEdges) edges.push(edge);
     return createFirstAvailableReader([
       ...createOverrideReaders(
-        relevantOverrides.filter((each) => each.layer === layer.name),
+        relevantOverrides.filter((relevantOverride) => relevantOverride.layer === layer.name),
         absences,
       ),
       read,

@@ -8,7 +8,7 @@ import { type OnCallSchedule, onCallVersions } from '../../schemas/resources/on-
 /**
  * Returns the later of two ISO-8601 times. Clocks of two processes may differ, but versions must have ascending times.
  */
-const laterTime = (one: string, other: string): string => (one > other ? one : other);
+const laterTime = (left: string, right: string): string => (left > right ? left : right);
 
 /** Stores the version that results from a write to a schedule. `after` is `undefined` for a deletion. */
 export const saveOnCallVersion = async (

@@ -167,7 +167,7 @@ const findNewErrors = async (reading: TenantReader, query: AttentionQuery): Prom
         name: formatErrorTitle(group),
         value: group.count,
         unit: '{error}',
-        reason: `${group.count} times since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
+        reason: `${group.count} ${group.count === 1 ? 'event' : 'events'} since ${group.firstSeen.slice(0, 16).replace('T', ' ')} UTC, in ${group.services.join(', ')}`,
         detail: buildDetailPath(`/api/errors/${group.id}`, query),
       }),
     );
@@ -327,7 +327,7 @@ const toIncidentItem = ({ id, title, severity, status, openedAt }: Incident): It
 
 const toIncidentItems = (incidents: readonly Incident[]): Item[] =>
   incidents
-    .toSorted((one, other) => (toUrgencyKey(one) < toUrgencyKey(other) ? -1 : 1))
+    .toSorted((left, right) => (toUrgencyKey(left) < toUrgencyKey(right) ? -1 : 1))
     .slice(0, maxPerKind)
     .map(toIncidentItem);
 
@@ -364,7 +364,7 @@ export const readAttention = async (reading: TenantReader, query: AttentionQuery
   const worst = results.flatMap((items) =>
     typeof items === 'string'
       ? []
-      : items.toSorted((one, other) => (other.value ?? 0) - (one.value ?? 0)).slice(0, maxPerKind),
+      : items.toSorted((left, right) => (right.value ?? 0) - (left.value ?? 0)).slice(0, maxPerKind),
   );
   return {
     items: [

@@ -222,11 +222,13 @@ const addCondition = (condition: Condition, draft: Draft, position: MarkPosition
 const insertCondition = (conditionToAdd: Condition, { conditions }: Draft): void => {
   const sameFieldConditions = conditions.filter(({ field }) => field === conditionToAdd.field);
   if (sameFieldConditions.length > 0 && isExistence(conditionToAdd)) return;
-  if (conditionToAdd.value !== undefined && sameFieldConditions.some((each) => each.value !== undefined))
+  if (conditionToAdd.value !== undefined && sameFieldConditions.some((condition) => condition.value !== undefined))
     throw new UnclearQuestionError(
       `the question contains two values of ${conditionToAdd.field}, but a record has one: write "or" between them`,
     );
-  const existenceIndex = conditions.findIndex((each) => each.field === conditionToAdd.field && isExistence(each));
+  const existenceIndex = conditions.findIndex(
+    (condition) => condition.field === conditionToAdd.field && isExistence(condition),
+  );
   if (existenceIndex >= 0) conditions.splice(existenceIndex, 1, conditionToAdd);
   else conditions.push(conditionToAdd);
 };
@@ -297,6 +299,11 @@ const addMeasure = (measure: MeasureFunction, draft: Draft, position: MarkPositi
   const previousMark = position.marks[position.index - 2];
   if (measure.function === 'rate' && previousMark?.is === 'condition' && previousMark.condition.isNumerator === true)
     draft.aggregationWords.add('share');
-  else if (!draft.measures.some((each) => each.function === measure.function && each.percentile === measure.percentile))
+  else if (
+    !draft.measures.some(
+      (measureFunction) =>
+        measureFunction.function === measure.function && measureFunction.percentile === measure.percentile,
+    )
+  )
     draft.measures.push(measure);
 };

@@ -41,19 +41,21 @@ export const negateCondition = ({ search, field }: Condition): Condition => ({
  * values also means "or".
  */
 export const mergeAlternatives = (
-  one: Condition,
-  other: Condition,
+  left: Condition,
+  right: Condition,
   conjunction: 'or' | 'and' | undefined,
 ): Condition | undefined => {
-  if (one.field !== other.field) return undefined;
-  if (one.search === other.search) return one;
-  if (one.value === undefined || other.value === undefined)
-    return conjunction === 'or' || one.field === 'severity' || (one.isNumerator === true && other.isNumerator === true)
-      ? { ...one, search: `(${one.search} OR ${other.search})` }
+  if (left.field !== right.field) return undefined;
+  if (left.search === right.search) return left;
+  if (left.value === undefined || right.value === undefined)
+    return conjunction === 'or' ||
+      left.field === 'severity' ||
+      (left.isNumerator === true && right.isNumerator === true)
+      ? { ...left, search: `(${left.search} OR ${right.search})` }
       : undefined;
-  const [name, existingValues = ''] = splitAt(one.search, ':', one.field);
+  const [name, existingValues = ''] = splitAt(left.search, ':', left.field);
   const values = existingValues.startsWith('(') ? existingValues.slice(1, -1) : existingValues;
-  return { ...one, search: `${name}:(${values} OR ${formatValue(other.value)})` };
+  return { ...left, search: `${name}:(${values} OR ${formatValue(right.value)})` };
 };
 
 const splitAt = (search: string, separator: string, field: string): [string, string] => {
@@ -130,7 +132,7 @@ export const createComparisonCondition = (
   const isDuration = field.name === 'duration' && field.isNumber;
   // In "between 100 and 500 ms", the unit of the second number applies to both.
   const unit = quantities.at(-1)?.unit ?? '';
-  const texts = quantities.map((each) => formatQuantity({ ...each, unit: each.unit || unit }, isDuration));
+  const texts = quantities.map((quantity) => formatQuantity({ ...quantity, unit: quantity.unit || unit }, isDuration));
   if (texts.includes(undefined)) return undefined;
   const name = formatName(field.name);
   const [first = '', second = ''] = texts as string[];

@@ -60,7 +60,7 @@ export const findExcludingConditions = async (
   ]);
   if (hasAnyData === undefined) return undefined;
   if (!hasAnyData) return 'no data arrived in this range, regardless of the conditions';
-  const quoteCondition = (each: string): string => `"${describeSearch(each, getQuerySignal(query))}"`;
+  const quoteCondition = (value: string): string => `"${describeSearch(value, getQuerySignal(query))}"`;
   const excludingConditions = conditions.filter((_condition, index) => hasDataWithout[index]).map(quoteCondition);
   if (excludingConditions.length === 0)
     return `no single condition: removing any one of ${conditions.map(quoteCondition).join(', ')} still returns no results`;

@@ -39,7 +39,7 @@ const selectBest = <Item>(
 ): Item[] =>
   items
     .map((item) => ({ named: item, shared: [...splitWords(getText(item))].filter((word) => words.has(word)).length }))
-    .toSorted((one, other) => other.shared - one.shared)
+    .toSorted((left, right) => right.shared - left.shared)
     .slice(0, maxItems)
     .map(({ named: item }) => item);
 

@@ -67,7 +67,7 @@ const durationUnits: readonly (readonly [ms: number, unit: string])[] = [
 
 /** Formats a duration: `5 minutes`, `1 hour`. */
 export const formatDuration = (ms: number): string => {
-  const [size, unit] = durationUnits.find(([each]) => ms >= each && ms % each === 0) ?? [1, 'millisecond'];
+  const [size, unit] = durationUnits.find(([value]) => ms >= value && ms % value === 0) ?? [1, 'millisecond'];
   return `${ms / size} ${unit}${ms === size ? '' : 's'}`;
 };
 

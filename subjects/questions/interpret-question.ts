@@ -12,6 +12,7 @@ import { getLexicon, type Lexicon, type Target } from './lexicon.ts';
 import type { Mark, MarkedWords } from './marks.ts';
 import { MetricIndex } from './metric-phrases.ts';
 import { interpretMetric } from './metric-query.ts';
+import { findNamedService } from './named-services.ts';
 import { resolveRange } from './ranges.ts';
 import { type Phrase, QuestionReader } from './reader.ts';
 import { interpretRecords, type Meaning } from './records-query.ts';
@@ -78,7 +79,7 @@ export const interpretQuestion = (
   );
   const words = correctSpelling(writtenWords, [storedNames, labels, vocabularyWords, timeWordSet], noiseWords);
   const intent = findIntent(words, (word) => storedNames.has(word) || labels.has(word));
-  if (intent !== undefined) return createRefusal(intent);
+  if (intent !== undefined) return createRefusal({ ...intent, service: findNamedService(words, catalogue) });
   const targetContexts = [...records, ...createMetricContexts(words, index, catalogue, labelledMetrics)];
   const attempts = targetContexts.map((reading) => interpretTarget(words, writtenWords, reading, input, catalogue));
   return selectResult(attempts, targetContexts, catalogue);
@@ -245,19 +246,21 @@ const selectResult = (
   targetContexts: readonly TargetContext[],
   catalogue: Catalogue,
 ): InterpretationResult => {
-  const interpretations = attempts.flatMap((each) => ('interpretations' in each ? each.interpretations : []));
+  const interpretations = attempts.flatMap((attempt) => ('interpretations' in attempt ? attempt.interpretations : []));
   // A data source without records does not make a question ambiguous.
   const withData = interpretations.filter(({ query }) => {
     const signal = 'signal' in query ? query.signal : undefined;
     return (signal !== 'logs' && signal !== 'traces') || hasData(catalogue[signal]);
   });
   const candidates = withData.length > 0 ? withData : interpretations;
-  const byQuery = new Map(candidates.map((each) => [JSON.stringify([each.query, each.stepMs]), each]));
+  const byQuery = new Map(
+    candidates.map((candidate) => [JSON.stringify([candidate.query, candidate.stepMs]), candidate]),
+  );
   const meanings = [...byQuery.values()];
   if (meanings.length === 1) return { is: 'interpretation', interpretation: meanings[0] as Interpretation };
   if (meanings.length > 1) return { is: 'alternatives', interpretations: meanings.slice(0, maxMeanings) };
-  const failedAttempts = attempts.flatMap((each) => ('unknown' in each ? [each] : []));
-  const closest = failedAttempts.toSorted((one, other) => one.unknown.length - other.unknown.length)[0];
+  const failedAttempts = attempts.flatMap((attempt) => ('unknown' in attempt ? [attempt] : []));
+  const closest = failedAttempts.toSorted((left, right) => left.unknown.length - right.unknown.length)[0];
   if (closest === undefined)
     return createRefusal({ code: 'unclear', reason: 'the question is empty', nearest: [], operation: null });
   if (closest.problem !== undefined)

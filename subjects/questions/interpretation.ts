@@ -41,6 +41,8 @@ export interface Refusal {
   readonly nearest: readonly string[];
   /** API operation to use instead; `null` if there is none */
   readonly operation: string | null;
+  /** Service that the question names; `null` or absent if there is none */
+  readonly service?: string | null;
 }
 
 export type InterpretationResult =

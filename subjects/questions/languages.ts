@@ -24,7 +24,7 @@ const searchPartPattern = /^[(-]{0,8}(?:(?:AND|OR|NOT)\)*$|[A-Za-z_@$][\w.@$/-]*
 /** Returns whether a text is a search: only conditions and operators. */
 export const isSearch = (text: string): boolean => {
   const parts = maskSpaces(text.trim()).split(/\s+/);
-  return parts.every((each) => searchPartPattern.test(each)) && parts.some((each) => each.includes(':'));
+  return parts.every((part) => searchPartPattern.test(part)) && parts.some((value) => value.includes(':'));
 };
 
 /** Replaces spaces in quotes, parentheses and brackets, which do not separate conditions. */

@@ -108,7 +108,7 @@ export class Lexicon {
   }
 
   field(name: string): CatalogueField | undefined {
-    return this.fields.find((each) => each.name === name);
+    return this.fields.find((field) => field.name === name);
   }
 
   /** Returns the field that the most words at a position name. */
@@ -153,7 +153,7 @@ export class Lexicon {
       const options =
         field === undefined
           ? this.#findUnqualifiedValues(phraseText)
-          : this.#findValues(phraseText).filter((each) => each.field === field);
+          : this.#findValues(phraseText).filter((namedValue) => namedValue.field === field);
       if (options.length > 0) candidates = { words: length, options: options.slice(0, maxOptions) };
     }
     return candidates;
@@ -207,9 +207,9 @@ const severities = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 const createBuiltInFields = (signal: 'logs' | 'traces', services: readonly string[]): CatalogueField[] =>
   builtInFields[signal].map((name) => {
-    const field = signalDefinitions[signal].fields.find((each: Field<never>) => each.name === name);
+    const field = signalDefinitions[signal].fields.find((field: Field<never>) => field.name === name);
     if (name === 'service') return createTextField(name, services, true);
-    const values = name === 'severity' ? severities : (field?.names ?? []).filter((each) => each !== 'unspecified');
+    const values = name === 'severity' ? severities : (field?.names ?? []).filter((value) => value !== 'unspecified');
     return { ...createTextField(name, values), isNumber: field?.type === 'duration' };
   });
 

@@ -140,7 +140,9 @@ export class MetricIndex {
 
   #narrow(candidates: readonly IndexedMetric[] | undefined, parts: readonly string[]): readonly IndexedMetric[] {
     const remaining = candidates ?? this.#byWord.get(parts[0] ?? '') ?? [];
-    return parts.length === 0 ? [] : remaining.filter((each) => parts.every((part) => each.parts.has(part)));
+    return parts.length === 0
+      ? []
+      : remaining.filter((indexedMetric) => parts.every((part) => indexedMetric.parts.has(part)));
   }
 }
 

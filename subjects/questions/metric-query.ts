@@ -63,10 +63,10 @@ export const interpretMetric = (draft: Draft, metric: CatalogueMetric): Meaning[
       `the question contains ${fields[0]?.field} without a purpose: write "by ${fields[0]?.field}", or a value of it`,
     );
   const step = stepMs ?? (words.has('overTime') ? ('usual' as const) : undefined);
-  const search = conditions.map((each) => each.search).join(' ');
+  const search = conditions.map((condition) => condition.search).join(' ');
   return chooseAggregations(draft, metric, extremeFunction).map((aggregation) => ({
     stepMs: step,
-    conditions: conditions.map((each) => each.search),
+    conditions: conditions.map((condition) => condition.search),
     query: {
       kind: 'metric',
       metric: metric.name,
@@ -128,7 +128,7 @@ const chooseAggregations = (
     measure?.function ??
     extremeFunction ??
     (words.has('newest') ? 'current' : undefined) ??
-    (['current', 'total', 'count'] as const).find((each) => words.has(each)) ??
+    (['current', 'total', 'count'] as const).find((value) => words.has(value)) ??
     'none';
   const isCount = words.has('count') || words.has('total');
   const aggregation =

@@ -138,7 +138,7 @@ export class QuestionReader {
   #matchEntityNoun(position: number): MarkCandidates | undefined {
     const name = entityFields
       .get(this.#words[position]?.stem ?? '')
-      ?.find((each) => this.#lexicon.field(each) !== undefined);
+      ?.find((value) => this.#lexicon.field(value) !== undefined);
     if (name === undefined || (this.#lexicon.fieldAt(this.#words, position)?.words ?? 0) > 1) return undefined;
     const before = this.#words[position - 1];
     const isGroup =
@@ -168,7 +168,9 @@ export class QuestionReader {
       longestLength <= 1 && this.#isDescriptionOfValue(position) ? [{ is: 'noise' }] : [];
     const isValue = value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0);
     const marks = isValue
-      ? value.options.map((each): Mark => ({ is: 'condition', condition: this.#toCondition(each, position) }))
+      ? value.options.map(
+          (namedValue): Mark => ({ is: 'condition', condition: this.#toCondition(namedValue, position) }),
+        )
       : (field?.options ?? []).map(({ name, isNumber }): Mark => ({ is: 'field', field: name, isNumber }));
     const words = (isValue ? value.words : field?.words) ?? 1;
     return noiseMarks.length + marks.length === 0 ? undefined : { words, marks: [...noiseMarks, ...marks] };
@@ -218,7 +220,7 @@ export class QuestionReader {
     const isAfterPreposition =
       (phraseKind === 'noise' && namePrepositions.has(before)) || (phraseKind === 'list' && !isOrder);
     if (isAfterPreposition && value?.options[0]?.field === 'service') return true;
-    return /^[A-Z]{2,}/.test(word.text) && value?.options.some((each) => each.value === word.text) === true;
+    return /^[A-Z]{2,}/.test(word.text) && value?.options.some((namedValue) => namedValue.value === word.text) === true;
   }
 
   /** Matches "first class" and "gold tier": a value followed by its field, whatever else the word means. */
@@ -226,16 +228,18 @@ export class QuestionReader {
     const value = this.#lexicon.valueAt(this.#words, position);
     if (value === undefined) return undefined;
     const nextPosition = position + value.words;
-    const nameLengths = value.options.map((each) => this.#lexicon.mayName(this.#words, nextPosition, each.field));
+    const nameLengths = value.options.map((namedValue) =>
+      this.#lexicon.mayName(this.#words, nextPosition, namedValue.field),
+    );
     const words = Math.max(...nameLengths);
     // Another field that more words name has precedence.
     if (words === 0 || (this.#lexicon.fieldAt(this.#words, nextPosition)?.words ?? 0) > words) return undefined;
     const matchingValues = value.options.filter((_each, index) => nameLengths[index] === words);
     return {
       words: value.words + words,
-      marks: matchingValues.map((each) => ({
+      marks: matchingValues.map((matchingValue) => ({
         is: 'condition',
-        condition: createEqualityCondition(each.field, each.value),
+        condition: createEqualityCondition(matchingValue.field, matchingValue.value),
       })),
     };
   }

@@ -112,7 +112,7 @@ const findMeasuredField = ({
   aggregationWords: words,
   measures,
 }: Draft): string | undefined => {
-  const numbers = fields.filter((each) => isQuantity(each)).map(({ field }) => field);
+  const numbers = fields.filter((namedField) => isQuantity(namedField)).map(({ field }) => field);
   if (numbers.length > 1)
     throw new UnclearQuestionError(`the question contains several numeric fields, ${numbers.join(' and ')}: use one`);
   const field = nouns.has('latency') ? 'duration' : numbers[0];
@@ -230,7 +230,7 @@ const chooseGroups = (
 ): string[] => {
   const unassignedGroups = fields
     .map(({ field }) => field)
-    .filter((field) => !measures.some((each) => each.field === field));
+    .filter((field) => !measures.some((measure) => measure.field === field));
   const isRanked =
     limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => words.has(way as 'most'));
   if (unassignedGroups.length > 0 && (!isRanked || groupBy.length > 0))

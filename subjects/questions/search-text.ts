@@ -119,6 +119,6 @@ const units: readonly (readonly [ns: bigint, unit: string])[] = [
 ];
 
 const formatDuration = (ns: bigint): string => {
-  const [size, unit] = units.find(([each]) => ns >= each && ns % each === 0n) ?? [1n, 'ns'];
+  const [size, unit] = units.find(([value]) => ns >= value && ns % value === 0n) ?? [1n, 'ns'];
   return `${ns / size} ${unit}`;
 };

@@ -36,16 +36,16 @@ interface NearbyWord {
 const findNearest = (word: string, known: Iterable<string>, maxDistance: number): NearbyWord[] => {
   const nearbyWords: NearbyWord[] = [];
   let comparedCount = 0;
-  for (const each of known) {
+  for (const value of known) {
     if (++comparedCount > maxComparedWords) break;
     // A difference of two characters in length is a different word: customers are not customs.
-    if (Math.abs(each.length - word.length) > Math.min(maxDistance, 1) || each.length > maxNameLength) continue;
-    const distance = computeDistance(word, each);
+    if (Math.abs(value.length - word.length) > Math.min(maxDistance, 1) || value.length > maxNameLength) continue;
+    const distance = computeDistance(word, value);
     // In a word of four characters, one may be missing, but none substituted.
-    if (distance <= maxDistance && (word.length > 4 || each.length > word.length))
-      nearbyWords.push({ word: each, distance });
+    if (distance <= maxDistance && (word.length > 4 || value.length > word.length))
+      nearbyWords.push({ word: value, distance });
   }
-  return nearbyWords.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
+  return nearbyWords.sort((left, right) => left.distance - right.distance || (left.word < right.word ? -1 : 1));
 };
 
 /**
@@ -72,7 +72,7 @@ export const findSimilarNames = (word: string, names: Iterable<string>): string[
     const distance = nameDistance(lower, name.toLowerCase().slice(0, maxNameLength), maxDistance);
     if (distance <= maxDistance) similarNames.push({ word: name, distance });
   }
-  similarNames.sort((one, other) => one.distance - other.distance || (one.word < other.word ? -1 : 1));
+  similarNames.sort((left, right) => left.distance - right.distance || (left.word < right.word ? -1 : 1));
   return [...new Set(similarNames.map(({ word: name }) => name))].slice(0, maxSimilarNames);
 };
 
@@ -118,5 +118,5 @@ const findCorrection = (
 };
 
 function* filterByFirstCharacter(vocabularies: readonly Iterable<string>[], word: string): Iterable<string> {
-  for (const names of vocabularies) for (const each of names) if (each[0] === word[0] && each.length >= 4) yield each;
+  for (const names of vocabularies) for (const name of names) if (name[0] === word[0] && name.length >= 4) yield name;
 }

@@ -18,7 +18,7 @@ const findCodeSpans = (line: string): string[] =>
   line
     .split('`')
     .slice(0, -1)
-    .filter((each, index) => index % 2 === 1 && each.length <= maxSpanLength);
+    .filter((value, index) => index % 2 === 1 && value.length <= maxSpanLength);
 
 /** Returns code: blocks, and spans within a line. */
 const findCode = (text: string): string[] => {

@@ -161,7 +161,9 @@ export class PassageIndex {
       const score = similarity(text);
       return score === undefined ? [] : [{ id, score }];
     });
-    const bestPassages = scoredPassages.toSorted((one, other) => other.score - one.score).slice(0, maxSimilarPassages);
+    const bestPassages = scoredPassages
+      .toSorted((left, right) => right.score - left.score)
+      .slice(0, maxSimilarPassages);
     return bestPassages.map(({ id }) => id);
   }
 
@@ -181,5 +183,5 @@ const mergeRanks = (lists: readonly (readonly string[])[]): readonly ScoredPassa
   for (const ids of lists)
     for (const [rank, id] of ids.entries()) scores.set(id, (scores.get(id) ?? 0) + 1 / (rankOffset + rank + 1));
   const scored = [...scores].map(([id, score]) => ({ id, score }));
-  return scored.toSorted((one, other) => other.score - one.score);
+  return scored.toSorted((left, right) => right.score - left.score);
 };

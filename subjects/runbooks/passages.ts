@@ -69,7 +69,9 @@ export const readDocument = (content: string, format: Format, givenTitle = ''): 
   let firstHeading = '';
   let text: string[] = [];
   const endSection = (): void => {
-    const headings = openHeadings.flatMap((each) => (each === undefined || each === '' ? [] : [each]));
+    const headings = openHeadings.flatMap((openHeading) =>
+      openHeading === undefined || openHeading === '' ? [] : [openHeading],
+    );
     const parts = splitText(text.join('\n'));
     for (const part of parts) passages.push({ headings, text: part });
     text = [];

@@ -46,8 +46,8 @@ const readIncidents = async (documents: TenantDocuments): Promise<PassageSource[
       ['Notes', noteTexts.join('\n\n')],
     ];
     const passages = sections.flatMap(([heading, text]) =>
-      readDocument(text, 'text', title).passages.map((each) => ({
-        ...each,
+      readDocument(text, 'text', title).passages.map((passage) => ({
+        ...passage,
         headings: heading === '' ? [] : [heading],
       })),
     );
@@ -67,7 +67,7 @@ const readRules = async (documents: TenantDocuments): Promise<PassageSource[]> =
     if (rule === undefined) return [];
     const { id, name, description, annotations, condition } = rule;
     const { runbook_url: link = '', ...texts } = annotations;
-    const text = [description, ...Object.values(texts)].filter((each) => each !== '').join('\n\n');
+    const text = [description, ...Object.values(texts)].filter((value) => value !== '').join('\n\n');
     const passages = readDocument(text, 'text', name).passages;
     const query = condition.kind === 'composite' ? undefined : condition.query;
     const nonEmptyPassages = passages.length === 0 ? [{ headings: [], text: name }] : passages;

@@ -56,8 +56,10 @@ export const splitSentences = (text: string): string[] =>
   splitBlocks(text).flatMap((block) =>
     [...sentenceSegmenter.segment(block)]
       .map(({ segment }) => segment.trim())
-      .filter((each) => each.length >= minSentenceLength)
-      .map((each) => (each.length > maxSentenceLength ? `${each.slice(0, maxSentenceLength).toWellFormed()} …` : each)),
+      .filter((value) => value.length >= minSentenceLength)
+      .map((value) =>
+        value.length > maxSentenceLength ? `${value.slice(0, maxSentenceLength).toWellFormed()} …` : value,
+      ),
   );
 
 export interface CitedSentence {
@@ -122,16 +124,16 @@ export const selectBestSentences = (question: string, passages: readonly FoundPa
         place: position,
         rank: computeWeightShare(weights, toStems(text)) + (0.5 * passage.score) / first.score,
       }))
-      .sort((one, other) => other.rank - one.rank || one.place - other.place)
+      .sort((left, right) => right.rank - left.rank || left.place - right.place)
       .slice(0, maxSentencesPerPassage),
   );
   const indexesByText = new Map<string, number[]>();
   for (const { text, index } of candidates) indexesByText.set(text, [...(indexesByText.get(text) ?? []), index]);
   const bestCandidates = candidates
     .filter(({ text, index }) => indexesByText.get(text)?.[0] === index)
-    .sort((one, other) => other.rank - one.rank)
+    .sort((left, right) => right.rank - left.rank)
     .slice(0, maxSentences)
-    .sort((one, other) => one.index - other.index || one.place - other.place);
+    .sort((left, right) => left.index - right.index || left.place - right.place);
   const sentences = bestCandidates.map(({ text }) => ({ text, passages: [...new Set(indexesByText.get(text) ?? [])] }));
   return {
     sentences,

@@ -19,13 +19,13 @@ export const quantize = (numbers: readonly number[]): Vector | undefined => {
 /**
  * Returns the cosine from -1 to 1; `undefined` if a vector is missing, has no direction, or has a different dimension.
  */
-export const computeCosine = (one: Vector, other: Vector | undefined): number | undefined => {
-  if (other?.length !== one.length) return undefined;
+export const computeCosine = (left: Vector, right: Vector | undefined): number | undefined => {
+  if (right?.length !== left.length) return undefined;
   let dot = 0;
   let oneSquares = 0;
   let otherSquares = 0;
-  for (let index = 0; index < one.length; index++) {
-    const [a = 0, b = 0] = [one[index], other[index]];
+  for (let index = 0; index < left.length; index++) {
+    const [a = 0, b = 0] = [left[index], right[index]];
     dot += a * b;
     oneSquares += a * a;
     otherSquares += b * b;

@@ -115,7 +115,7 @@ const findSlowBucket = (buckets: DurationBuckets): number => {
  * (Mann and Whitney).
  */
 const createRankByBucket = (buckets: DurationBuckets): ((bucket: number) => number) => {
-  const sorted = [...buckets].sort(([one], [other]) => one - other);
+  const sorted = [...buckets].sort(([left], [right]) => left - right);
   const total = sorted.reduce((sum, [, spans]) => sum + spans, 0);
   const ranks = new Map<number, number>();
   let cumulativeCount = 0;

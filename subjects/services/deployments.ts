@@ -92,8 +92,8 @@ export const readDeployments = async (
     return at >= range.from && at <= range.to && (service === undefined || deploymentService === service);
   });
   return {
-    deployments: inRange.sort((one, other) =>
-      one.time === other.time ? (one.id < other.id ? 1 : -1) : one.time < other.time ? 1 : -1,
+    deployments: inRange.sort((left, right) =>
+      left.time === right.time ? (left.id < right.id ? 1 : -1) : left.time < right.time ? 1 : -1,
     ),
     partial:
       events.length > maxDeployments

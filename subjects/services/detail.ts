@@ -105,13 +105,13 @@ const toSums = (row: ResourceRow): TelemetrySums => ({
   lastSeen: formatTime(BigInt(row.last)),
 });
 
-const addSums = (one: TelemetrySums, other: TelemetrySums): TelemetrySums => ({
-  logs: one.logs + other.logs,
-  spans: one.spans + other.spans,
-  requests: one.requests + other.requests,
-  errors: one.errors + other.errors,
-  firstSeen: [one.firstSeen, other.firstSeen].sort()[0] ?? '',
-  lastSeen: [one.lastSeen, other.lastSeen].sort()[1] ?? '',
+const addSums = (left: TelemetrySums, right: TelemetrySums): TelemetrySums => ({
+  logs: left.logs + right.logs,
+  spans: left.spans + right.spans,
+  requests: left.requests + right.requests,
+  errors: left.errors + right.errors,
+  firstSeen: [left.firstSeen, right.firstSeen].sort()[0] ?? '',
+  lastSeen: [left.lastSeen, right.lastSeen].sort()[1] ?? '',
 });
 
 /** Returns the instances, versions and runtimes of a service in a range. */
@@ -211,20 +211,20 @@ const instanceKeys = ['service.instance.id', 'k8s.pod.uid', 'k8s.pod.name', 'con
 const getInstanceId = ({ id, text }: ResourceActivity): string =>
   instanceKeys.map(text).find((value) => value !== '') ?? `resource ${id}`;
 
-const compareByLastSeen = (one: { readonly lastSeen: string }, other: { readonly lastSeen: string }): number =>
-  one.lastSeen < other.lastSeen ? 1 : -1;
+const compareByLastSeen = (left: { readonly lastSeen: string }, right: { readonly lastSeen: string }): number =>
+  left.lastSeen < right.lastSeen ? 1 : -1;
 
 /** An instance may run several versions in sequence, such as a host that is updated. Its version is the last one. */
 const toInstances = (resourceActivities: readonly ResourceActivity[]): ServiceParts['instances'] => {
   const instances = new Map<string, ServiceParts['instances'][number]>();
-  const latestFirst = resourceActivities.toSorted(({ sums: one }, { sums: other }) => compareByLastSeen(one, other));
-  for (const each of latestFirst) {
-    const { text, sums } = each;
-    const id = getInstanceId(each);
+  const latestFirst = resourceActivities.toSorted(({ sums: left }, { sums: right }) => compareByLastSeen(left, right));
+  for (const resourceActivity of latestFirst) {
+    const { text, sums } = resourceActivity;
+    const id = getInstanceId(resourceActivity);
     const version = text('service.version');
     const existing = instances.get(id);
     if (existing !== undefined) {
-      const versions = new Set([...existing.versions, version].filter((one) => one !== ''));
+      const versions = new Set([...existing.versions, version].filter((value) => value !== ''));
       instances.set(id, { ...existing, ...addSums(existing, sums), versions: [...versions] });
       continue;
     }
@@ -247,15 +247,15 @@ const toVersions = (
   received: ReadonlyMap<string, string>,
 ): ServiceParts['versions'] => {
   const versions = new Map<string, { sums: TelemetrySums; environments: Set<string>; instances: Set<string> }>();
-  for (const each of resourceActivities) {
-    const version = each.text('service.version');
+  for (const resourceActivity of resourceActivities) {
+    const version = resourceActivity.text('service.version');
     if (version === '') continue;
     const existing = versions.get(version);
     const { environments, instances } = existing ?? { environments: new Set<string>(), instances: new Set<string>() };
-    if (each.text('environment') !== '') environments.add(each.text('environment'));
-    instances.add(getInstanceId(each));
+    if (resourceActivity.text('environment') !== '') environments.add(resourceActivity.text('environment'));
+    instances.add(getInstanceId(resourceActivity));
     versions.set(version, {
-      sums: existing === undefined ? each.sums : addSums(existing.sums, each.sums),
+      sums: existing === undefined ? resourceActivity.sums : addSums(existing.sums, resourceActivity.sums),
       environments,
       instances,
     });
@@ -292,7 +292,7 @@ const toDistinctItems = <Item extends Readonly<Record<string, string>>>(items: r
   const itemsByKey = new Map(items.map((item) => [JSON.stringify(item), item]));
   return [...itemsByKey.values()]
     .filter((item) => Object.values(item).some((text) => text !== ''))
-    .sort((one, other) => (JSON.stringify(one) < JSON.stringify(other) ? -1 : 1));
+    .sort((left, right) => (JSON.stringify(left) < JSON.stringify(right) ? -1 : 1));
 };
 
 const findSharedAttributes = (resources: readonly Resource[]): ServiceParts['attributes'] => {
@@ -315,7 +315,7 @@ const countDependencies = (service: string, edges: readonly DependencyEdge[]): S
       .filter(({ client, server }) => isSelf(client) && !isSelf(server))
       .map(({ server }) => [server.id, server.kind]),
   );
-  const count = (kind: string): number => [...calledNodes.values()].filter((each) => each === kind).length;
+  const count = (kind: string): number => [...calledNodes.values()].filter((calledNode) => calledNode === kind).length;
   return {
     callers: callers.size,
     services: count('service'),

@@ -77,15 +77,15 @@ const detectInEnvironment = (
 ): DetectedDeployment[] => {
   const runs = versions
     .flatMap((version) => splitRuns(version, maxQuietSteps))
-    .sort((one, other) => one.firstStep - other.firstStep);
+    .sort((left, right) => left.firstStep - right.firstStep);
   return runs.flatMap((run): DetectedDeployment[] => {
     const { version, firstStep } = run;
     /** Earlier runs of other versions, the most recently active first. */
     const earlierRuns = runs
       .filter((other) => other.version !== version && other.firstStep < firstStep)
       .sort(
-        (one, other) =>
-          Math.min(other.lastStep, firstStep) - Math.min(one.lastStep, firstStep) || other.firstStep - one.firstStep,
+        (left, right) =>
+          Math.min(right.lastStep, firstStep) - Math.min(left.lastStep, firstStep) || right.firstStep - left.firstStep,
       );
     const replacedRun = earlierRuns[0];
     if (replacedRun === undefined) return [];

@@ -91,9 +91,9 @@ export const noRequestCounts: RequestCounts = {
   errorBuckets: new Map(),
 };
 
-const mergeBuckets = (one: DurationBuckets, other: DurationBuckets): DurationBuckets => {
-  const sum = new Map(one);
-  for (const [bucket, spans] of other) sum.set(bucket, (sum.get(bucket) ?? 0) + spans);
+const mergeBuckets = (left: DurationBuckets, right: DurationBuckets): DurationBuckets => {
+  const sum = new Map(left);
+  for (const [bucket, spans] of right) sum.set(bucket, (sum.get(bucket) ?? 0) + spans);
   return sum;
 };
 

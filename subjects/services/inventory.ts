@@ -141,8 +141,8 @@ export const createEmptyService = (name: string) => ({
 
 const noSpansValue: z.output<typeof Unknown> = { value: null, reason: 'the service sent no spans in this range' };
 
-const compareByName = (one: { readonly name: string }, other: { readonly name: string }): number =>
-  one.name < other.name ? -1 : one.name > other.name ? 1 : 0;
+const compareByName = (left: { readonly name: string }, right: { readonly name: string }): number =>
+  left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
 
 /** Returns services with series in the range, each with the time of its last series row (epoch milliseconds). */
 const readMetricSenders = async (

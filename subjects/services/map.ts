@@ -42,7 +42,7 @@ export const readServiceMap = async (
   }
   for (const service of await readServiceNames(columns, query, minutes)) getNode(createNode('service', service));
   return {
-    nodes: [...nodes.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),
+    nodes: [...nodes.values()].sort((left, right) => (left.id < right.id ? -1 : 1)),
     edges,
     truncated: edgeRows.length > limit,
   };

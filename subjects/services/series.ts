@@ -52,7 +52,8 @@ export const readServiceSeries = async ({ columns }: TenantReader, query: Servic
     unit,
     points: steps.starts.map((start, index) => [start, readValue(countsByStep.get(start) ?? noRequestCounts, index)]),
   });
-  const quantile = (fraction: number) => (each: RequestCounts) => getDurationAtQuantile(each, fraction) ?? null;
+  const quantile = (fraction: number) => (requestCounts: RequestCounts) =>
+    getDurationAtQuantile(requestCounts, fraction) ?? null;
   return buildSeriesResult(
     [
       createSeries('requests', '{request}', ({ requests }) => requests),
@@ -62,7 +63,7 @@ export const readServiceSeries = async ({ columns }: TenantReader, query: Servic
       createSeries('p50', 'ns', quantile(0.5)),
       createSeries('p95', 'ns', quantile(0.95)),
       createSeries('p99', 'ns', quantile(0.99)),
-      createSeries('apdex', '1', (each) => computeApdex(each, apdexThresholdMs).value),
+      createSeries('apdex', '1', (requestCounts) => computeApdex(requestCounts, apdexThresholdMs).value),
     ],
     steps.partial,
   );

@@ -167,7 +167,7 @@ export const toJudgedDeployment = async (
 };
 
 /** Deployments of one environment do not affect those of another. */
-const isSameEnvironment = (one: string, other: string): boolean => one === '' || other === '' || one === other;
+const isSameEnvironment = (left: string, right: string): boolean => left === '' || right === '' || left === right;
 
 const formatPeriod = ({ fromMs, toMs }: TimePeriod) => ({ from: formatMs(fromMs), to: formatMs(toMs) });
 const formatMs = (ms: number): string => formatTime(BigInt(ms) * 1_000_000n);
@@ -214,18 +214,20 @@ const computeVerdict = (sides: MinutesOnBothSides, previousDaySides: MinutesOnBo
       verdict: 'unknown',
       reason: `${countRequests(before)} requests in ${before.length} minutes before and ${countRequests(after)} in ${after.length} after: at least ${minRequests} in ${minMinutes} minutes of each are required`,
     };
-  const comparisons = compareSides(sides).map((each) => ({
-    ...each,
-    interval: [...each.interval] as [number, number],
+  const comparisons = compareSides(sides).map((aspectComparison) => ({
+    ...aspectComparison,
+    interval: [...aspectComparison.interval] as [number, number],
   }));
   const changedAspects = comparisons.filter(({ verdict }) => verdict === 'better' || verdict === 'worse');
   const dayBeforeChanges = previousDaySides.every(hasEnoughRequests) ? compareSides(previousDaySides) : [];
   const isExpected = ({ aspect, verdict, difference }: AspectComparison): boolean =>
     dayBeforeChanges.some(
-      (each) =>
-        each.aspect === aspect && each.verdict === verdict && Math.abs(each.difference) >= Math.abs(difference) / 2,
+      (dayBeforeChange) =>
+        dayBeforeChange.aspect === aspect &&
+        dayBeforeChange.verdict === verdict &&
+        Math.abs(dayBeforeChange.difference) >= Math.abs(difference) / 2,
     );
-  const unexpectedChanges = changedAspects.filter((each) => !isExpected(each));
+  const unexpectedChanges = changedAspects.filter((changedAspect) => !isExpected(changedAspect));
   const worseAspects = unexpectedChanges.filter(({ verdict }) => verdict === 'worse');
   const decisiveAspects = worseAspects.length > 0 ? worseAspects : unexpectedChanges;
   if (decisiveAspects.length > 0)

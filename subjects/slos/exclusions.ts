@@ -28,7 +28,7 @@ const appliesTo = (
 /** Returns disjoint periods in order; adjacent ones are merged. */
 const mergePeriods = (times: readonly Window[]): Window[] => {
   const result: Window[] = [];
-  for (const time of times.toSorted((one, other) => one.fromMs - other.fromMs)) {
+  for (const time of times.toSorted((left, right) => left.fromMs - right.fromMs)) {
     const last = result.at(-1);
     if (last !== undefined && time.fromMs <= last.toMs)
       result[result.length - 1] = { fromMs: last.fromMs, toMs: Math.max(last.toMs, time.toMs) };

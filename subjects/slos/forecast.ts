@@ -120,7 +120,7 @@ export const computeForecast = (input: ForecastInput): Forecast => {
   const exhaustionTimes = Array.from({ length: futureCount }, () =>
     simulateRunOut(input, steps, createBlockDrawer(input.blocks, random)),
   );
-  exhaustionTimes.sort((one, other) => one - other);
+  exhaustionTimes.sort((left, right) => left - right);
   const getQuantile = (share: number): number | null => {
     const end = exhaustionTimes[Math.min(futureCount - 1, Math.floor(share * futureCount))] ?? Number.POSITIVE_INFINITY;
     return Number.isFinite(end) ? end : null;

@@ -132,7 +132,7 @@ export const readExpressionMetrics = async (
 const toWindows = (minutes: readonly number[], { fromMs, toMs }: Window, sliceMs: number): Window[] => {
   const begins = new Set(minutes.map((minute) => Math.floor((minute * minuteMs) / sliceMs) * sliceMs));
   const windows: Window[] = [];
-  for (const beginMs of [...begins].toSorted((one, other) => one - other)) {
+  for (const beginMs of [...begins].toSorted((left, right) => left - right)) {
     const last = windows.at(-1);
     if (last !== undefined && beginMs - last.toMs <= maxGapSlices * sliceMs)
       windows[windows.length - 1] = { fromMs: last.fromMs, toMs: beginMs + sliceMs };
@@ -188,7 +188,9 @@ export const findLateWindows = async (
     Math.max(window.fromMs, Math.ceil(firstExpressionPointMs / sliceMs) * sliceMs - sliceMs),
   );
   const minutes = lateMinutes
-    .flatMap((each) => (service === undefined ? [...each.values()].flat() : (each.get(service) ?? [])))
+    .flatMap((lateMinute) =>
+      service === undefined ? [...lateMinute.values()].flat() : (lateMinute.get(service) ?? []),
+    )
     .filter((minute) => minute * minuteMs < firstAffectedMs);
   const windowsAfter = firstAffectedMs < window.toMs ? [{ fromMs: firstAffectedMs, toMs: window.toMs }] : [];
   return [...toWindows(minutes, { fromMs: window.fromMs, toMs: firstAffectedMs }, sliceMs), ...windowsAfter];

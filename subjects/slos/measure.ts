@@ -105,5 +105,5 @@ export const measureSlices = async (
         : await measureThreshold({ ...sli, value: sli.value }, window, sliceOptions);
   return slices
     .filter(([beginMs]) => beginMs >= window.fromMs && beginMs < window.toMs)
-    .toSorted(([one], [other]) => one - other);
+    .toSorted(([left], [right]) => left - right);
 };

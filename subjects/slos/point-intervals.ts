@@ -61,7 +61,7 @@ const readPointIntervals = async (
 
 /** Rounds an interval for people: 59.98 s are a minute. */
 const formatInterval = (ms: number): string => {
-  const unitMs = [3_600_000, 60_000].find((each) => ms >= each) ?? 1000;
+  const unitMs = [3_600_000, 60_000].find((value) => ms >= value) ?? 1000;
   const rounded = Math.max(1000, Math.round(ms / 1000) * 1000);
   const nearest = Math.round(ms / unitMs) * unitMs;
   return formatDuration(Math.abs(nearest - ms) < nearest / 20 ? nearest : rounded);

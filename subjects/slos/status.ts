@@ -97,7 +97,7 @@ const burnWindowLengths = ({ query: { alerting, slice } }: SloFields): number[] 
   ]);
   return [...new Set([...defaultBurnWindows, ...ruleLengths])]
     .filter((ms) => ms >= parseDurationMs(slice))
-    .toSorted((one, other) => one - other);
+    .toSorted((left, right) => left - right);
 };
 
 const toNumberOrNull = (value: Fraction | undefined): number | null =>
@@ -173,10 +173,10 @@ export const readSloStatuses = async (
   });
   const measuredSlos = sloWindows.filter(({ last: lastMeasurement }) => lastMeasurement !== undefined);
   const getSums = await readWindows(reading, measuredSlos);
-  const indexes = new Map(measuredSlos.map((one, index) => [one, index]));
-  return sloWindows.map((one) => {
-    const { last: lastMeasurement, slo, soFar: currentSloWindow, window, excluded } = one;
-    const index = indexes.get(one);
+  const indexes = new Map(measuredSlos.map((measuredSlo, index) => [measuredSlo, index]));
+  return sloWindows.map((sloWindow) => {
+    const { last: lastMeasurement, slo, soFar: currentSloWindow, window, excluded } = sloWindow;
+    const index = indexes.get(sloWindow);
     if (lastMeasurement === undefined || index === undefined) return null;
     return {
       ...toWindowMetrics(slo, getSums(index)(window), currentSloWindow, excluded),

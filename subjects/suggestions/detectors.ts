@@ -35,7 +35,7 @@ const createServiceFinder =
 const createMetricFinder =
   (names: readonly string[], createQuery: (metric: string) => object) =>
   ({ metrics }: Catalogue): ReturnType<PredefinedDetector['findTelemetry']> => {
-    const metric = names.find((name) => metrics.some((each) => each.name === name));
+    const metric = names.find((name) => metrics.some((metric) => metric.name === name));
     return metric === undefined
       ? undefined
       : { description: `the metric ${metric} is received`, count: 1, query: createQuery(metric) };

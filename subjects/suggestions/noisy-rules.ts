@@ -141,17 +141,17 @@ export const findBetterThreshold = (history: RuleHistory): BetterThreshold | und
   const episodes = replayEpisodes(history.rule, history, side);
   if (episodes.length < minAlerts) return undefined;
   const isCovered = (remaining: readonly Episode[], { alertId, fromMs, toMs }: Episode): boolean =>
-    remaining.some((each) => each.alertId === alertId && each.fromMs <= toMs && each.toMs >= fromMs);
+    remaining.some((episode) => episode.alertId === alertId && episode.fromMs <= toMs && episode.toMs >= fromMs);
   const acknowledgedEpisodes = episodes.filter(({ alertId, fromMs, toMs }) =>
     history.acknowledged.some(
       (each) => each.alertId === alertId && each.startedAtMs >= fromMs && each.startedAtMs <= toMs,
     ),
   );
-  const peaks = episodes.map(({ peak }) => side * peak).sort((one, other) => one - other);
+  const peaks = episodes.map(({ peak }) => side * peak).sort((left, right) => left - right);
   const values = quantiles.map((quantile) =>
     roundAway(side * (peaks[Math.floor(quantile * (peaks.length - 1))] ?? 0), side),
   );
-  for (const value of [...new Set(values)].filter((each) => side * each > side * currentValue)) {
+  for (const value of [...new Set(values)].filter((value) => side * value > side * currentValue)) {
     const remaining = replayEpisodes(replaceThreshold(history.rule, value), history, side);
     const retainsAcknowledged = acknowledgedEpisodes.every((episode) => isCovered(remaining, episode));
     if (retainsAcknowledged && remaining.length <= maxRetainedShare * episodes.length)

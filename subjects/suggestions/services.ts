@@ -33,7 +33,7 @@ const findGroupLabels = (expression: string): string[] =>
       ? text
           .slice(1)
           .split(')', 1)
-          .flatMap((each) => each.split(/[\s,]+/))
+          .flatMap((value) => value.split(/[\s,]+/))
       : [];
   });
 
@@ -115,7 +115,7 @@ export const suggestForServices = (
     rules.some(({ query }) => coversService(query, name));
   return services
     .filter((service) => !isCovered(service))
-    .sort((one, other) => other.requests - one.requests || other.errorLogs - one.errorLogs)
+    .sort((left, right) => right.requests - left.requests || right.errorLogs - left.errorLogs)
     .flatMap((service) => {
       if (service.requests >= minRequests) return [suggestSlo(service)];
       return service.errorLogs >= minErrors ? [suggestAlert(service)] : [];

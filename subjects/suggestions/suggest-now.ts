@@ -154,7 +154,7 @@ const groupByTime = (
       atMs: Number(ms),
       groups: groups.map(({ labels, value }) => ({ labels: { ...labels }, value })),
     }))
-    .sort((one, other) => one.atMs - other.atMs);
+    .sort((left, right) => left.atMs - right.atMs);
 
 const suggestForMetrics = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const { columns, nowMs, promql } = context.reading;

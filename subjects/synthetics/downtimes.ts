@@ -24,7 +24,7 @@ export const createAlertLabels = ({
 }: Pick<IdentifiedCheck, 'id' | 'name' | 'labels'>): Record<string, string> => ({
   ...Object.fromEntries(
     Object.entries(labels)
-      .filter(([each]) => each !== 'alertname')
+      .filter(([value]) => value !== 'alertname')
       .map(([each, value]) => [toLabelName(each), value]),
   ),
   check: name,
@@ -51,7 +51,7 @@ export const createMatchers = ({ checkIds, labels }: DowntimeScope): Matcher[] =
 export const parseScope = ({ matchers }: Pick<MaintenanceWindow, 'matchers'>): DowntimeScope => ({
   checkIds: matchers
     .filter(({ name, operator, value }) => name === idLabel && operator.startsWith('=') && value !== '.+')
-    .flatMap(({ value }) => value.split(separator).map((each) => each.replaceAll('\\', ''))),
+    .flatMap(({ value }) => value.split(separator).map((value) => value.replaceAll('\\', ''))),
   labels: Object.fromEntries(
     matchers.flatMap(({ name, operator, value }) => (name !== idLabel && operator === '=' ? [[name, value]] : [])),
   ),
@@ -99,7 +99,7 @@ export const findActiveDowntime = (
     .flatMap((window) =>
       findOccurrencesInRange(window, { fromMs: atMs, toMs: atMs + 1 }).map((period) => ({ window, span: period })),
     )
-    .toSorted((one, other) => other.span.toMs - one.span.toMs)
+    .toSorted((left, right) => right.span.toMs - left.span.toMs)
     .map(({ window, span: period }) => ({ isAbout: createDowntimeTest(window), span: period }));
   return (check) => activeDowntimes.find(({ isAbout: appliesTo }) => appliesTo(check))?.span;
 };

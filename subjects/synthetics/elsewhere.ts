@@ -29,7 +29,7 @@ export const requestConfirmationRuns = async (
   const checks = new Map((await readChecks(documents, { locations: location })).map((check) => [check.id, check]));
   for (const { checkId, dueMs } of alarms) {
     const check = checks.get(checkId);
-    const locations = check?.locations.filter((one) => one !== location) ?? [];
+    const locations = check?.locations.filter((value) => value !== location) ?? [];
     if (check === undefined || !check.enabled || locations.length === 0) continue;
     const isRecent = dueMs <= nowMs + 5000 && dueMs > nowMs - Math.max(parseDurationMs(check.every), requestTtlMs);
     if (!isRecent || !isDueAt(check, location, dueMs)) continue;

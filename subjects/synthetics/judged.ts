@@ -20,8 +20,8 @@ const compareLocations = (
   const records = new Map<string, { comparedRuns: number; loneFailures: number }>();
   for (const results of Map.groupBy(latestResults, ({ checkId }) => checkId).values())
     for (const { location, outcome } of results) {
-      const others = results.filter((one) => one.location !== location && one.outcome !== 'unknown');
-      if (others.length === 0 || outcome === 'unknown' || others.some((one) => one.outcome === 'failed')) continue;
+      const others = results.filter((result) => result.location !== location && result.outcome !== 'unknown');
+      if (others.length === 0 || outcome === 'unknown' || others.some((other) => other.outcome === 'failed')) continue;
       const record = records.get(location) ?? { comparedRuns: 0, loneFailures: 0 };
       records.set(location, record);
       record.comparedRuns++;
@@ -100,7 +100,7 @@ export const judgeChanges = (
     readonly nowMs: number;
   },
 ): { readonly known: KnownStates; readonly changes: readonly (StateChange & { readonly location: string })[] } => {
-  const results = new Map(latest.map((one) => [one.location, one]));
+  const results = new Map(latest.map((checkResult) => [checkResult.location, checkResult]));
   const votes = getVoteTiming(check, results);
   const judgeLocations = (
     locations: readonly string[],

@@ -81,7 +81,7 @@ export const reconstructChanges = (
   const latest = new Map<string, CheckResult>();
   const changes: LocatedChange[] = [];
   let [known, at] = [before, 0];
-  for (const nowMs of [...new Set([fromMs, ...moments])].toSorted((one, other) => one - other)) {
+  for (const nowMs of [...new Set([fromMs, ...moments])].toSorted((left, right) => left - right)) {
     for (let run = runs[at]; run !== undefined && run.startedAtMs <= nowMs; run = runs[++at])
       latest.set(run.location, run);
     const judged = judgeChanges(check, known, { latest: [...latest.values()], suspects, nowMs });
@@ -92,7 +92,7 @@ export const reconstructChanges = (
 };
 
 const inOrder = (changes: Iterable<LocatedChange>): readonly LocatedChange[] =>
-  [...changes].toSorted((one, other) => one.atMs - other.atMs);
+  [...changes].toSorted((left, right) => left.atMs - right.atMs);
 
 const keyOf = ({ location, atMs }: LocatedChange): string => `${atMs} ${location}`;
 
@@ -146,6 +146,6 @@ export const findMissedOutage = (
     (span) =>
       span.toMs > fromMs &&
       span.toMs < toMs &&
-      !known.some((one) => one.fromMs < span.toMs && one.toMs > Math.max(span.fromMs, fromMs)),
+      !known.some((timePeriod) => timePeriod.fromMs < span.toMs && timePeriod.toMs > Math.max(span.fromMs, fromMs)),
   );
 };

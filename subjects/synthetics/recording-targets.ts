@@ -37,7 +37,7 @@ const stripCssPrefix = (selector: string): string => selector.replace(/^(?:css|p
 const findCss = (selectors: readonly Selector[]): string | undefined => {
   const chains = selectors.map(toChain);
   const plainCssChain = chains.find((chain) => chain.every(isCss));
-  const piercingChain = chains.find((chain) => chain.every((one) => isCss(one) || one.startsWith('pierce/')));
+  const piercingChain = chains.find((chain) => chain.every((value) => isCss(value) || value.startsWith('pierce/')));
   const css = (plainCssChain ?? piercingChain)?.map(stripCssPrefix).join(' ').trim();
   return css === undefined || css === '' || css.includes('>>') ? undefined : css;
 };
@@ -46,15 +46,15 @@ const findCss = (selectors: readonly Selector[]): string | undefined => {
 const findTag = (selectors: readonly Selector[]): string | undefined =>
   selectors
     .map(getLastSelector)
-    .filter((one) => isCss(one) || /^(?:xpath|pierce)\//.test(one))
-    .map((one) => /(?:^|[\s>/])([a-z][a-z0-9]{0,15})(?:[.:[#][^\s>/]*)?$/.exec(one)?.[1])
+    .filter((value) => isCss(value) || /^(?:xpath|pierce)\//.test(value))
+    .map((value) => /(?:^|[\s>/])([a-z][a-z0-9]{0,15})(?:[.:[#][^\s>/]*)?$/.exec(value)?.[1])
     .find((tag) => tag !== undefined);
 
 const rolePrefix = '[role="';
 
 /** Returns the accessible name, and the role if it is specified. */
 const findAria = (selectors: readonly Selector[]): { readonly name: string; readonly role?: string } | undefined => {
-  const ariaSelector = selectors.map(getLastSelector).find((one) => one.startsWith('aria/'));
+  const ariaSelector = selectors.map(getLastSelector).find((value) => value.startsWith('aria/'));
   if (ariaSelector === undefined) return undefined;
   const roleIndex = ariaSelector.endsWith('"]') ? ariaSelector.lastIndexOf(rolePrefix) : -1;
   const [name, role] =
@@ -116,7 +116,7 @@ export const findTarget = (selectors: readonly Selector[]): TargetInput | undefi
   const isRoleUsable = role !== 'textbox' || !isSecretField(selectors);
   if (aria !== undefined && role !== undefined && isRoleUsable)
     return { by: 'role', role, name: aria.name === '' ? null : aria.name, exact: aria.name !== '' };
-  const text = selectors.map(getLastSelector).find((one) => one.startsWith('text/'));
+  const text = selectors.map(getLastSelector).find((value) => value.startsWith('text/'));
   if (text !== undefined) return { by: 'text', text: text.slice('text/'.length).trim() };
   if (css !== undefined) return { by: 'css', css };
   return aria === undefined ? undefined : { by: 'label', label: aria.name, exact: true };

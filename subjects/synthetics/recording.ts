@@ -153,7 +153,7 @@ class RecordingConverter {
     const target = findTarget(selectors);
     if (target === undefined) {
       const kinds = selectors.map(
-        (one: Selector) => (typeof one === 'string' ? one : (one.at(-1) ?? '')).split('/')[0],
+        (selector: Selector) => (typeof selector === 'string' ? selector : (selector.at(-1) ?? '')).split('/')[0],
       );
       this.#omitAction(
         'selectors',

@@ -16,7 +16,7 @@ export const checkTypes: readonly CheckType[] = declaredTypes;
 
 /** Returns a check type. Throws for an unknown type, because the type is validated when a check is stored. */
 export const getCheckType = (type: string): CheckType => {
-  const checkType = checkTypes.find((each) => each.type === type);
+  const checkType = checkTypes.find((checkType) => checkType.type === type);
   if (checkType === undefined) throw new TypeError(`the check type ${type} does not exist`);
   return checkType;
 };

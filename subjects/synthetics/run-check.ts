@@ -41,8 +41,14 @@ interface LocationVerdict {
 /** Returns a row for the check, and a row for each location that fails alone or recently failed alone. */
 const toRows = ({ state, planned, details, locations }: VerdictRow): unknown[][] => [
   ['', state === 'unknown' ? null : stateValues[state], state, details, planned],
-  ...(JSON.parse(locations) as readonly LocationVerdict[]).map((one) => [
-    ...[one.location, one.fails ? failsAloneValue : 0, one.fails ? 'fails alone' : 'passes', one.says, planned],
+  ...(JSON.parse(locations) as readonly LocationVerdict[]).map((locationVerdict) => [
+    ...[
+      locationVerdict.location,
+      locationVerdict.fails ? failsAloneValue : 0,
+      locationVerdict.fails ? 'fails alone' : 'passes',
+      locationVerdict.says,
+      planned,
+    ],
   ]),
 ];
 

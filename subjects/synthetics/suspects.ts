@@ -29,7 +29,10 @@ export const findSuspectLocations = ({
   const differingLocations = findSuspects(latest);
   // A result is contact too, also while the contact itself is stored late.
   const lastResultMs = (location: string): number =>
-    Math.max(0, ...latest.flatMap((one) => (one.location === location ? [one.startedAtMs] : [])));
+    Math.max(
+      0,
+      ...latest.flatMap((checkResult) => (checkResult.location === location ? [checkResult.startedAtMs] : [])),
+    );
   const intervalByLocation = new Map<string, number>();
   for (const { enabled, every: text, locations } of checks)
     if (enabled)

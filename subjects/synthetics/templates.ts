@@ -42,10 +42,10 @@ const findTemplates = (text: string): readonly TemplateMatch[] => {
 
 const parseUse = (expression: string): TemplateUse | string => {
   const text = expression.trim();
-  const kind = generatedKinds.find((one) => one === text);
+  const kind = generatedKinds.find((generatedKind) => generatedKind === text);
   if (kind !== undefined) return { kind, name: '' };
   const [first = '', name = ''] = [text.slice(0, text.indexOf('.')), text.slice(text.indexOf('.') + 1)];
-  const source = namedKinds.find((one) => one === first);
+  const source = namedKinds.find((namedKind) => namedKind === first);
   if (source !== undefined && templateNamePattern.test(name)) return { kind: source, name };
   return `contains {{${text}}}, which is not one of {{variables.NAME}}, {{values.NAME}}, {{code.NAME}}, {{${generatedKinds.join('}}, {{')}}}`;
 };

@@ -28,8 +28,8 @@ interface Uptime extends TimePeriod {
   readonly uptimeWithoutExclusions: number | null;
 }
 
-const computeOverlapMs = (one: TimePeriod, other: TimePeriod): number =>
-  Math.max(0, Math.min(one.toMs, other.toMs) - Math.max(one.fromMs, other.fromMs));
+const computeOverlapMs = (left: TimePeriod, right: TimePeriod): number =>
+  Math.max(0, Math.min(left.toMs, right.toMs) - Math.max(left.fromMs, right.fromMs));
 
 /** Returns periods in order, with adjacent and overlapping ones merged. */
 const mergePeriods = (periods: readonly TimePeriod[]): readonly TimePeriod[] => {
@@ -65,14 +65,15 @@ export const computeUptime = (
     const key = state === 'degraded' ? 'up' : state;
     const lengthMs = statePeriod.toMs - statePeriod.fromMs;
     totals[key] += lengthMs;
-    withoutDowntime[key] += lengthMs - excluded.reduce((sum, one) => sum + computeOverlapMs(one, statePeriod), 0);
+    withoutDowntime[key] +=
+      lengthMs - excluded.reduce((sum, timePeriod) => sum + computeOverlapMs(timePeriod, statePeriod), 0);
   }
   return {
     ...period,
     upMs: withoutDowntime.up,
     downMs: withoutDowntime.down,
     unknownMs: withoutDowntime.unknown,
-    excludedMs: excluded.reduce((sum, one) => sum + computeOverlapMs(one, period), 0),
+    excludedMs: excluded.reduce((sum, timePeriod) => sum + computeOverlapMs(timePeriod, period), 0),
     uptime: computeUptimeShare(withoutDowntime.up, withoutDowntime.down),
     uptimeWithoutExclusions: computeUptimeShare(totals.up, totals.down),
   };

@@ -64,7 +64,7 @@ export const createVerdict = (
   const { enabled, consensus } = check;
   const isHeartbeat = check.heartbeat !== undefined;
   const locations = getVotingLocations(check);
-  const results = new Map(latest.map((one) => [one.location, one]));
+  const results = new Map(latest.map((checkResult) => [checkResult.location, checkResult]));
   const timing = getVoteTiming(check, results);
   const voteMs = timing.voteMs ?? maxSilentIntervals * timing.everyMs;
   const counted = locations.filter((location) => !suspects.has(location)).map((location) => results.get(location));

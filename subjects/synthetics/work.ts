@@ -57,8 +57,8 @@ const recordContact = async (
  * do not move when a probe is added or removed.
  */
 const assignProbe = (checkId: string, probes: readonly string[]): string | undefined =>
-  probes.toSorted((one, other) =>
-    computeDigest(`${checkId}\0${one}`) < computeDigest(`${checkId}\0${other}`) ? -1 : 1,
+  probes.toSorted((left, right) =>
+    computeDigest(`${checkId}\0${left}`) < computeDigest(`${checkId}\0${right}`) ? -1 : 1,
   )[0];
 
 const readVariables = async (
@@ -109,7 +109,7 @@ export const createWork = async (
     .collection(syntheticRunRequests)
     .list({ filter: { locations: location } });
   const openRequests = runRequests.filter(
-    (one) => nowMs - one.requestedAtMs < requestTtlMs && !Object.hasOwn(one.results, location),
+    (runRequest) => nowMs - runRequest.requestedAtMs < requestTtlMs && !Object.hasOwn(runRequest.results, location),
   );
   return {
     location,
@@ -117,11 +117,11 @@ export const createWork = async (
     probes: probes.length,
     digest,
     checks: digest === knownDigest ? null : work,
-    requestedRuns: openRequests.flatMap((one) => {
-      const check = parseUnsavedCheck(one) ?? checks.find(({ id }) => id === one.checkId);
+    requestedRuns: openRequests.flatMap((openRequest) => {
+      const check = parseUnsavedCheck(openRequest) ?? checks.find(({ id }) => id === openRequest.checkId);
       return check === undefined || !isAssigned(check)
         ? []
-        : [{ ...toWorkItem(check), requestId: one.id, requestedAtMs: one.requestedAtMs }];
+        : [{ ...toWorkItem(check), requestId: openRequest.id, requestedAtMs: openRequest.requestedAtMs }];
     }),
   };
 };

@@ -109,10 +109,10 @@ export class XPathReader {
 
   #filterElements(elements: readonly XmlElement[], predicates: readonly Predicate[]): readonly XmlElement[] {
     return predicates.reduce(
-      (remaining, each) =>
-        each.is === 'value'
-          ? remaining.filter((element) => this.#hasValue(element, each))
-          : remaining.slice(...(each.position === 'last' ? [-1] : [each.position - 1, each.position])),
+      (remaining, predicate) =>
+        predicate.is === 'value'
+          ? remaining.filter((element) => this.#hasValue(element, predicate))
+          : remaining.slice(...(predicate.position === 'last' ? [-1] : [predicate.position - 1, predicate.position])),
       elements,
     );
   }
@@ -123,7 +123,9 @@ export class XPathReader {
       return value === undefined ? leaves.length > 0 : leaves.includes(value);
     }
     const elements = of === '.' ? [element] : this.#listNamedElements(element, of);
-    return value === undefined ? elements.length > 0 : elements.some((each) => this.#findShortText(each) === value);
+    return value === undefined
+      ? elements.length > 0
+      : elements.some((xmlElement) => this.#findShortText(xmlElement) === value);
   }
 
   /**

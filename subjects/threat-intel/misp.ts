@@ -33,8 +33,8 @@ const typesByMispType: Readonly<Record<string, IndicatorType>> = {
 const listTagNames = (tags: unknown): string[] => toObjects(tags).flatMap(({ name }) => toText(name) || []);
 
 const listEvents = (json: unknown): Fields[] =>
-  toObjects(Array.isArray(json) ? json : [toFields(json)['response'] ?? json].flat()).map((each) =>
-    isFields(each['Event']) ? each['Event'] : each,
+  toObjects(Array.isArray(json) ? json : [toFields(json)['response'] ?? json].flat()).map((object) =>
+    isFields(object['Event']) ? object['Event'] : object,
   );
 
 /** Returns the type and value of each part: `evil.exe|d41d…` is a name and a hash. A port alone is not an indicator. */

@@ -85,7 +85,7 @@ const importFeed = async (
     const huntFromMs = feed.retroHuntDays > 0 ? nowMs - feed.retroHuntDays * dayMs : null;
     const importOptions = { source: name, nowMs, halfLifeDays, validDays, raisesSignals, huntFromMs };
     const writeCounts = await writeIndicators(commit, tenantId, parsed.indicators, importOptions);
-    for (const each of ['created', 'updated', 'unchanged'] as const) progress.counts[each] += writeCounts[each];
+    for (const value of ['created', 'updated', 'unchanged'] as const) progress.counts[value] += writeCounts[value];
     progress.counts.refused += parsed.refusedCount;
     progress.refused.push(...parsed.refused.slice(0, maxRefused - progress.refused.length));
     progress.position = position;

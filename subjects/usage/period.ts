@@ -47,8 +47,9 @@ export const forecastUsage = async (
   ]);
   const forecastScope = (scope: Signal | 'total', field: 'bytes' | 'records'): NumberOrReason => {
     const byDay = new Map<string, number>();
-    for (const each of days) {
-      if (scope === 'total' || scope === each.signal) byDay.set(each.day, (byDay.get(each.day) ?? 0) + each[field]);
+    for (const dayVolume of days) {
+      if (scope === 'total' || scope === dayVolume.signal)
+        byDay.set(dayVolume.day, (byDay.get(dayVolume.day) ?? 0) + dayVolume[field]);
     }
     return forecastTotal({ byDay, period, nowMs, firstDay });
   };

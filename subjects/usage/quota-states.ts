@@ -59,7 +59,7 @@ export const toQuotaStates = (quota: Quota, limits: Plan['limits'], used: UsedBy
   return windowScopes.flatMap(({ window, scope }): QuotaState[] => {
     const { warnBytes } = quota[window][scope];
     const { bytes: rejectBytes = null, isPlan: isPlanLimit } =
-      rejectLimits.find((each) => each.window === window && each.scope === scope) ?? {};
+      rejectLimits.find((rejectLimit) => rejectLimit.window === window && rejectLimit.scope === scope) ?? {};
     if (warnBytes === null && rejectBytes === null) return [];
     const usedBytes = used[window][scope];
     return [

@@ -97,7 +97,7 @@ const inThePage = [
   ].map((path) => `schemas/${path}`),
 ];
 /** Of the page, what runs on the server. */
-const buildsThePage = ['web/index.ts', 'web/build.ts'];
+const buildsThePage = ['web/index.ts', 'web/build.ts', 'web/components/gallery/build.ts'];
 
 /** Files of groups that may be imported from outside their group: the table in `api/groups/README.md`. */
 const publicGroupFiles = new Set(
@@ -155,13 +155,18 @@ const subjectsTable = new Map(
 const rules: Readonly<Record<string, (found: Import) => boolean>> = {
   'the page imports itself, types, and the parsers that it shares with the API': ({ file, own, target, typesAlone }) =>
     folder(file) !== 'web' || !own || folder(target) === 'web' || typesAlone || inThePage.includes(target),
-  'the page imports no package but preact, uplot and what lays out long lists': ({ file, own, target, typesAlone }) =>
+  'the page imports no package but preact, uplot, icons and what lays out long lists': ({
+    file,
+    own,
+    target,
+    typesAlone,
+  }) =>
     folder(file) !== 'web' ||
     own ||
     typesAlone ||
     !/^[@a-z]/.test(target) ||
     buildsThePage.includes(file) ||
-    ['preact', '@preact/signals', '@tanstack/virtual-core', 'uplot'].includes(target),
+    ['preact', '@preact/signals', '@tanstack/virtual-core', 'lucide', 'uplot'].includes(target),
   'what the page shares with the API imports types, and what else is shared': ({ file, target, typesAlone }) =>
     !inThePage.includes(file) || typesAlone || inThePage.includes(target),
   'the page is imported through its index.ts, by the API': ({ file, own, target }) =>

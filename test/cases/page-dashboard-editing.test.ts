@@ -15,7 +15,6 @@ import {
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
 import { rearrange } from '../../web/areas/dashboards/rearranged.ts';
 import { reduceValues } from '../../web/charts/reduce.ts';
-import { formatQuantity } from '../../web/charts/values.ts';
 
 const document = (fields: object): DashboardFields =>
   ({ name: 'one', tags: [], panels: [], sections: [], variables: [], annotations: [], ...fields }) as never;
@@ -202,19 +201,4 @@ for (const [lines, text, items] of lists)
 
 test('values that lines cannot represent are detected', (t) => {
   for (const value of ['a\nb', ' a', '', 'a | b']) t.false(isWritable(optionLines, [{ value }]), value);
-});
-
-test('the unit of a count is singular or plural according to the number', (t) => {
-  t.deepEqual(
-    [
-      [1, '{record}'],
-      [1.5, '{record}'],
-      [0, '{records}'],
-      [2, '{query}'],
-      [3, '{record}/s'],
-      [4, '{}'],
-      [5, '%'],
-    ].map(([value, unit]) => formatQuantity(Number(value), String(unit))),
-    ['1 record', '1.5 records', '0 records', '2 query', '3 record/s', '4', '5 %'],
-  );
 });

@@ -278,7 +278,7 @@ const read = <T>(text: () => T): T | undefined => {
 
 /** What an expression is made of. Numbers and metrics without conditions are leaves: a variable may be either. */
 const shapeOf = (node: Expression): unknown => {
-  if (node.kind === 'parentheses' || node.kind === 'unary') return shapeOf(node.innerPath);
+  if (node.kind === 'parentheses' || node.kind === 'unary') return shapeOf(node.innerExpression);
   if (node.kind === 'number') return 'leaf';
   const operators =
     node.kind === 'selector' ? node.matchers.filter(({ name }) => name !== '__name__').map(({ op }) => op) : [];

@@ -327,6 +327,8 @@ spec:
 export const unshown: Readonly<Record<string, string>> = {
   startOidc: 'with a provider, in the tests of single sign-on',
   finishOidc: 'with a provider, in the tests of single sign-on',
+  loadDemoData: 'in a process that runs all roles, in running.test.ts',
+  deleteDemoData: 'in a process that runs all roles, in running.test.ts',
 };
 
 /** Operations that declare an audit record which their example does not cause, and when they leave it. */

@@ -252,7 +252,7 @@ inThePage(
     await form.getByRole('button', { name: 'Delete' }).waitFor();
     t.is((await read('/api/ai/detectors?search=hand')).items[0].minChange, 7);
     await form.getByRole('button', { name: 'Delete' }).click();
-    await form.getByRole('button', { name: 'Delete permanently' }).click();
+    await form.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await form.waitFor({ state: 'detached' });
     t.is((await read('/api/ai/detectors')).items.length, 1);
     t.deepEqual(tab.complaints, []);

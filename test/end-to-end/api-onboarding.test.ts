@@ -86,6 +86,14 @@ test.serial('steps can be dismissed and restored by Editors; a checklist that wa
   t.deepEqual((await put({ dismissed: [] })).body.dismissed, []);
 });
 
+test('demo data needs a process that runs all roles', async (t) => {
+  const shown = await harness.request('GET', '/api/onboarding/demo', { as: 'viewer' });
+  t.deepEqual(shown.body, { isAvailable: false, isLoaded: false, projectId: 'demo', sending: null });
+  const { status, body } = await harness.request('POST', '/api/onboarding/demo', { as: 'admin' });
+  t.is(status, 409);
+  t.regex(body.message, /oiq demo/);
+});
+
 test('snippets contain this installation’s endpoints and never a key', async (t) => {
   const { status, body } = await harness.request('GET', '/api/onboarding/snippets', { as: 'viewer' });
   t.is(status, 200);

@@ -149,3 +149,22 @@ test.serial(
     t.is(body.items.length, 1);
   },
 );
+
+test('the trend of a service has the requests and errors of whole steps of the range', async (t) => {
+  const path = `/api/services?scope=account&from=${minute - 5 * minuteMs}&to=${minute + 10 * minuteMs - 1}`;
+  const { items } = await get(`${path}&trend=true`);
+  t.true(items.length > 1);
+  for (const { name, figures, trend } of items) {
+    t.is(trend.stepMs, minuteMs, name);
+    t.is(trend.from, minute - 5 * minuteMs, name);
+    t.deepEqual([trend.requests.length, trend.errors.length, trend.p95.length], [15, 15, 15], name);
+    const sum = (values: number[]): number => values.reduce((total, value) => total + value, 0);
+    t.deepEqual([sum(trend.requests), sum(trend.errors)], [figures.requests ?? 0, figures.errors ?? 0], name);
+    t.deepEqual(
+      trend.p95.map((value: number | null) => value === null),
+      trend.requests.map((requests: number) => requests === 0),
+      name,
+    );
+  }
+  t.false((await get(path)).items.some((item: object) => 'trend' in item));
+});

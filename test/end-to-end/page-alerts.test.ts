@@ -253,7 +253,10 @@ declare('a rule is edited with a preview of its results, tested over past data a
   await page.getByLabel('Labels, one per line').fill('team=shop');
   await trial.getByRole('cell', { name: '7 is above 5 over 10m' }).waitFor();
   await trial.locator('.plot[aria-label^="Compared value, warning above 5"]').waitFor();
-  await trial.getByText('Will notify').waitFor();
+  await page
+    .getByRole('group', { name: 'Notify' })
+    .getByText('Route team=shop → Duty <i>phone</i> (webhook)')
+    .waitFor();
   await page.getByLabel('For (pending period)').fill('soon');
   await page.getByText(/must be a duration/).waitFor();
   await page.getByLabel('For (pending period)').fill('');
@@ -426,7 +429,7 @@ declare('a group of recording rules is created, shows the state of its rules, an
   t.deepEqual((await stored())[0].rules, [{ record: 'up:max', expression: 'max(up)', labels: {} }]);
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+  await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });
@@ -499,70 +502,189 @@ declare(
     await sidePanel.getByText('The schedule has ended or has no occurrence within a year.').waitFor();
     t.is((await get('/api/maintenance-windows')).items[0].recurrence, null);
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
-    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+    await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual((await get('/api/maintenance-windows')).items, []);
     t.deepEqual(tab.complaints, []);
   },
 );
 
-declare('a channel is added, tested, changed and deleted, and its deliveries are listed', async (t) => {
+declare(
+  'a contact point is added, tested, changed and deleted, and its routes and deliveries are listed',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
+    await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Contact points' }).click();
+    const sidePanel = page.getByRole('complementary', { name: 'Contact point' });
+    await page.getByRole('button', { name: 'Duty <i>phone</i>' }).click();
+    await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
+    await sidePanel.getByRole('region', { name: 'Routes' }).getByRole('link', { name: 'team=shop' }).waitFor();
+    await page.getByRole('button', { name: 'New contact point' }).click();
+    const add = sidePanel.getByRole('button', { name: 'Create contact point' });
+    await sidePanel.getByLabel('Type').selectOption({ label: 'ntfy' });
+    await sidePanel.getByLabel('Name').fill('Second <i>phone</i>');
+    await sidePanel.getByLabel('Topic').fill('no topic');
+    await add.click();
+    await sidePanel.getByText('must consist of at most 64 letters, digits, _ and -', { exact: true }).waitFor();
+    await sidePanel.getByLabel('Topic').fill('pages');
+    await sidePanel.getByLabel('Token').fill('secret-of-ours');
+    await sidePanel.getByLabel('URL').fill(receiver.url);
+    await add.click();
+    await sidePanel.getByRole('heading', { name: 'Second <i>phone</i>' }).waitFor();
+    t.false((await page.content()).includes('secret-of-ours'));
+    await sidePanel.getByText('No route notifies this contact point, so no alert reaches it.').waitFor();
+    await holdsAsAView(t, tab, '.beside h2');
+    receiver.reply = () => services['ntfy']?.accepted ?? 'hang';
+    await sidePanel.getByRole('button', { name: 'Send test' }).click();
+    await sidePanel.getByText(/^The test was delivered in/).waitFor();
+    receiver.reply = () => ({ status: 500, body: 'out <i>of</i> order' });
+    await sidePanel.getByRole('button', { name: 'Send test' }).click();
+    await sidePanel.getByText('The test was not delivered: 500 out <i>of</i> order').waitFor();
+    receiver.reply = () => ({ status: 200 });
+    const saved = async () =>
+      (await get('/api/notification-channels?search=Second')).items.map(({ enabled, settings }: Answered) => [
+        ...[enabled, settings.topic, settings.token],
+      ]);
+    t.deepEqual(await saved(), [[true, 'pages', '********']]);
+    await sidePanel.getByRole('button', { name: 'Edit' }).click();
+    await sidePanel.getByLabel('Topic').fill('nights');
+    await sidePanel.getByLabel('Enabled').uncheck();
+    await sidePanel.getByLabel('Rate limit per minute').fill('7');
+    await sidePanel.getByText('Custom message').click();
+    const show = sidePanel.getByRole('button', { name: 'Preview with two alerts' });
+    await sidePanel.getByLabel('Title', { exact: true }).fill('{{#alerts}}');
+    await show.click();
+    await sidePanel.getByRole('alert').filter({ hasText: 'alerts' }).waitFor();
+    await sidePanel.getByLabel('Title', { exact: true }).fill('<b>{{status}}</b>');
+    await show.click();
+    const templates = { title: '<b>{{status}}</b>', text: '' };
+    const { body: made } = await harness.request('POST', '/api/notification-channels/preview', { body: templates });
+    await sidePanel.getByText(made.title, { exact: true }).waitFor();
+    t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+    await sidePanel.getByRole('button', { name: 'Save contact point' }).click();
+    await page.getByRole('row', { name: /Second <i>phone<\/i> ntfy .*disabled/ }).waitFor();
+    t.deepEqual(await saved(), [[false, 'nights', '********']]);
+    t.like((await get('/api/notification-channels?search=Second')).items[0], { templates, maxPerMinute: 7 });
+    await sidePanel.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete contact point' }).click();
+    await sidePanel.waitFor({ state: 'detached' });
+    t.deepEqual(await saved(), []);
+    t.deepEqual(tab.complaints, []);
+  },
+);
+
+declare(
+  'a rule notifies contact points that its form selects or creates, and its route follows its name',
+  async (t) => {
+    const before = await get('/api/v2/alerts/routing');
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, '/alerts/rule', 'editor@a.example');
+    await page.getByLabel('Name', { exact: true }).fill('Told <i>directly</i>');
+    await page.getByLabel('Value', { exact: true }).fill('5');
+    const notify = page.getByRole('group', { name: 'Notify' });
+    await notify.getByText(/Nobody is notified of this alert/).waitFor();
+    await notify.getByRole('button', { name: 'New contact point' }).click();
+    const added = notify.getByRole('group', { name: 'New contact point' });
+    await added.getByLabel('Name').fill('Third <i>phone</i>');
+    await added.getByLabel('URL').fill(receiver.url);
+    await added.getByRole('button', { name: 'Create contact point' }).click();
+    await notify.getByText(/^Route alertname=Told <i>directly<\/i> → Third <i>phone<\/i> \(webhook\)$/).waitFor();
+    t.true(await notify.getByLabel('Third <i>phone</i> (webhook)').isChecked());
+    await page.waitForURL(/draft=.*directly/);
+    await holdsAsAView(t, tab, '.receivers li');
+    await page.getByRole('button', { name: 'Create rule' }).click();
+    const sidePanel = page.getByRole('complementary', { name: 'Rule' });
+    await sidePanel.getByRole('link', { name: 'Edit' }).click();
+    const [channel] = (await get('/api/notification-channels?search=Third')).items;
+    const storedRoutes = async () => {
+      const { route, receivers } = await get('/api/v2/alerts/routing');
+      return route.routes.map(({ matchers, receiver: name }: Answered) => [
+        matchers[0].value,
+        receivers.find((each: Answered) => each.name === name).channelIds,
+      ]);
+    };
+    const [shop] = (await get('/api/notification-channels?search=Duty')).items;
+    t.deepEqual(await storedRoutes(), [
+      ['Told <i>directly</i>', [channel.id]],
+      ['shop', [shop.id]],
+    ]);
+    await page.getByLabel('Name', { exact: true }).fill('Renamed');
+    await notify.getByText(/^Route alertname=Renamed → Third/).waitFor();
+    await page.getByRole('button', { name: 'Save rule' }).click();
+    await sidePanel.getByRole('heading', { name: 'Renamed' }).waitFor();
+    t.deepEqual((await storedRoutes())[0], ['Renamed', [channel.id]]);
+    await sidePanel.getByRole('link', { name: 'Edit' }).click();
+    await notify.getByLabel('Third <i>phone</i> (webhook)').uncheck();
+    await notify.getByText(/Nobody is notified of this alert/).waitFor();
+    await page.getByRole('button', { name: 'Save rule' }).click();
+    await sidePanel.getByRole('heading', { name: 'Renamed' }).waitFor();
+    t.deepEqual(await get('/api/v2/alerts/routing'), before);
+    t.deepEqual(tab.complaints, []);
+  },
+);
+
+declare('routes, receivers and time intervals are edited by forms', async (t) => {
+  const before = await get('/api/v2/alerts/routing');
   const tab = await chromium.open();
   const { page } = tab;
-  page.on('dialog', (dialog) => void dialog.accept());
-  await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
-  await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Channels' }).click();
-  const sidePanel = page.getByRole('complementary', { name: 'Channel' });
-  await page.getByRole('button', { name: 'Duty <i>phone</i>' }).click();
-  await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
-  await page.getByRole('button', { name: 'New channel' }).click();
-  const add = sidePanel.getByRole('button', { name: 'Create channel' });
-  await sidePanel.getByLabel('Type').selectOption({ label: 'ntfy' });
-  await sidePanel.getByLabel('Name').fill('Second <i>phone</i>');
-  await sidePanel.getByLabel('Topic').fill('no topic');
-  await add.click();
-  await sidePanel.getByText('must consist of at most 64 letters, digits, _ and -', { exact: true }).waitFor();
-  await sidePanel.getByLabel('Topic').fill('pages');
-  await sidePanel.getByLabel('Token').fill('secret-of-ours');
-  await sidePanel.getByLabel('URL').fill(receiver.url);
-  await add.click();
-  await sidePanel.getByRole('heading', { name: 'Second <i>phone</i>' }).waitFor();
-  t.false((await page.content()).includes('secret-of-ours'));
-  await holdsAsAView(t, tab, '.beside h2');
-  receiver.reply = () => services['ntfy']?.accepted ?? 'hang';
-  await sidePanel.getByRole('button', { name: 'Send test' }).click();
-  await sidePanel.getByText(/^The test was delivered in/).waitFor();
-  receiver.reply = () => ({ status: 500, body: 'out <i>of</i> order' });
-  await sidePanel.getByRole('button', { name: 'Send test' }).click();
-  await sidePanel.getByText('The test was not delivered: 500 out <i>of</i> order').waitFor();
-  receiver.reply = () => ({ status: 200 });
-  const saved = async () =>
-    (await get('/api/notification-channels?search=Second')).items.map(({ enabled, settings }: Answered) => [
-      ...[enabled, settings.topic, settings.token],
-    ]);
-  t.deepEqual(await saved(), [[true, 'pages', '********']]);
-  await sidePanel.getByRole('button', { name: 'Edit' }).click();
-  await sidePanel.getByLabel('Topic').fill('nights');
-  await sidePanel.getByLabel('Enabled').uncheck();
-  await sidePanel.getByLabel('Rate limit per minute').fill('7');
-  await sidePanel.getByText('Custom message').click();
-  const show = sidePanel.getByRole('button', { name: 'Preview with two alerts' });
-  await sidePanel.getByLabel('Title', { exact: true }).fill('{{#alerts}}');
-  await show.click();
-  await sidePanel.getByRole('alert').filter({ hasText: 'alerts' }).waitFor();
-  await sidePanel.getByLabel('Title', { exact: true }).fill('<b>{{status}}</b>');
-  await show.click();
-  const templates = { title: '<b>{{status}}</b>', text: '' };
-  const { body: made } = await harness.request('POST', '/api/notification-channels/preview', { body: templates });
-  await sidePanel.getByText(made.title, { exact: true }).waitFor();
+  await signedInAt(tab, harness.url, '/alerts/routing', 'editor@a.example');
+  await page.getByRole('button', { name: 'New time interval' }).click();
+  const times = page.getByRole('complementary', { name: 'Time interval' });
+  await times.getByLabel('Name', { exact: true }).fill('weekends');
+  await times.getByLabel('Days of the week').fill('saturday:someday');
+  await times.getByRole('button', { name: 'Create time intervals' }).click();
+  await times.getByText('must be a day or a range such as monday:friday').first().waitFor();
+  await times.getByLabel('Days of the week').fill('saturday:sunday');
+  await times.getByRole('button', { name: 'Create time intervals' }).click();
+  const tree = page.getByRole('region', { name: 'Routing' });
+  await tree.getByRole('row', { name: /^weekends saturday:sunday/ }).waitFor();
+  await page.getByRole('button', { name: 'New route', exact: true }).click();
+  const panel = page.getByRole('complementary', { name: 'Route' });
+  await panel.getByLabel('Matchers').fill('team=~"mobile|<i>web</i>"');
+  await panel.getByRole('combobox', { name: 'Receiver' }).selectOption('New receiver');
+  await panel.getByRole('button', { name: 'Create route' }).click();
+  await panel.getByRole('alert').filter({ hasText: /\S/ }).first().waitFor();
+  await panel.getByLabel('Receiver name').fill('Web team');
+  await panel.getByLabel('Duty <i>phone</i> (webhook)').check();
+  await panel.getByLabel('Repeat interval').fill('1h');
+  await panel.getByRole('group', { name: 'Mute during' }).getByLabel('weekends').check();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
-  await sidePanel.getByRole('button', { name: 'Save channel' }).click();
-  await page.getByRole('row', { name: /Second <i>phone<\/i> ntfy .*disabled/ }).waitFor();
-  t.deepEqual(await saved(), [[false, 'nights', '********']]);
-  t.like((await get('/api/notification-channels?search=Second')).items[0], { templates, maxPerMinute: 7 });
-  await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.waitFor({ state: 'detached' });
-  t.deepEqual(await saved(), []);
+  await panel.getByRole('button', { name: 'Create route' }).click();
+  await panel.waitFor({ state: 'detached' });
+  const [shop] = (await get('/api/notification-channels?search=Duty')).items;
+  const stored = await get('/api/v2/alerts/routing');
+  t.like(stored.route.routes[1], {
+    matchers: [{ name: 'team', operator: '=~', value: 'mobile|<i>web</i>' }],
+    receiver: 'Web team',
+    repeatInterval: '1h',
+    muteTimeIntervals: ['weekends'],
+  });
+  t.deepEqual(stored.receivers.at(-1).channelIds, [shop.id]);
+  await tree.getByText('repeats after 1h; muted during weekends').waitFor();
+  await tree.getByRole('button', { name: 'Move up team=~mobile|<i>web</i>' }).click();
+  await tree.getByRole('button', { name: 'Move up team=shop' }).waitFor();
+  t.is((await get('/api/v2/alerts/routing')).route.routes[0].receiver, 'Web team');
+  await tree.getByRole('button', { name: 'Web team' }).click();
+  const receiverPanel = page.getByRole('complementary', { name: 'Receiver' });
+  await receiverPanel.getByText('One route uses it, so it cannot be deleted.').waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
+  await tree.getByRole('button', { name: 'Edit team=~mobile|<i>web</i>' }).click();
+  await panel.getByRole('button', { name: 'Delete' }).click();
+  await panel.getByRole('button', { name: 'Delete “team=~mobile|<i>web</i>”' }).click();
+  await panel.waitFor({ state: 'detached' });
+  for (const [name, label] of [
+    ['Web team', 'Receiver'],
+    ['weekends', 'Time interval'],
+  ] as const) {
+    await tree.getByRole('button', { name, exact: true }).click();
+    const part = page.getByRole('complementary', { name: label });
+    await part.getByRole('button', { name: 'Delete' }).click();
+    await part.getByRole('button', { name: `Delete “${name}”` }).click();
+    await part.waitFor({ state: 'detached' });
+  }
+  t.deepEqual(await get('/api/v2/alerts/routing'), before);
   t.deepEqual(tab.complaints, []);
 });
 
@@ -571,9 +693,9 @@ declare('the routing tree shows the route of given labels, and is edited as a do
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/routing', 'editor@a.example');
   const tree = page.getByRole('region', { name: 'Routing' });
-  await tree.getByText('team=shop').waitFor();
-  await tree.getByText('(Duty <i>phone</i>)').waitFor();
-  await page.getByLabel('Alert labels').fill('team=shop, severity=critical');
+  await tree.getByRole('code').filter({ hasText: 'team=shop' }).waitFor();
+  await tree.getByText('(Duty <i>phone</i> (webhook))').waitFor();
+  await page.getByLabel('Test routing').fill('team=shop, severity=critical');
   await page.keyboard.press('Enter');
   await page.getByText('Receivers: shop.').waitFor();
   const { routes } = (

@@ -260,7 +260,7 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   await tab.go(`${harness.url}/checks?search=nothing-is-called-so&open=${made.id}`);
   await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+  await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.is((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
 });
@@ -323,7 +323,7 @@ declare(
     t.false((await page.content()).includes('open sesame'));
     await holdsAsAView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
-    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+    await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await page.getByText('No variables yet.').waitFor();
     t.is(await ofIt(), undefined);
   },
@@ -356,7 +356,7 @@ declare('an editor schedules a downtime of a check, sees when it is active, and 
   await sidePanel.getByRole('link', { name }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+  await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await page.getByText('No downtimes yet.').waitFor();
   t.deepEqual((await harness.request('GET', '/api/synthetics/downtimes')).body.items, []);
 });
@@ -388,7 +388,7 @@ declare(
     t.is(await sidePanel.getByRole('status').count(), 0);
     await holdsAsAView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
-    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+    await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await sidePanel.getByRole('alert').filter({ hasText: '“There alone”' }).waitFor();
     await sidePanel.getByRole('button', { name: 'Delete anyway' }).click();
     await sidePanel.waitFor({ state: 'detached' });

@@ -140,8 +140,8 @@ declare('a user signs in, finds logs, a trace, a metric and an alert, creates a 
   await holds(t, tab, '.waterfall .extent');
 
   await tab.go(http + at('/explore-metrics', { metric: 'queue.size' }));
-  await page.locator('.lines path').first().waitFor();
-  t.regex((await page.locator('.lines').getAttribute('aria-label')) ?? '', /: 1 series, from 0 By to 9 By\.$/);
+  await page.locator('.legend-entry').first().waitFor();
+  t.regex((await page.locator('.plot').getAttribute('aria-label')) ?? '', /: 1 series, from 0 B to 9 B\.$/);
   await holds(t, tab, '.metrics .extent .row >> nth=0');
 
   await page.getByRole('link', { name: 'Add to dashboard' }).click();
@@ -171,7 +171,7 @@ declare('a user signs in, finds logs, a trace, a metric and an alert, creates a 
   await holds(t, tab, '.beside h2');
 
   t.deepEqual(tab.complaints, []);
-  await page.locator('#account > summary').click();
+  await page.locator('#account').click();
   await page.locator('#sign-out').click();
   await page.waitForURL('**/login*');
 });

@@ -270,7 +270,6 @@ declare(
     t.false((await harness.request('GET', `/api/siem/rules/${ruleId}`)).body.enabled);
     await sidePanel.getByRole('button', { name: 'Enable' }).click();
     await sidePanel.getByRole('button', { name: 'Disable' }).waitFor();
-    page.on('dialog', (dialog) => void dialog.accept());
     await page.getByRole('button', { name: 'New detection rule' }).click();
     const sigma = sidePanel.getByRole('textbox', { name: 'Sigma' });
     await sigma.fill(`${(await sigma.inputValue()).replace('title:', 'title: Mine <i>too</i>')}\nlevel: none`);
@@ -325,6 +324,7 @@ declare(
       ['low'],
     );
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
+    await page.getByRole('button', { name: 'Delete rule' }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual(await mine(), []);
     await page.getByRole('link', { name: 'ATT&CK' }).click();
@@ -364,7 +364,7 @@ declare('placeholders and field mappings are created, changed and deleted', asyn
   await placeholder.getByText('One value').waitFor();
   t.deepEqual((await placeholders())[0].values, ['ann']);
   await placeholder.getByRole('button', { name: 'Delete' }).click();
-  await placeholder.getByRole('button', { name: 'Delete permanently' }).click();
+  await placeholder.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await placeholder.waitFor({ state: 'detached' });
   t.deepEqual(await placeholders(), []);
 
@@ -415,7 +415,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await indicator.getByText('<b>us</b>').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await indicator.getByRole('button', { name: 'Delete' }).click();
-  await indicator.getByRole('button', { name: 'Delete permanently' }).click();
+  await indicator.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await indicator.waitFor({ state: 'detached' });
   t.deepEqual((await harness.request('GET', '/api/siem/threat-intel/indicators')).body.items, []);
 
@@ -449,7 +449,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
     location: { url: 'https://feeds.example.com/list', format: 'list' },
   });
   await feed.getByRole('button', { name: 'Delete' }).click();
-  await feed.getByRole('button', { name: 'Delete permanently' }).click();
+  await feed.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await feed.waitFor({ state: 'detached' });
 
   await page.getByRole('link', { name: 'Baselines' }).click();
@@ -463,7 +463,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await baseline.getByRole('button', { name: 'Approve' }).click();
   await baseline.getByRole('alert').filter({ hasText: 'no file was observed there' }).waitFor();
   await baseline.getByRole('button', { name: 'Delete' }).click();
-  await baseline.getByRole('button', { name: 'Delete permanently' }).click();
+  await baseline.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await baseline.waitFor({ state: 'detached' });
   t.deepEqual(tab.complaints, []);
 });

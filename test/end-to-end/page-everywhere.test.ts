@@ -158,7 +158,7 @@ declare('signing out in one tab clears the others', async (t) => {
   const other = await tab.page.context().newPage();
   await other.goto(`${harness.url}/traces`);
   await other.locator('.traces .extent .row').first().waitFor();
-  await tab.page.locator('#account > summary').click();
+  await tab.page.locator('#account').click();
   await tab.page.locator('#sign-out').click();
   await tab.page.waitForURL('**/login*');
   await other.waitForURL('**/login*');

@@ -89,7 +89,7 @@ declare('the project is in the URL and stays selected in other areas', async (t)
     const body = { ...checkResource.example, name: `Of ${projectId === null ? 'nobody' : 'the shop'}`, projectId };
     t.is((await harness.request('POST', '/api/synthetics/checks', { as: 'editor', body })).status, 200);
   }
-  await page.getByRole('link', { name: 'Checks' }).click();
+  await page.getByRole('link', { name: 'Synthetics' }).click();
   await page.getByRole('row', { name: /^Of the shop/ }).waitFor();
   t.is(await page.getByRole('row').count(), 2);
   await page.getByLabel('Project').selectOption('All projects');
@@ -114,7 +114,7 @@ declare('times use the time zone and format of the preferences, in another brows
   const { page } = tab;
   const time = page.locator('.extent .row time');
   await time.waitFor();
-  await page.locator('#account > summary').click();
+  await page.locator('#account').click();
   // Each change is made while the one before it is on its way.
   await page.route('**/api/preferences', async (route) => {
     await delay(500);
@@ -132,7 +132,7 @@ declare('times use the time zone and format of the preferences, in another brows
   await page.locator('.extent .row time', { hasText: expected }).waitFor();
   await page.getByLabel('Time zone').fill('Nowhere');
   await page.getByLabel('Time zone').press('Enter');
-  await page.locator('#account .problem', { hasText: 'IANA' }).waitFor();
+  await page.locator('.account-panel .problem', { hasText: 'IANA' }).waitFor();
   const other = await opened('/logs?search=sold');
   await other.page.locator('.extent .row time', { hasText: expected }).waitFor();
   await holdsAsAView(t, other, '.extent .row time');

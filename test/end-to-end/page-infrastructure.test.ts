@@ -105,7 +105,7 @@ test.after.always(async () => {
 });
 
 const inBytes = (bytes: number): string =>
-  bytes < 1024 ? `${bytes} By` : `${Number((bytes / 1024).toPrecision(4))} KiBy`;
+  bytes < 1024 ? `${bytes} B` : `${Number((bytes / 1024).toPrecision(3))} KiB`;
 const rowsOf = async (path: string): Promise<number> => (await harness.request('GET', path)).body.items.length;
 
 declare('hosts show the metrics of the API, and one host shows its charts and links to its logs', async (t) => {

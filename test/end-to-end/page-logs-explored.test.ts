@@ -258,7 +258,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   t.is(await viewer.page.getByRole('button', { name: /Edit|Delete|New/ }).count(), 0);
   await holdsAsAView(t, viewer, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+  await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.is(await ofIt(), undefined);
 });

@@ -28,17 +28,17 @@ declare('areas are in named groups in the menu, and an area that the plan lacks 
   const tab = await opened('/alerts', 'viewer@b.example');
   const { page } = tab;
   const menu = page.getByRole('navigation', { name: 'Areas' });
-  const found = menu.getByRole('list', { name: 'Health' });
+  const found = menu.getByRole('list', { name: 'Monitor' });
   t.deepEqual(await found.getByRole('link').allTextContents(), [
     'Services: The plan of this organization does not include services.',
-    ...['Errors', 'Alerts'],
+    ...['Errors', 'Alerts', 'Incidents'],
     'Anomalies: The plan of this organization does not include anomalies.',
-    ...['SLOs', 'Checks', 'Events'],
+    ...['SLOs', 'Synthetics', 'Events'],
   ]);
   t.deepEqual(await menu.locator('[aria-current=page]').allTextContents(), ['Alerts']);
-  t.is(await menu.getByRole('button').count(), 0);
-  await menu.getByRole('link', { name: 'Detections' }).click();
-  await page.locator('main').getByText('The plan of this organization does not include detections.').waitFor();
+  t.is(await page.getByRole('button', { name: 'Menu: Alerts' }).count(), 0);
+  await menu.getByRole('link', { name: 'Security signals' }).click();
+  await page.locator('main').getByText('The plan of this organization does not include security signals.').waitFor();
   await holdsAsAView(t, tab, 'main .said');
 });
 
@@ -73,8 +73,8 @@ const parts: Readonly<Record<string, readonly string[]>> = {
   viewer: ['Usage', 'Projects'],
   auditor: ['Usage', 'Projects', 'Audit log'],
   admin: [
-    ...['Usage', 'Projects', 'Ingest keys', 'Users', 'Invitations', 'Service accounts', 'Dead letters', 'Organization'],
-    ...['Billing', 'Identity provider', 'Audit log'],
+    ...['Usage', 'Projects', 'Ingest keys', 'Dead letters', 'Users', 'Invitations', 'Service accounts'],
+    ...['Identity provider', 'Audit log', 'Organization', 'Billing'],
   ],
 };
 for (const [role, titles] of Object.entries(parts))
@@ -97,5 +97,63 @@ declare('an auditor reads what a viewer reads and has no buttons that change dat
   t.is(await menu.locator('.closed').count(), 0);
   await page.getByRole('navigation', { name: 'Dashboards' }).getByRole('link', { name: 'Templates' }).waitFor();
   t.is(await page.getByRole('navigation', { name: 'Dashboards' }).getByRole('link', { name: 'Import' }).count(), 0);
+  t.deepEqual(tab.complaints, []);
+});
+
+/** Views that are no lists, or that always have content: forms, explorers without a query, and what belongs to the user */
+const viewsWithoutEmptyState: ReadonlySet<string> = new Set([
+  ...['/overview', '/ask', '/ask/suggestions', '/ask/runbooks', '/get-started', '/get-started/doctor', '/slos/import'],
+  ...['/settings', '/settings/people', '/settings/organization', '/settings/billing', '/settings/identity-provider'],
+  ...['/settings/you', '/settings/audit', '/alerts/routing', '/incidents/figures', '/checks/locations', '/checks/code'],
+  ...[
+    '/detections/import',
+    '/detections/rules',
+    '/databases/engines',
+    '/saved-queries/templates',
+    '/settings/projects',
+  ],
+]);
+
+declare('every area and tab without data says what it is for, and has a next step that leads somewhere', async (t) => {
+  const tab = await opened('/services', 'admin@a.example');
+  const { page } = tab;
+  const links = async (name: string): Promise<string[]> =>
+    page
+      .getByRole('navigation', { name })
+      .getByRole('link')
+      .evaluateAll((all) => all.map((link) => String(link.getAttribute('href')).split('?')[0] ?? ''));
+  await page.locator('.empty-state').waitFor();
+  const areas = await links('Areas');
+  const tabs: string[] = [];
+  for (const area of areas) {
+    await page.goto(`${harness.url}${area}`);
+    await page.locator('main h1').first().waitFor({ state: 'attached' });
+    const inner = await page
+      .locator('nav.tabs a')
+      .evaluateAll((all) => all.map((link) => String(link.getAttribute('href')).split('?')[0] ?? ''));
+    tabs.push(...new Set([area, ...inner]));
+  }
+  t.true(tabs.length > 50, String(tabs.length));
+  const withoutStep: string[] = [];
+  for (const address of tabs) {
+    if (viewsWithoutEmptyState.has(address)) continue;
+    await page.goto(`${harness.url}${address}`);
+    const steps = page.locator('.empty-state').first().locator('.empty-actions :is(a, button)');
+    // A view without an empty state shows when it was updated.
+    await page
+      .locator('.empty-state')
+      .or(page.locator('.freshness', { hasText: 'Updated' }))
+      .first()
+      .waitFor();
+    const isShown = (await steps.count()) > 0;
+    if (!isShown) withoutStep.push(address);
+    else {
+      const step = steps.first();
+      const before = page.url();
+      await step.click();
+      await page.waitForURL((url) => url.href !== before);
+    }
+  }
+  t.deepEqual(withoutStep, []);
   t.deepEqual(tab.complaints, []);
 });

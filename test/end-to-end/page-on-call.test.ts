@@ -171,7 +171,7 @@ declare(
     await sidePanel.getByRole('button', { name: 'Save policy' }).click();
     await sidePanel.getByText('only during 22:00-24:00 UTC').waitFor();
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
-    await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+    await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await sidePanel.waitFor({ state: 'detached' });
     t.deepEqual((await get('/api/on-call/escalation-policies')).items, []);
     await page.getByRole('link', { name: 'On call' }).click();
@@ -185,7 +185,7 @@ declare(
       .getByRole('row', { name: `${names[people[0].userId]} ${Math.round(people[0].hours)}` })
       .waitFor();
     await schedulePanel.getByRole('button', { name: 'Delete' }).click();
-    await schedulePanel.getByRole('button', { name: 'Delete permanently' }).click();
+    await schedulePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await page.getByText('No schedules yet.').waitFor();
     t.deepEqual((await get('/api/on-call/schedules')).items, []);
     t.deepEqual(tab.complaints, []);

@@ -145,7 +145,7 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   for (const { path, message } of details) await sidePanel.getByText(`${path} ${message}`, { exact: true }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
-  await sidePanel.getByRole('button', { name: 'Delete permanently' }).click();
+  await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.deepEqual(await stored(), []);
 });

@@ -10,7 +10,8 @@ import { declaredAs } from './declared.ts';
 export const signedInAt = async (tab: Tab, url: string, address: string, email = 'viewer@a.example'): Promise<void> => {
   await tab.go(`${url}/login?returnTo=${encodeURIComponent(address)}`);
   await tab.fillIn({ email, password });
-  await tab.page.waitForSelector('#account');
+  // On narrow screens it is in the closed menu.
+  await tab.page.waitForSelector('#account', { state: 'attached' });
 };
 
 interface Violation {

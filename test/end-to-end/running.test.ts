@@ -131,6 +131,28 @@ test.serial(
   },
 );
 
+test.serial(
+  'demo data is loaded into a project of its own, and the project and its keys are deleted with it',
+  async (t) => {
+    const headers = { authorization: `Bearer ${await signIn(running.http)}` };
+    const call = async (method: string, path: string) => {
+      const answer = await fetch(`${running.http}${path}`, { method, headers });
+      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+    };
+    const loaded = await call('POST', '/api/onboarding/demo');
+    t.is(loaded.status, 200, JSON.stringify(loaded.body));
+    t.like(loaded.body, { isAvailable: true, isLoaded: true, projectId: 'demo' });
+    await eventually(
+      'traces of the demo',
+      async () => (await call('GET', '/api/onboarding/received?projectId=demo')).body['traces'] !== null,
+    );
+    const deleted = await call('DELETE', '/api/onboarding/demo');
+    t.like(deleted.body, { isLoaded: false, sending: null }, JSON.stringify(deleted.body));
+    t.is((await call('GET', '/api/projects/demo')).status, 404);
+    t.deepEqual((await call('GET', '/api/license-keys?projectId=demo')).body['items'], []);
+  },
+);
+
 test.serial('ingesting roles stop before the roles that land the ingested data', async (t) => {
   t.is(await running.stop(), 0);
   const stopped = [...running.output().matchAll(/^\{.*"role stopped".*\}$/gm)].map(

@@ -15,7 +15,7 @@ export const SeriesSelectChart = <Name extends string>({
   readonly titles: Readonly<Record<Name, string>>;
   /** Default if the URL has no selection */
   readonly defaultName: Name;
-  readonly result: Pick<Result, 'series' | 'partial' | 'stepMs'> | undefined;
+  readonly result: Pick<Result, 'series' | 'partial' | 'partialSteps' | 'stepMs'> | undefined;
 }) => {
   const isName = (name: string): name is Name => name in titles;
   const parameter = readParam('counter');
@@ -44,6 +44,7 @@ export const SeriesSelectChart = <Name extends string>({
         unit={series?.unit ?? ''}
         steps={steps}
         stepMs={result?.stepMs ?? 0}
+        partialSteps={result?.partialSteps}
         lines={lines}
       />
     </section>

@@ -64,3 +64,21 @@ export const reduceValues = (values: readonly unknown[], reducer: string): numbe
   if (percentile !== undefined) return quantile(numbers, Number(percentile) / 100);
   return (reducers[reducer] ?? last)(numbers);
 };
+
+/** Reducers whose result includes partial steps, because it would miss events without them */
+const totals = new Set(['sum', 'count', 'max']);
+
+interface StepValues {
+  readonly values: readonly unknown[];
+  /** Time of each value, if the values are a series */
+  readonly times?: readonly number[];
+  /** Times of the values that cover a step only partly */
+  readonly partialSteps?: readonly number[];
+}
+
+/** Reduces values. A step that the range covers only partly is no last, first or lowest value. */
+export const reduceSteps = ({ values, times, partialSteps = [] }: StepValues, reducer: string): number | undefined => {
+  if (times === undefined || partialSteps.length === 0 || totals.has(reducer)) return reduceValues(values, reducer);
+  const complete = values.filter((_, index) => !partialSteps.includes(times[index] ?? Number.NaN));
+  return reduceValues(complete.length === 0 ? values : complete, reducer);
+};

@@ -25,7 +25,14 @@ export const ResultView = ({ result, title }: { readonly result: Result; readonl
   if (form === 'series') {
     const { steps, lines } = toLines(result);
     return (
-      <LineChart title={title} steps={steps} lines={lines} stepMs={stepMs ?? 0} unit={result.series[0]?.unit ?? ''} />
+      <LineChart
+        title={title}
+        steps={steps}
+        lines={lines}
+        stepMs={stepMs ?? 0}
+        partialSteps={result.partialSteps}
+        unit={result.series[0]?.unit ?? ''}
+      />
     );
   }
   return (

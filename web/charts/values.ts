@@ -2,7 +2,7 @@
 import type { Result } from '../../queries/result.ts';
 import { formatDuration } from '../frame/durations.ts';
 
-type Series = Result['series'][number];
+type SeriesName = Pick<Result['series'][number], 'name' | 'labels'>;
 
 /** Series with one value per step */
 export interface Line {
@@ -17,10 +17,26 @@ const toFiniteNumber = (value: number | string | null | undefined): number | und
   return Number.isFinite(number) ? number : undefined;
 };
 
-/** Formats the name and labels of a series, for example `orders{shop="north"}`. */
-const formatSeriesName = ({ name, labels }: Series): string => {
+const formatAllLabels = ({ name, labels }: SeriesName): string => {
   const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
+};
+
+/**
+ * Returns a name for each series: the values of the labels in which they differ, and their metric if that differs.
+ * Series that are equal in them get all their labels.
+ */
+export const nameSeries = (series: readonly SeriesName[]): readonly string[] => {
+  const [first] = series;
+  if (first === undefined) return [];
+  if (series.length === 1) return [Object.values(first.labels).join(' ') || first.name];
+  const labelNames = [...new Set(series.flatMap(({ labels }) => Object.keys(labels)))];
+  const differing = labelNames.filter((label) => series.some(({ labels }) => labels[label] !== first.labels[label]));
+  const namesDiffer = series.some(({ name }) => name !== first.name);
+  const names = series.map(({ name, labels }) =>
+    [...(namesDiffer ? [name] : []), ...differing.map((label) => labels[label] || `no ${label}`)].join(' '),
+  );
+  return new Set(names).size === series.length ? names : series.map(formatAllLabels);
 };
 
 /** Returns the steps of a result, and its series with one value per step. */
@@ -33,35 +49,69 @@ export const toLines = ({
   const steps = [...new Set(series.flatMap(({ points }) => points.map(([at]) => at)))].sort(
     (one, other) => one - other,
   );
-  const lines = series.map((item) => {
-    const byStep = new Map(item.points);
-    return { name: formatSeriesName(item), values: steps.map((step) => toFiniteNumber(byStep.get(step))) };
+  const names = nameSeries(series);
+  const lines = series.map(({ points }, index) => {
+    const byStep = new Map(points);
+    return { name: names[index] ?? '', values: steps.map((step) => toFiniteNumber(byStep.get(step))) };
   });
   return { steps, lines };
 };
 
-const number = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 });
-const byteUnits = ['By', 'KiBy', 'MiBy', 'GiBy', 'TiBy'];
-const nanosecondsPerUnit: Readonly<Record<string, number>> = { ns: 1, us: 1e3, ms: 1e6, s: 1e9 };
+const precise = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumSignificantDigits: 3 });
 
-/** Formats a value with a UCUM unit. */
+/** Formats a number for people: `0.048`, `12.3`, `5,132`, `2.46M`. */
+export const formatNumber = (value: number): string => {
+  const size = Math.abs(value);
+  if (size >= 1e6) return compact.format(value);
+  return size >= 1000 ? whole.format(value) : precise.format(value);
+};
+
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+const nanosecondsPerUnit: Readonly<Record<string, number>> = {
+  ns: 1,
+  us: 1e3,
+  ms: 1e6,
+  s: 1e9,
+  min: 60e9,
+  h: 3600e9,
+  d: 86_400e9,
+};
+/** UCUM units that people write in another way */
+const unitTexts: Readonly<Record<string, string>> = {
+  '{request}/s': 'req/s',
+  '{query}/s': 'queries/s',
+  '{record}/s': 'records/s',
+  '{span}/s': 'spans/s',
+  'By/s': 'B/s',
+  'bit/s': 'bit/s',
+  Cel: '°C',
+  '1/s': '/s',
+};
+
+const formatBytes = (value: number): string => {
+  const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(value) || 1) / 10)));
+  return `${precise.format(value / 1024 ** power)} ${byteUnits[power]}`;
+};
+
+const percent = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
+
+const formatPercent = (value: number): string =>
+  `${Math.abs(value) >= 0.1 || value === 0 ? percent.format(value) : precise.format(value)} %`;
+
+/** Formats a value with a UCUM unit: `1.12 req/s`, `2.46 s`, `12 KiB`. The only formatter of values of the page. */
 export const formatQuantity = (value: number | undefined, unit: string): string => {
   if (value === undefined) return '';
   const factor = nanosecondsPerUnit[unit];
   if (factor !== undefined) return formatDuration(value * factor);
-  if (unit === 'By') {
-    const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(value) || 1) / 10)));
-    return `${number.format(value / 1024 ** power)} ${byteUnits[power]}`;
-  }
-  const plainUnit = unit.replace(/[{}]/g, '');
+  if (unit === 'By') return formatBytes(value);
+  if (unit === 'By/s') return `${formatBytes(value)}/s`;
+  if (unit === '%') return formatPercent(value);
+  const plainUnit = unitTexts[unit] ?? unit.replace(/[{}]/g, '');
   // UCUM annotations are singular, for example `{record}`.
-  if (
-    value !== 1 &&
-    plainUnit !== '' &&
-    unit === `{${plainUnit}}` &&
-    !plainUnit.endsWith('s') &&
-    !plainUnit.endsWith('y')
-  )
-    return `${number.format(value)} ${plainUnit}s`;
-  return plainUnit === '' || plainUnit === '1' ? number.format(value) : `${number.format(value)} ${plainUnit}`;
+  const isPlural = value !== 1 && unit === `{${plainUnit}}` && !/[sy]$/.test(plainUnit);
+  return plainUnit === '' || plainUnit === '1'
+    ? formatNumber(value)
+    : `${formatNumber(value)} ${plainUnit}${isPlural ? 's' : ''}`;
 };

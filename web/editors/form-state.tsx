@@ -68,7 +68,7 @@ interface ItemActionsProps {
   readonly onClose: () => void;
 }
 
-const ItemActions = ({ item: { id, version }, path, canEdit, onClose }: ItemActionsProps) => {
+const ItemActions = ({ item: { id, version, name }, path, canEdit, onClose }: ItemActionsProps) => {
   const removal = declareDeleteCall(path);
   const [action] = useState(() => new Action(removal));
   const edit = canEdit ? (
@@ -86,7 +86,7 @@ const ItemActions = ({ item: { id, version }, path, canEdit, onClose }: ItemActi
   return (
     <RemovalForm
       action={action}
-      labels={['Delete', 'Delete permanently']}
+      labels={['Delete', `Delete “${name}”`]}
       remove={() => action.run({ params: { id }, ifMatch: version })}
       onRemoved={onClose}
     >

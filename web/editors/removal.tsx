@@ -27,8 +27,18 @@ export const RemovalForm = ({
     refresh();
   };
   return (
-    <ActionForm action={action} label={isConfirming ? confirmLabel : initialLabel} onSubmit={confirmOrRemove}>
+    <ActionForm
+      action={action}
+      label={isConfirming ? confirmLabel : initialLabel}
+      isDanger={true}
+      onSubmit={confirmOrRemove}
+    >
       {children}
+      {isConfirming ? (
+        <button type="button" class="plain" onClick={() => setIsConfirming(false)}>
+          Cancel
+        </button>
+      ) : null}
     </ActionForm>
   );
 };

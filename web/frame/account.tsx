@@ -1,4 +1,7 @@
 /** Account menu: user, organization and preferences */
+import { LogOut } from 'lucide';
+import { Button } from '../components/button.tsx';
+import { Popover } from '../components/popover.tsx';
 import { toArea } from './address.ts';
 import { ErrorMessage } from './freshness.tsx';
 import { Link } from './link.tsx';
@@ -11,6 +14,7 @@ const OrganizationSwitch = () =>
   otherOrganizations.value.length === 0 ? null : (
     <form
       id="switch"
+      class="switch"
       onSubmit={(event) => {
         event.preventDefault();
         void switchOrganization(String(new FormData(event.currentTarget).get('organizationId')));
@@ -96,47 +100,63 @@ const TimePreferences = ({ savedPreferences }: { readonly savedPreferences: Pref
   </>
 );
 
-export const AccountMenu = ({ session }: { readonly session: Session }) => (
-  <details class="menu" id="account">
-    <summary>{renderText(session.tenant.name)}</summary>
-    <div class="popup">
-      <dl>
-        <dt>Signed in as</dt>
-        <dd id="person">
-          {renderText(session.user.name)} ({session.user.email})
-        </dd>
-        <dt>Organization</dt>
-        <dd id="organization">{renderText(session.tenant.name)}</dd>
-        <dt>Role</dt>
-        <dd>{session.role}</dd>
-      </dl>
-      <OrganizationSwitch />
-      {preferences.value === undefined ? null : <TimePreferences savedPreferences={preferences.value} />}
-      <label>
-        Colors{' '}
-        <select
-          value={theme.value}
-          onChange={({ currentTarget }) => {
-            void updatePreferences({ theme: themes.find((each) => each === currentTarget.value) ?? 'system' });
-          }}
-        >
-          <option value="system">system</option>
-          <option value="light">light</option>
-          <option value="dark">dark</option>
-        </select>
-      </label>
-      <p class="links">
-        <Link url={toArea('/settings/you')}>Security</Link>{' '}
-        <Link url={toArea('/settings/contacts')}>Notification rules</Link> <a href="/api/docs">API reference</a>
+const getInitials = (name: string): string =>
+  name
+    .split(/\s+/)
+    .slice(0, 2)
+    .map((word) => [...word][0] ?? '')
+    .join('')
+    .toUpperCase();
+
+const AccountPanel = ({ session }: { readonly session: Session }) => (
+  <div class="account-panel">
+    <OrganizationSwitch />
+    <p class="soft">Role: {session.role}</p>
+    {preferences.value === undefined ? null : <TimePreferences savedPreferences={preferences.value} />}
+    <label>
+      Theme{' '}
+      <select
+        value={theme.value}
+        onChange={({ currentTarget }) => {
+          void updatePreferences({ theme: themes.find((option) => option === currentTarget.value) ?? 'system' });
+        }}
+      >
+        <option value="system">System</option>
+        <option value="light">Light</option>
+        <option value="dark">Dark</option>
+      </select>
+    </label>
+    <p class="links">
+      <Link url={toArea('/settings/you')}>Security</Link>
+      <Link url={toArea('/settings/contacts')}>Notification rules</Link>
+      <a href="/api/docs">API reference</a>
+    </p>
+    {sessionError.value === '' ? null : (
+      <p class="problem" role="alert">
+        {sessionError.value}
       </p>
-      {sessionError.value === '' ? null : (
-        <p class="problem" role="alert">
-          {sessionError.value}
-        </p>
-      )}
-      <button id="sign-out" type="button" onClick={() => void signOut()}>
-        Sign out
-      </button>
-    </div>
-  </details>
+    )}
+    <Button id="sign-out" icon={LogOut} onClick={() => void signOut()}>
+      Sign out
+    </Button>
+  </div>
+);
+
+export const AccountMenu = ({ session }: { readonly session: Session }) => (
+  <Popover
+    id="account"
+    kind="quiet"
+    title={
+      <>
+        <span class="avatar" aria-hidden="true">
+          {renderText(getInitials(session.user.name))}
+        </span>
+        <span id="person">
+          <span>{renderText(session.user.name)}</span> <small>{session.user.email}</small>
+        </span>
+      </>
+    }
+  >
+    {() => <AccountPanel session={session} />}
+  </Popover>
 );

@@ -8,6 +8,7 @@ export const ActionForm = ({
   label,
   onSubmit,
   message,
+  isDanger = false,
   children,
 }: {
   readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
@@ -16,6 +17,8 @@ export const ActionForm = ({
   readonly onSubmit: (form: HTMLFormElement) => Promise<void>;
   /** Result of the action */
   readonly message?: string;
+  /** Whether the action deletes something */
+  readonly isDanger?: boolean;
   readonly children: ComponentChildren;
 }) => (
   <form
@@ -26,7 +29,7 @@ export const ActionForm = ({
     }}
   >
     {children}
-    <button type="submit" disabled={action.isRunning.value}>
+    <button type="submit" class={isDanger ? 'button danger' : ''} disabled={action.isRunning.value}>
       {label}
     </button>
     {message === undefined ? null : (

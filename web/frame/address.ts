@@ -16,6 +16,15 @@ const withoutTrailingSlashes = (text: string): string => {
 /** Path without a trailing slash */
 export const path = computed(() => withoutTrailingSlashes(currentUrl.value.pathname) || '/');
 
+/** Returns a decoded segment of the path, from 0; empty if it is missing or malformed. */
+export const readPathName = (index: number): string => {
+  try {
+    return decodeURIComponent(path.value.split('/')[index + 1] ?? '');
+  } catch {
+    return '';
+  }
+};
+
 /** Returns a query parameter of the URL; empty if it is missing. */
 export const readParam = (name: string): string => currentUrl.value.searchParams.get(name) ?? '';
 
@@ -58,3 +67,15 @@ export const toArea = (pathname: string, values: Readonly<Record<string, string>
   for (const [name, value] of Object.entries(values)) if (value !== '') params.set(name, value);
   return params.size === 0 ? pathname : `${pathname}?${params}`;
 };
+
+/** Follows links with `data-page-link` without a reload. The browser handles new tabs and windows. */
+const followLink = (event: MouseEvent): void => {
+  if (event.defaultPrevented || event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  const link = event.target instanceof Element ? event.target.closest('a[data-page-link]') : null;
+  const url = link?.getAttribute('href');
+  if (url === null || url === undefined) return;
+  event.preventDefault();
+  navigate(url);
+};
+
+addEventListener('click', followLink);

@@ -1,13 +1,17 @@
 /** Declaration of an area of the page */
 import type { ComponentType } from 'preact';
+import type { IconShape } from '../components/icon.tsx';
 import { type AnyCall, explainDenial } from './rights.ts';
 
 export interface Area {
   /** Path of the area, for example `/logs`; it includes all paths below it */
   readonly path: string;
   readonly title: string;
+  readonly icon: IconShape;
   /** First call of the area; users without permission for it cannot open the area */
   readonly requiredCall: AnyCall;
+  /** Returns the name of the thing whose page is displayed; empty for a list */
+  readPageName?(): string;
   /** Loads the code on first use */
   load(): Promise<ComponentType>;
 }

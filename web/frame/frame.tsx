@@ -1,38 +1,22 @@
 /** Frame around every area: menu, project, time range and account */
 import { type Signal, signal } from '@preact/signals';
+import { Search } from 'lucide';
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
-import { AccountMenu } from './account.tsx';
-import { navigate, path, setParams, toArea } from './address.ts';
+import { Icon } from '../components/icon.tsx';
+import { SkeletonRows } from '../components/skeleton.tsx';
+import { TooltipLayer } from '../components/tooltip.tsx';
+import { navigate, path, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
 import { isPaletteOpen, listenToKeys, ShortcutDialog } from './keys.tsx';
 import { reloadPage } from './lazy-load.tsx';
-import { isCurrentArea, Menu } from './menu.tsx';
+
 import { preferences } from './preferences.ts';
-import { projectId, projects } from './project.ts';
+import { projectId } from './project.ts';
 import { RangePicker } from './range-picker.tsx';
 import { session, sessionError } from './session.ts';
-
-/** Project select; hidden if there is only one project */
-const ProjectSelect = () =>
-  projects.value.length < 2 && projectId.value === '' ? null : (
-    <select
-      id="project"
-      aria-label="Project"
-      value={projectId.value}
-      onChange={({ currentTarget }) => setParams({ project: currentTarget.value })}
-    >
-      <option value="">All projects</option>
-      {projects.value.some(({ id }) => id === projectId.value) || projectId.value === '' ? null : (
-        <option value={projectId.value}>{projectId.value}</option>
-      )}
-      {projects.value.map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </select>
-  );
+import { renderText } from './shown-text.tsx';
+import { isCurrentArea, MenuButton, Sidebar } from './sidebar.tsx';
 
 const loadedPalette = signal<typeof import('./palette.tsx').Palette | undefined>(undefined);
 
@@ -56,6 +40,22 @@ const LazyPalette = ({ areas }: { readonly areas: readonly Area[] }) => {
         isPaletteOpen.value = false;
       }}
     />
+  );
+};
+
+/** Area, and the thing whose page is displayed */
+const Crumbs = ({ area }: { readonly area: Area | undefined }) => {
+  if (area === undefined) return <b>OIQ</b>;
+  const name = area.readPageName?.() ?? '';
+  if (name === '') return <b>{area.title}</b>;
+  return (
+    <>
+      <a href={toArea(area.path)} data-page-link>
+        {area.title}
+      </a>
+      <span aria-hidden="true">/</span>
+      <b>{renderText(name)}</b>
+    </>
   );
 };
 
@@ -94,7 +94,12 @@ const AreaView = ({ area }: { readonly area: Area | undefined }) => {
       </section>
     );
   const View = loadView(area).value;
-  if (View === undefined) return <p class="said">Loading…</p>;
+  if (View === undefined)
+    return (
+      <div class="page">
+        <SkeletonRows />
+      </div>
+    );
   if (View === 'failed') return <p class="said">A part of the page failed to load. Reload the page.</p>;
   return <View />;
 };
@@ -145,27 +150,31 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
       <a class="skip" href="#content">
         Skip to content
       </a>
-      <Menu groups={groups} />
-      <header>
+      <Sidebar groups={groups} session={currentSession} />
+      <header class="top">
+        <MenuButton current={area} />
+        <p class="crumbs">
+          <Crumbs area={area} />
+        </p>
         <button
           type="button"
-          class="plain"
+          class="button secondary"
           id="seek"
           onClick={() => {
             isPaletteOpen.value = true;
           }}
         >
-          Search or jump to <kbd>Ctrl K</kbd>
+          <Icon shape={Search} />
+          <span>Search or jump to…</span> <kbd>Ctrl K</kbd>
         </button>
-        <ProjectSelect />
         <RangePicker />
-        <AccountMenu session={currentSession} />
       </header>
       <main id="content" tabIndex={-1}>
         <AreaView area={area} />
       </main>
       <ShortcutDialog />
       <LazyPalette areas={areas} />
+      <TooltipLayer />
     </>
   );
 };

@@ -1,24 +1,11 @@
 /** Status of an API call: age of the response, missing data, error, and the curl command */
-import { useState } from 'preact/hooks';
 import type { QueryState } from '../client/query.ts';
 import type { CallError } from '../client/request.ts';
+import { CopyButton } from '../components/copy-button.tsx';
+import { formatDuration } from './durations.ts';
 import { renderText } from './shown-text.tsx';
 import { formatClockTime } from './shown-time.ts';
 import { refresh } from './time-range.ts';
-
-const CopyCurl = ({ curl }: { readonly curl: string }) => {
-  const [label, setLabel] = useState('Copy as curl');
-  const copy = (): Promise<void> =>
-    navigator.clipboard.writeText(curl).then(
-      () => setLabel('Copied'),
-      () => setLabel('The browser denied access to the clipboard'),
-    );
-  return (
-    <button type="button" class="plain" onClick={() => void copy()}>
-      {label}
-    </button>
-  );
-};
 
 /** Returns the reasons of an incomplete response; empty if it is complete. */
 const getPartialReasons = (answer: object | undefined): readonly { readonly message: string }[] =>
@@ -39,11 +26,11 @@ export const Freshness = ({
         </button>
       ) : null}
       {!isLoading && respondedAt !== undefined
-        ? `Updated ${formatClockTime(respondedAt)}, took ${Math.round(durationMs ?? 0)} ms.`
+        ? `Updated ${formatClockTime(respondedAt)} · ${formatDuration((durationMs ?? 0) * 1e6)}`
         : null}
-      {getPartialReasons(response).map(({ message }) => ` Incomplete: ${message}.`)}
+      {getPartialReasons(response).map(({ message }) => `. Incomplete: ${message}.`)}
     </span>
-    {curl === undefined ? null : <CopyCurl key={curl} curl={curl} />}
+    {curl === undefined ? null : <CopyButton key={curl} text={curl} label="Copy as curl" />}
   </p>
 );
 

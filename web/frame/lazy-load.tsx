@@ -1,6 +1,7 @@
 /** Loads the code of components on first use */
 import { signal } from '@preact/signals';
 import type { ComponentType } from 'preact';
+import { Skeleton } from '../components/skeleton.tsx';
 
 /** Reloads the page, because after an upgrade its old files are gone. Returns false if it was just reloaded. */
 export const reloadPage = (): boolean => {
@@ -30,7 +31,7 @@ export const lazyLoad = <Props extends object>(load: () => Promise<ComponentType
   return (props) => {
     if (!isLoading) startLoading();
     const View = loadedComponent.value;
-    if (View === undefined) return <p class="soft">Loading…</p>;
+    if (View === undefined) return <Skeleton />;
     if (View === 'failed') return <p class="soft">A part of the page failed to load. Reload the page.</p>;
     return <View {...props} />;
   };

@@ -1,6 +1,5 @@
-/** Links within the page without a reload */
+/** Links within the page; `address.ts` follows them without a reload. */
 import type { ComponentChildren } from 'preact';
-import { navigate } from './address.ts';
 
 export const Link = ({
   url,
@@ -11,16 +10,7 @@ export const Link = ({
   readonly isCurrent?: boolean;
   readonly children: ComponentChildren;
 }) => (
-  <a
-    href={url}
-    aria-current={isCurrent ? 'page' : undefined}
-    onClick={(event) => {
-      // The browser handles new tabs and windows.
-      if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
-      event.preventDefault();
-      navigate(url);
-    }}
-  >
+  <a href={url} data-page-link aria-current={isCurrent ? 'page' : undefined}>
     {children}
   </a>
 );

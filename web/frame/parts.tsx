@@ -12,6 +12,8 @@ export interface Tab {
   /** Last segment of the path; empty for the first tab */
   readonly name: string;
   readonly title: string;
+  /** Heading of the tab in a list of tabs at the left. Either all tabs of an area have one, or none has. */
+  readonly group?: string;
   readonly View: ViewWithCall;
   /** First API call, if the view does not declare it. Users without permission for it do not see the tab. */
   readonly requiredCall?: AnyCall;
@@ -25,19 +27,37 @@ export const createTabbedView =
     const permittedTabs = tabs.filter(({ requiredCall, View }) => isPermitted(requiredCall ?? View.requiredCall));
     const currentTab = permittedTabs.find(({ name }) => name === tabName) ?? permittedTabs[0];
     if (currentTab === undefined) return <p class="said">Your role has no access to this area.</p>;
+    const toLink = ({ name, title }: Tab) => (
+      <li key={name}>
+        <Link url={toArea(name === '' ? `/${area}` : `/${area}/${name}`)} isCurrent={name === currentTab.name}>
+          {title}
+        </Link>
+      </li>
+    );
+    const groups = [...new Set(permittedTabs.map(({ group }) => group))];
+    const heading = <h1 class="sr-only">{`${title}: ${toMidSentenceTitle(currentTab.title)}`}</h1>;
+    if (currentTab.group !== undefined)
+      return (
+        <div class="with-side-tabs">
+          {heading}
+          <nav class="side-tabs" aria-label={title}>
+            {groups.map((group) => (
+              <section key={group}>
+                <h2>{group}</h2>
+                <ul>{permittedTabs.filter((tab) => tab.group === group).map(toLink)}</ul>
+              </section>
+            ))}
+          </nav>
+          <div class="logs">
+            <currentTab.View key={currentTab.name} />
+          </div>
+        </div>
+      );
     return (
       <div class="logs">
-        <h1 class="sr-only">{`${title}: ${toMidSentenceTitle(currentTab.title)}`}</h1>
+        {heading}
         <nav class="tabs" aria-label={title}>
-          <ul>
-            {permittedTabs.map(({ name, title }) => (
-              <li key={name}>
-                <Link url={toArea(name === '' ? `/${area}` : `/${area}/${name}`)} isCurrent={name === currentTab.name}>
-                  {title}
-                </Link>
-              </li>
-            ))}
-          </ul>
+          <ul>{permittedTabs.map(toLink)}</ul>
         </nav>
         <currentTab.View key={currentTab.name} />
       </div>

@@ -1,8 +1,6 @@
 /** Renders text from senders safely. Characters that would change its appearance are displayed as code points. */
 import type { ComponentChildren } from 'preact';
-
-/** Control characters, zero-width characters, and characters that change the text direction */
-const hiddenCharacters = /\p{Cc}|\p{Cf}|\p{Zl}|\p{Zp}|\p{Default_Ignorable_Code_Point}/gu;
+import { findHiddenCharacters, toCodePoint } from './hidden-characters.ts';
 
 const allowedControls = new Set(['\n', '\t']);
 
@@ -10,7 +8,7 @@ const allowedControls = new Set(['\n', '\t']);
 export const renderText = (text: string, { lines = false }: { readonly lines?: boolean } = {}): ComponentChildren => {
   const nodes: ComponentChildren[] = [];
   let position = 0;
-  for (const { 0: character, index } of text.matchAll(hiddenCharacters)) {
+  for (const { character, index } of findHiddenCharacters(text)) {
     if (lines && allowedControls.has(character)) continue;
     nodes.push(text.slice(position, index));
     position = index + character.length;
@@ -25,12 +23,6 @@ export const renderCellText = (text: string): ComponentChildren => {
   const pieces = renderText(text);
   return typeof pieces === 'string' ? pieces : <bdi>{pieces}</bdi>;
 };
-
-const toCodePoint = (character: string): string =>
-  `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`;
-
-/** Returns a text with its hidden characters as code points, for attributes such as `title`. */
-export const markHiddenCharacters = (text: string): string => text.replace(hiddenCharacters, toCodePoint);
 
 /** Returns a value as text: strings unchanged, others as JSON. */
 export const toText = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value) ?? ''));

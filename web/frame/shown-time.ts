@@ -15,6 +15,10 @@ const timePreferences = signal<TimePreferences>({ timeZone: 'browser', timeForma
 /** Time zone for display: `browser`, or an IANA name */
 export const displayTimeZone = computed(() => timePreferences.value.timeZone);
 
+/** Returns the IANA name of the time zone for display. */
+export const getTimeZoneName = (): string =>
+  displayTimeZone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : displayTimeZone.value;
+
 export const setTimePreferences = ({ timeZone, timeFormat, dateFormat }: TimePreferences): void => {
   offsets.clear();
   timePreferences.value = { timeZone, timeFormat, dateFormat };
@@ -85,9 +89,25 @@ const formatParts = (ms: number, length: number): readonly [date: string, time: 
 };
 
 /** Formats a time in epoch milliseconds, for example as `2026-01-31 12:00:00.123`. */
-export const formatTime = (ms: number, { withDate = true }: { readonly withDate?: boolean } = {}): string => {
+export const formatTime = (
+  ms: number,
+  { withDate = true, isIso = false }: { readonly withDate?: boolean; readonly isIso?: boolean } = {},
+): string => {
+  if (isIso) return new Date(displayClock.getWallTime(ms)).toISOString().slice(0, -1).replace('T', ' ');
   const [date, time] = formatParts(ms, 12);
   return withDate ? `${date} ${time}` : time;
+};
+
+const dayFormat = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
+
+/** Formats a day without its year, for example as `Nov 28`. */
+export const formatDay = (ms: number): string => dayFormat.format(displayClock.getWallTime(ms));
+
+/** Formats a time span, for example as `Nov 28, 19:11 – 20:11`; with seconds if it is shorter than ten minutes. */
+export const formatTimeSpan = (from: number, to: number): string => {
+  const formatClock = to - from < 600_000 ? formatClockTime : formatShortTime;
+  const [firstDay, lastDay] = [formatDay(from), formatDay(to)];
+  return `${firstDay}, ${formatClock(from)} – ${lastDay === firstDay ? '' : `${lastDay}, `}${formatClock(to)}`;
 };
 
 /** Formats an ISO 8601 time; `null` becomes an empty text. */

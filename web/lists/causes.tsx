@@ -3,15 +3,16 @@ import { useEffect, useState } from 'preact/hooks';
 import type { findRootCause } from '../../api/groups/ai/root-cause.ts';
 import { type CallInput, declareCall, type ResponseBody } from '../client/call.ts';
 import { ApiQuery } from '../client/query.ts';
-import { toArea } from '../frame/address.ts';
 import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
 import { Link } from '../frame/link.tsx';
 import { projectScope } from '../frame/project.ts';
+import { toResourcePage } from '../frame/resource-links.ts';
 import { isPermitted } from '../frame/rights.ts';
 import { renderText } from '../frame/shown-text.tsx';
 import { formatIsoTime } from '../frame/shown-time.ts';
+import { useQuery } from '../frame/use-query.ts';
 
-const causeCall = declareCall<typeof findRootCause>('POST', '/api/ai/root-cause');
+export const causeCall = declareCall<typeof findRootCause>('POST', '/api/ai/root-cause');
 
 type RootCauseResponse = ResponseBody<typeof findRootCause>;
 type Cause = RootCauseResponse['causes'][number];
@@ -32,25 +33,8 @@ const causeKindTitles: Readonly<Record<Cause['kind'], string>> = {
   'log-pattern': 'New log pattern',
 };
 
-/** Links to the page by the API path of a resource */
-const pageLinks: readonly (readonly [of: RegExp, to: (id: string) => string])[] = [
-  [/^\/api\/services\/([^/]+)\/deployments$/, (service) => toArea('/services', { service })],
-  [/^\/api\/logs\/patterns\/([^/]+)$/, (shown) => toArea('/logs', { view: 'patterns', shown })],
-  [/^\/api\/logs\/([^/]+)$/, (record) => toArea('/logs', { record })],
-  [/^\/api\/errors\/([^/]+)$/, (error) => toArea('/errors', { error })],
-  [/^\/api\/infrastructure\/hosts\/([^/]+)$/, (open) => toArea('/infrastructure', { open })],
-];
-
-const toPageUrl = (link: string): string | undefined => {
-  for (const [pattern, to] of pageLinks) {
-    const [, id] = pattern.exec(link) ?? [];
-    if (id !== undefined) return to(decodeURIComponent(id));
-  }
-  return undefined;
-};
-
 const CauseTitle = ({ cause: { title, link } }: { readonly cause: Cause }) => {
-  const to = toPageUrl(link);
+  const to = toResourcePage(link);
   if (to !== undefined) return <Link url={to}>{renderText(title)}</Link>;
   return /^https?:\/\//i.test(link) ? (
     <a href={link} rel="noreferrer">
@@ -109,6 +93,22 @@ const CauseResult = ({ result: { symptom, causes, others, reason } }: { readonly
     )}
   </>
 );
+
+/** Runs a root cause analysis at once, and again when the symptom changes. */
+export const RootCauseAnalysis = ({ symptom }: { readonly symptom: Symptom }) => {
+  const { response, error, ...queryState } = useQuery(causeCall, { body: { ...symptom, ...projectScope.value } });
+  return (
+    <section aria-label="Cause">
+      <ErrorMessage error={error} />
+      {response === undefined ? (
+        <p class="soft">{queryState.isLoading ? 'Comparing requests, deployments, errors and hosts…' : ''}</p>
+      ) : (
+        <CauseResult result={response} />
+      )}
+      <Freshness queryState={{ response, error, ...queryState }} />
+    </section>
+  );
+};
 
 export const Causes = ({ symptom }: { readonly symptom: Symptom }) => {
   const [query] = useState(() => new ApiQuery(causeCall));

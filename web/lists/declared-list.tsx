@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks';
 import type { Call, CallInput, OperationDeclaration } from '../client/call.ts';
 import { PagedList } from '../client/pages.ts';
 import type { QueryState } from '../client/query.ts';
+import { SkeletonRows } from '../components/skeleton.tsx';
 import { readParam, setParams } from '../frame/address.ts';
 import { useEscape } from '../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
@@ -13,6 +14,7 @@ import { Search } from '../frame/search.tsx';
 import { renderText, toText } from '../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../frame/time-range.ts';
 import { toMidSentenceTitle } from '../frame/title-in-sentence.ts';
+import { EmptyView } from './empty-view.tsx';
 import { AssigneeFilter } from './owner-select.tsx';
 import { LoadedItem } from './read-one.tsx';
 import { ScrollRegion } from './scrolled.tsx';
@@ -191,13 +193,8 @@ export const createListView = <Operation extends OperationDeclaration>(
   const ListResult = () => {
     const { response, isLoading } = list.first.state.value;
     const items = list.items.value;
-    if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
-    if (items.length === 0)
-      return (
-        <p class="said" role="status">
-          {spec.emptyText}
-        </p>
-      );
+    if (response === undefined) return isLoading ? <SkeletonRows /> : <p class="said" />;
+    if (items.length === 0) return <EmptyView title={spec.emptyText} />;
     return (
       <ScrollRegion class="scrolled" label={spec.title}>
         <Table spec={spec} items={items} />

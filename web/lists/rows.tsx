@@ -19,6 +19,8 @@ export interface RowsProps<Item> {
   /** CSS class, which defines the column widths */
   readonly class: string;
   readonly columns: readonly string[];
+  /** Contents of column headers that are more than the name of the column */
+  readonly headers?: Readonly<Record<string, ComponentChildren>>;
   /** Value of `grid-template-columns`, if column widths vary */
   readonly widths?: string;
   /** Whether rows have the height of their text */
@@ -53,16 +55,18 @@ const moveIndex = (key: string, index: number, page: number, last: number): numb
 
 const RowsHeader = ({
   columns,
+  headers = {},
   widths,
 }: {
   readonly columns: readonly string[];
+  readonly headers: RowsProps<never>['headers'] | undefined;
   readonly widths: string | undefined;
 }) => (
   <div role="rowgroup" class="head">
     <div class="row" role="row" aria-rowindex={1} style={{ gridTemplateColumns: widths }}>
       {columns.map((column) => (
-        <span key={column} role="columnheader">
-          {column}
+        <span key={column} role="columnheader" aria-label={headers[column] === undefined ? undefined : column}>
+          {headers[column] ?? column}
         </span>
       ))}
     </div>
@@ -167,7 +171,7 @@ export const Rows = <Item,>(props: RowsProps<Item>) => {
       }
       onKeyDown={onKeyDown}
     >
-      <RowsHeader columns={columns} widths={widths} />
+      <RowsHeader columns={columns} headers={props.headers} widths={widths} />
       <div role="rowgroup" class="extent" style={{ height: `${virtual.getTotalSize()}px` }}>
         {visibleRows.map(({ index, start }) => {
           const item = items[index];

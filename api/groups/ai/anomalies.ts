@@ -49,7 +49,7 @@ export const listAnomalies = defineOperation({
     const ids = [...new Set(pageAnomalies.map(({ detectorId, key }) => buildFeedbackId(detectorId, key)))];
     const matchingFeedback =
       ids.length === 0 ? [] : await readFeedback(ports.documents.forTenant(caller.tenantId), { id: { $in: ids } });
-    return { items: pageAnomalies.map((each) => toAnomalyView(each, matchingFeedback)), nextCursor };
+    return { items: pageAnomalies.map((pageAnomaly) => toAnomalyView(pageAnomaly, matchingFeedback)), nextCursor };
   },
 });
 
@@ -128,8 +128,10 @@ export const showAnomaly = defineOperation({
       contributions: { ...contributions, groups: [...contributions.groups] },
       near: events,
       kubernetes: clusterEvents,
-      similar: similar.map((each) => toAnomalyView(each, ownFeedback)),
-      concurrent: concurrent.filter(({ id }) => id !== anomaly.id).map((each) => toAnomalyView(each, [])),
+      similar: similar.map((storedAnomaly) => toAnomalyView(storedAnomaly, ownFeedback)),
+      concurrent: concurrent
+        .filter(({ id }) => id !== anomaly.id)
+        .map((storedAnomaly) => toAnomalyView(storedAnomaly, [])),
       partial,
     };
   },

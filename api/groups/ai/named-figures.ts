@@ -110,7 +110,7 @@ export const runNamedQueries = async (
     ({ query, passageIndex }): QueryRequest => ({ query, passage: passageIndex, range, stepMs: undefined }),
   );
   const requests = [...questionRequests, ...passageRequests];
-  const results = await Promise.all(requests.map((each) => runRequest(each, context)));
+  const results = await Promise.all(requests.map((request) => runRequest(request, context)));
   return requests.map(({ query, range: { from, to }, stepMs, passage }, index) => ({
     passage,
     query,

@@ -65,5 +65,5 @@ export const readClusterEventsNear = async (
   );
   return pages
     .flatMap(({ items }) => items)
-    .toSorted((one, other) => (one.timestamp < other.timestamp ? 1 : one.timestamp > other.timestamp ? -1 : 0));
+    .toSorted((left, right) => (left.timestamp < right.timestamp ? 1 : left.timestamp > right.timestamp ? -1 : 0));
 };

@@ -34,6 +34,7 @@ const Refusal = z.strictObject({
   reason: z.string(),
   nearest: z.array(z.string()).describe('Existing names similar to the unknown ones'),
   operation: z.string().nullable().describe('Operation that answers this kind of question'),
+  service: z.string().nullable().describe('Service that the question names, for that operation'),
   words: QuestionWords,
 });
 
@@ -88,7 +89,7 @@ export const answerQuestion = defineOperation({
     switch (parseResult.is) {
       case 'refusal': {
         const { words } = parseResult;
-        const { code, reason, nearest, operation } = parseResult.refusal;
+        const { code, reason, nearest, operation, service = null } = parseResult.refusal;
         const model =
           rewordableErrors.has(code) && canUseModel({ caller, ports })
             ? await queryByModel({ question, words }, catalogue, { caller, ports, request, signal })
@@ -100,7 +101,7 @@ export const answerQuestion = defineOperation({
           };
           return { answer, alternatives: [], refusal: null, model: toModelView(model) };
         }
-        const refusal = { code, reason, nearest: [...nearest], operation, words: [...words] };
+        const refusal = { code, reason, nearest: [...nearest], operation, service, words: [...words] };
         return { answer: null, alternatives: [], refusal, model: toModelView(model) };
       }
       case 'alternatives':
@@ -110,7 +111,13 @@ export const answerQuestion = defineOperation({
         const [validity] = await readValidities([parseQuery(parsedQuestion.query)], caller, ports);
         const [problem] = validity?.problems ?? [];
         if (validity?.isValid === false && problem !== undefined) {
-          const refusal = { code: 'invalid' as const, reason: problem.message, nearest: [], operation: null };
+          const refusal = {
+            code: 'invalid' as const,
+            reason: problem.message,
+            nearest: [],
+            operation: null,
+            service: null,
+          };
           return {
             answer: null,
             alternatives: [],

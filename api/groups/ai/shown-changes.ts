@@ -27,7 +27,10 @@ export const readReporterChanges = async (
   tenantId: string,
   { documents, configurationActions }: Pick<Ports, 'documents' | 'configurationActions'>,
 ): Promise<SourceChange[]> => {
-  const reporters = [...new Map(shownBy.map((each) => [each.id, each])).values()].slice(0, maxReporters);
+  const reporters = [...new Map(shownBy.map((symptomSource) => [symptomSource.id, symptomSource])).values()].slice(
+    0,
+    maxReporters,
+  );
   const changes = await Promise.all(
     [...reporters, ...getSharedReporters(reporters, tenantId)].map(async (reporter) => {
       const timeRange = { fromMs: noticedMs - changesBeforeMs, toMs: untilMs };

@@ -106,7 +106,10 @@ export const listSuggestions = defineOperation({
   async handler({ caller, query }, ports) {
     const { suggestions, missing } = await readOpenSuggestions({ caller, ports });
     const matchingSuggestions = suggestions.filter(({ kind }) => query.kind === undefined || kind === query.kind);
-    return { items: matchingSuggestions.map((each) => toView(caller.tenantId, each)), missing: [...missing] };
+    return {
+      items: matchingSuggestions.map((suggestion) => toView(caller.tenantId, suggestion)),
+      missing: [...missing],
+    };
   },
 });
 

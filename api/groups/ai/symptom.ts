@@ -40,9 +40,9 @@ interface RequestContext {
 type Labels = Readonly<Record<string, string>>;
 
 const getServicesFromLabels = (labels: Labels): string[] =>
-  [labels['service'] ?? labels['service.name'] ?? ''].filter((each) => each !== '');
+  [labels['service'] ?? labels['service.name'] ?? ''].filter((value) => value !== '');
 const getHostsFromLabels = (labels: Labels): string[] =>
-  [labels['host.name'] ?? labels['host'] ?? labels['k8s.node.name'] ?? ''].filter((each) => each !== '');
+  [labels['host.name'] ?? labels['host'] ?? labels['k8s.node.name'] ?? ''].filter((value) => value !== '');
 
 const createMissingError = (path: string, noun: string): ApiError =>
   createFieldError(path, `the ${noun} does not exist`);

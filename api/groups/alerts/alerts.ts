@@ -162,8 +162,8 @@ const readPlatformAlerts = async (
     .filter((alert) => after === undefined || isAfterCursor(alert, after));
 
 /** Sorts by start, the newest first, like `readAlerts`. */
-const compareByStart = (one: ActiveAlert, other: ActiveAlert): number =>
-  (other.sinceMs ?? 0) - (one.sinceMs ?? 0) || (one.alertId < other.alertId ? -1 : 1);
+const compareByStart = (left: ActiveAlert, right: ActiveAlert): number =>
+  (right.sinceMs ?? 0) - (left.sinceMs ?? 0) || (left.alertId < right.alertId ? -1 : 1);
 
 const isAfterCursor = ({ sinceMs, alertId }: ActiveAlert, after: NonNullable<AlertFilter['after']>): boolean =>
   (sinceMs ?? 0) < Number(after.sinceMs) || ((sinceMs ?? 0) === Number(after.sinceMs) && alertId > after.alertId);
@@ -222,7 +222,7 @@ export const listAlerts = defineOperation({
       .string()
       .max(128)
       .refine(
-        (text) => text.split(',').every((each) => knownStates.has(each)),
+        (text) => text.split(',').every((value) => knownStates.has(value)),
         `must be some of ${alertStates.join(',')}`,
       )
       .optional()

@@ -34,7 +34,7 @@ export const listFiringPlatformAlerts = async (
   );
   return [
     ...stored.items.flatMap(({ id, ...alert }) => {
-      const kind = platformAlertKinds.find((each) => each === id);
+      const kind = platformAlertKinds.find((platformAlertKind) => platformAlertKind === id);
       return kind === undefined ? [] : activePlatformAlert(kind, alert, nowMs);
     }),
     ...activeChannelAlerts(

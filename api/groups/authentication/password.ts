@@ -77,7 +77,11 @@ export const forgotPassword = defineOperation({
   unaudited: 'it changes nothing; choosing the password is recorded',
   body: z.strictObject({ email: EmailAddress }),
   maxBodyBytes: 16 * 1024,
-  response: z.strictObject({}),
+  response: z.strictObject({
+    mail: z
+      .enum(['queued', 'not-configured'])
+      .describe('Whether this installation has a mail server; the same for known and unknown addresses'),
+  }),
   async handler({ body: { email }, request }, { counters, directory, documents, mail, settings, clock }) {
     const canSendMail = await countMailRequest(counters, request.address, email);
     const user = canSendMail ? directory.findUserByEmail(email) : undefined;
@@ -94,7 +98,7 @@ export const forgotPassword = defineOperation({
           : createNoPasswordMail(settings, email);
       await mail.enqueue(scope, activeUser && draft, lifetimeMs);
     });
-    return {};
+    return { mail: mail.isConfigured ? ('queued' as const) : ('not-configured' as const) };
   },
 });
 

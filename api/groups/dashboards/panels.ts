@@ -45,7 +45,7 @@ const changeDocument = async (
 };
 
 const toPanelChange = ({ panels, version }: Document & StoredMetadata, id: string): z.input<typeof PanelChange> => {
-  const panel = panels.find((one) => one.id === id);
+  const panel = panels.find((panel) => panel.id === id);
   if (panel === undefined) throw createNotFoundError('panel');
   return { panel, version };
 };

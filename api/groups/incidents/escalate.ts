@@ -115,7 +115,9 @@ const queuePages = async (
       to: null,
     });
   }
-  const deliveries = pages.flatMap((page) => toDeliveries(incident, page, context).map((each) => ({ ...each, page })));
+  const deliveries = pages.flatMap((page) =>
+    toDeliveries(incident, page, context).map((delivery) => ({ ...delivery, page })),
+  );
   for (const { delivery, to, page } of deliveries) {
     if ((await pending.find(delivery.id)) !== undefined) continue;
     await pending.insert(delivery);
@@ -126,7 +128,7 @@ const queuePages = async (
 };
 
 const distinctByChannel = (openings: readonly PageOpening[]): PageOpening[] => [
-  ...new Map(openings.map((each) => [each.channelId, each])).values(),
+  ...new Map(openings.map((opening) => [opening.channelId, opening])).values(),
 ];
 
 /** Writes the incident after the evaluation; an audit record is written only if its acknowledgement expired. */

@@ -43,7 +43,7 @@ export const readMergeSuggestions = async (
   const candidates = findMergeable(incident, items).filter(({ services }) => services.length > 0);
   if (candidates.length === 0) return { suggestions: [], missing: [] };
   const services = [...new Set([incident, ...candidates].flatMap((each) => each.services))];
-  const laterMs = Math.max(openedMs, ...candidates.map((each) => Date.parse(each.openedAt)));
+  const laterMs = Math.max(openedMs, ...candidates.map((candidate) => Date.parse(candidate.openedAt)));
   const range = { from: toNanoseconds(openedMs - callMarginMs), to: toNanoseconds(laterMs + callMarginMs) };
   const [callsResult] = await Promise.allSettled([withTimeout(maxReadMs, readCallsBetween(reading, services, range))]);
   if (callsResult.status === 'rejected')

@@ -173,10 +173,10 @@ export const readTelemetryEntries = async (
   );
   const names = ['transitions of alerts', 'deployments and changes of configuration', 'deliveries of pages'];
   return {
-    entries: results.flatMap((each) => (each.status === 'fulfilled' ? each.value : [])),
-    missing: results.flatMap((each, index) => {
-      if (each.status === 'fulfilled') return [];
-      context.ports.log.warn({ error: each.reason }, 'a source of a timeline could not be read');
+    entries: results.flatMap((result) => (result.status === 'fulfilled' ? result.value : [])),
+    missing: results.flatMap((result, index) => {
+      if (result.status === 'fulfilled') return [];
+      context.ports.log.warn({ error: result.reason }, 'a source of a timeline could not be read');
       return [names[index] ?? ''];
     }),
   };

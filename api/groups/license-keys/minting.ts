@@ -33,7 +33,10 @@ export const rotateKey = (
   const end = new Date(now + graceSeconds * 1000).toISOString();
   const { hash, prefix, previous = [] } = before;
   const rotatedSecret = { hash, prefix, rotatedAt: new Date(now).toISOString(), validUntil: end };
-  const earlierSecrets = previous.map((one) => ({ ...one, validUntil: [one.validUntil, end].sort()[0] ?? end }));
+  const earlierSecrets = previous.map((earlierSecret) => ({
+    ...earlierSecret,
+    validUntil: [earlierSecret.validUntil, end].sort()[0] ?? end,
+  }));
   const document: LicenseKey = {
     ...getFields(before),
     ...toSecretFields(key),

@@ -77,7 +77,7 @@ const toView = (key: Key, findUse: (hash: string) => OptionalUse, now: number): 
     publicKey,
     state,
     ...toUsageView(use),
-    ...summarizeSeenTimes([hash, ...previous.map((one) => one.hash)].map(findUse)),
+    ...summarizeSeenTimes([hash, ...previous.map((earlierSecret) => earlierSecret.hash)].map(findUse)),
     previous: previous.map(({ hash: previousHash, prefix, rotatedAt, validUntil }) => ({
       prefix,
       rotatedAt,
@@ -91,10 +91,10 @@ const toView = (key: Key, findUse: (hash: string) => OptionalUse, now: number): 
 /** First and last times of telemetry signals, over all secrets of a key. */
 const summarizeSeenTimes = (uses: readonly OptionalUse[]): Pick<LicenseKeyView, 'firstSeen' | 'lastSeen'> => {
   const seenTimes = { firstSeen: {} as LicenseKeyUse['firstSeen'], lastSeen: {} as LicenseKeyUse['lastSeen'] };
-  for (const one of uses) {
-    for (const [signal, at] of signalEntries(one?.firstSeen))
+  for (const use of uses) {
+    for (const [signal, at] of signalEntries(use?.firstSeen))
       if (at < (seenTimes.firstSeen[signal] ?? '~')) seenTimes.firstSeen[signal] = at;
-    for (const [signal, at] of signalEntries(one?.lastSeen))
+    for (const [signal, at] of signalEntries(use?.lastSeen))
       if (at > (seenTimes.lastSeen[signal] ?? '')) seenTimes.lastSeen[signal] = at;
   }
   return seenTimes;

@@ -12,7 +12,7 @@ import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const StepCounts = z.array(z.int()).describe('One count per step');
-const sum = (numbers: readonly number[]): number => numbers.reduce((all, each) => all + each, 0);
+const sum = (numbers: readonly number[]): number => numbers.reduce((all, value) => all + value, 0);
 const formatMilliseconds = (milliseconds: number): string => formatTime(BigInt(milliseconds) * 1_000_000n);
 
 export const showLogHistogram = defineOperation({
@@ -81,8 +81,12 @@ export const showLogHistogram = defineOperation({
       to: formatTime(range.to),
       stepMs,
       steps: starts.map((start) => ({ start: formatMilliseconds(start), isPartial: partialSteps.includes(start) })),
-      records: sum(series.flatMap((each) => each.counts)) + sum(otherCounts),
-      series: series.map((each) => ({ value: each.value, records: sum(each.counts), counts: [...each.counts] })),
+      records: sum(series.flatMap((histogramSeries) => histogramSeries.counts)) + sum(otherCounts),
+      series: series.map((histogramSeries) => ({
+        value: histogramSeries.value,
+        records: sum(histogramSeries.counts),
+        counts: [...histogramSeries.counts],
+      })),
       rest: otherCounts.length === 0 ? null : { records: sum(otherCounts), counts: [...otherCounts] },
       partial: [...partial],
       ...(hint === undefined ? {} : { hint }),

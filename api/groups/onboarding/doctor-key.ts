@@ -74,7 +74,7 @@ export const checkKey = (
         'rotate it, or create one that expires later',
       ),
     );
-  const rotatedSecret = key.previous?.find((one) => one.hash === hash);
+  const rotatedSecret = key.previous?.find((earlierSecret) => earlierSecret.hash === hash);
   if (rotatedSecret !== undefined) findings.push(createRotatedFinding(rotatedSecret, nowMs));
   if (signal !== undefined && !key.signals.includes(signal))
     findings.push(

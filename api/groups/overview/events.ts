@@ -38,7 +38,10 @@ export const listEvents = defineOperation({
     kinds: z
       .string()
       .max(256)
-      .refine((text) => text.split(',').every((each) => knownKinds.has(each)), `must be some of ${feedKinds.join(',')}`)
+      .refine(
+        (text) => text.split(',').every((value) => knownKinds.has(value)),
+        `must be some of ${feedKinds.join(',')}`,
+      )
       .optional()
       .describe(`Comma-separated, of ${feedKinds.join(', ')}; default: all`),
     service: z.string().min(1).max(512).optional().describe('Only events about this service'),

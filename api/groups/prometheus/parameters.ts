@@ -139,7 +139,7 @@ const maxSelectors = 100;
 
 /**
  * Returns the matchers of each selector in `match[]`. A selector that matches every series is rejected. With
- * `namesParameter`, errors contain the name of the parameter.
+ * `shouldNameParameter`, errors contain the name of the parameter.
  */
 export const parseMatcherSets = (
   parameterValues: PrometheusParameters,

@@ -15,6 +15,7 @@ import {
 } from '../../../subjects/services/inventory.ts';
 import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
+import { readTrends, Trend } from '../../../subjects/services/trends.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
@@ -36,6 +37,7 @@ export const listServices = defineOperation({
     ...filterParameters,
     ...apdexParameter,
     search: z.string().min(1).max(512).optional().describe('Part of the name, case-insensitive'),
+    trend: z.enum(['true']).optional().describe('true: also return the trend of each service'),
     sort: z
       .enum(listSortValues(serviceSorts))
       .default('name')
@@ -45,7 +47,7 @@ export const listServices = defineOperation({
   }),
   response: z.strictObject({
     ...minutesFields,
-    items: z.array(ServiceSummary),
+    items: z.array(ServiceSummary.extend({ trend: Trend.optional().describe('Only if requested') })),
     nextCursor: z.string().nullable(),
     partial: z.array(Incompleteness),
   }),
@@ -60,9 +62,16 @@ export const listServices = defineOperation({
       { getName: ({ name }) => name, getSortValue: createSortKey(by), direction },
       { limit: query.limit, after },
     );
+    const [items, trends] = await Promise.all([
+      describeServices(reading, { ...query, minutes }, pageItems),
+      readTrends(reading, { ...query, minutes }, query.trend === undefined ? [] : pageItems.map(({ name }) => name)),
+    ]);
     return {
       ...formatMinutes(minutes),
-      items: await describeServices(reading, { ...query, minutes }, pageItems),
+      items: items.map((item) => {
+        const trend = trends.get(item.name);
+        return trend === undefined ? item : { ...item, trend };
+      }),
       nextCursor:
         last === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodePosition(last)]),
       partial: [...partial],

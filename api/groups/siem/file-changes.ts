@@ -85,7 +85,7 @@ const createNameListSchema = (names: readonly string[]) =>
   z
     .string()
     .max(256)
-    .refine((text) => text.split(',').every((each) => names.includes(each)), `must be some of ${names.join(',')}`)
+    .refine((text) => text.split(',').every((value) => names.includes(value)), `must be some of ${names.join(',')}`)
     .optional();
 
 /** Maximum changes that one request reads to find those with a verdict. */

@@ -108,7 +108,7 @@ const Query = z.strictObject({
     .string()
     .max(128)
     .refine(
-      (text) => text.split(',').every((each) => (sigmaStatuses as readonly string[]).includes(each)),
+      (text) => text.split(',').every((value) => (sigmaStatuses as readonly string[]).includes(value)),
       `must be some of ${sigmaStatuses.join(',')}`,
     )
     .optional()
@@ -276,9 +276,9 @@ export const importDetectionRules = defineOperation({
       for (let from = 0; from < importedDocuments.length; from += documentsPerBatch) {
         const batch = importedDocuments.slice(from, from + documentsPerBatch);
         if (query.dryRun === 'true')
-          for (const each of batch) {
-            const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
-            items.push((await planImport(each, before, { reader, query, tenantDocuments })).item);
+          for (const importedDocument of batch) {
+            const before = await tenantDocuments.collection(ruleResource.collection).find(importedDocument.id);
+            items.push((await planImport(importedDocument, before, { reader, query, tenantDocuments })).item);
           }
         else
           items.push(
@@ -362,12 +362,12 @@ const importBatch = async (
   },
 ): Promise<Item[]> => {
   const plans: { readonly id: string; readonly version: number | undefined; readonly plan: ImportPlan }[] = [];
-  for (const each of batch) {
-    const before = await tenantDocuments.collection(ruleResource.collection).find(each.id);
+  for (const importedDocument of batch) {
+    const before = await tenantDocuments.collection(ruleResource.collection).find(importedDocument.id);
     plans.push({
-      id: each.id,
+      id: importedDocument.id,
       version: before?.version,
-      plan: await planImport(each, before, { reader, query, tenantDocuments }),
+      plan: await planImport(importedDocument, before, { reader, query, tenantDocuments }),
     });
   }
   return change(async (scope) => {

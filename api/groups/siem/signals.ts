@@ -125,7 +125,7 @@ export const listSignals = defineOperation({
     severity: z
       .string()
       .max(128)
-      .refine((text) => text.split(',').every((each) => (signalSeverities as readonly string[]).includes(each)), {
+      .refine((text) => text.split(',').every((value) => (signalSeverities as readonly string[]).includes(value)), {
         message: `must be some of ${signalSeverities.join(',')}`,
       })
       .optional(),

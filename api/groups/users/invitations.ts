@@ -59,7 +59,12 @@ export const inviteUser = defineOperation({
   role: 'admin',
   audit: ['invitation.create', 'invitation.withdraw'],
   body: z.strictObject({ email: EmailAddress, role: z.enum(roles).describe("At most the caller's role") }),
-  response: InvitationView,
+  response: InvitationView.extend({
+    link: z
+      .string()
+      .nullable()
+      .describe('Link to hand over, if no mail server is configured; it is not shown again. Otherwise null'),
+  }),
   async handler({ caller, body: { email, role }, change }, ports) {
     const { clock, counters, mail, settings } = ports;
     const { tenantId, actor, organization } = caller;
@@ -68,7 +73,7 @@ export const inviteUser = defineOperation({
     const { granted, retryAfterMs } = await counters.consume(`invitations/${tenantId}`, tenantRateLimit, 1);
     if (granted < 1) throw createRateLimitError('too many invitations in a short time; try again later', retryAfterMs);
     const expiresAt = new Date(clock.now() + lifetimeMs).toISOString();
-    const invitation = await change(async (scope) => {
+    const { invitation, url } = await change(async (scope) => {
       await requireNonMember(scope, tenantId, email);
       const invitationCollection = scope.forTenant(tenantId).collection(invitations);
       const [before] = (await invitationCollection.list({ filter: { email } })).items;
@@ -93,7 +98,8 @@ export const inviteUser = defineOperation({
         token,
         lifetimeDays,
       };
-      const mailId = await mail.enqueue(scope, createInvitationMail(settings, mailDetails), lifetimeMs);
+      const draft = createInvitationMail(settings, mailDetails);
+      const mailId = await mail.enqueue(scope, draft, lifetimeMs);
       const createdInvitation = await invitationCollection.insert({
         id,
         email,
@@ -104,9 +110,9 @@ export const inviteUser = defineOperation({
         mailId,
       });
       scope.record({ id, name: email, after: toAuditFields(createdInvitation) });
-      return createdInvitation;
+      return { invitation: createdInvitation, url: draft.link?.url ?? null };
     });
-    return toView(invitation, ports);
+    return { ...(await toView(invitation, ports)), link: mail.isConfigured ? null : url };
   },
 });
 

@@ -21,7 +21,7 @@ const evaluateCountValues = (evaluation: Evaluation, node: Aggregation): Row[] =
   if (label === '' || !label.isWellFormed()) throw new PromqlExecutionError(`invalid label name ${quoteText(label)}`);
   const groups = new GroupIndex({ ...node, grouping: node.without ? node.grouping : [...node.grouping, label] });
   const results: Row[] = [];
-  for (const row of evaluation.vector(node.innerPath))
+  for (const row of evaluation.vector(node.innerExpression))
     for (let step = 0; step < steps.count; step++) {
       if (row.kinds[step] === absent) continue;
       const value = formatValue(row, step);
@@ -51,16 +51,16 @@ const annotateInvalidQuantiles = (evaluation: Evaluation, node: Aggregation, par
  * accumulators.
  */
 export const evaluateAggregation = (evaluation: Evaluation, node: Aggregation): Row[] => {
-  const { operator, innerPath } = node;
+  const { operator, innerExpression } = node;
   if (operator === 'count_values') return evaluateCountValues(evaluation, node);
   const { annotations, counts, steps } = evaluation;
   const parameter = operator === 'quantile' ? evaluation.scalar(node.parameter as Expression) : undefined;
-  const state: AggregationState = { operator, inner: innerPath, annotations, steps: steps.count, parameter };
+  const state: AggregationState = { operator, inner: innerExpression, annotations, steps: steps.count, parameter };
   if (createAccumulator({ ...state, steps: 0 }) === undefined) return evaluateSelection(evaluation, node);
   if (parameter !== undefined) annotateInvalidQuantiles(evaluation, node, parameter);
   const groups = new GroupIndex(node);
   const accumulators: Accumulator[] = [];
-  for (const row of evaluation.vector(innerPath)) {
+  for (const row of evaluation.vector(innerExpression)) {
     const group = groups.indexOf(row.labels);
     if (accumulators[group] === undefined) {
       counts.reserveCells(steps.count);

@@ -99,7 +99,7 @@ const isEmptySelection = (evaluation: Evaluation, node: Aggregation, parameter: 
 export const evaluateSelection = (evaluation: Evaluation, node: Aggregation): Row[] => {
   const { steps } = evaluation;
   const parameter = evaluation.scalar(node.parameter as Expression);
-  const rows = [...evaluation.vector(node.innerPath)];
+  const rows = [...evaluation.vector(node.innerExpression)];
   if (isEmptySelection(evaluation, node, parameter)) return [];
   const groups = new GroupIndex(node);
   const members: Row[][] = [];

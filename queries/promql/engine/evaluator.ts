@@ -68,9 +68,9 @@ export class Evaluator implements Evaluation {
       case 'binary':
         return evaluateBinary(this, node);
       case 'unary':
-        return node.operator === '-' ? this.#negate(node) : this.vector(node.innerPath);
+        return node.operator === '-' ? this.#negate(node) : this.vector(node.innerExpression);
       case 'parentheses':
-        return this.vector(node.innerPath);
+        return this.vector(node.innerExpression);
       case 'once':
         return this.#repeatFirstStep(node);
       default:
@@ -128,7 +128,7 @@ export class Evaluator implements Evaluation {
 
   #negate(node: Unary): Row[] {
     const rows: Row[] = [];
-    for (const source of this.vector(node.innerPath)) {
+    for (const source of this.vector(node.innerExpression)) {
       const labels = this.options.delayedNameRemoval ? source.labels : source.labels.withoutMetadata;
       const row = Row.empty(labels, this.steps.count, true);
       for (let step = 0; step < this.steps.count; step++)
@@ -141,7 +141,7 @@ export class Evaluator implements Evaluation {
 
   /** Evaluates a constant expression only at the first step, and repeats its result at every step. */
   *#repeatFirstStep(node: ConstantExpression): Iterable<Row> {
-    for (const source of this.withSteps({ ...this.steps, count: 1 }).vector(node.innerPath)) {
+    for (const source of this.withSteps({ ...this.steps, count: 1 }).vector(node.innerExpression)) {
       this.counts.reserveCells(this.steps.count);
       const row = Row.empty(source.labels, this.steps.count, source.shouldDropName);
       const value = source.kinds[0] === float ? (source.values[0] as number) : source.histogram(0);
@@ -159,15 +159,15 @@ export class Evaluator implements Evaluation {
       case 'number':
         return new Float64Array(count).fill(node.value);
       case 'parentheses':
-        return this.scalar(node.innerPath);
+        return this.scalar(node.innerExpression);
       case 'unary': {
-        const values = this.scalar(node.innerPath);
+        const values = this.scalar(node.innerExpression);
         return node.operator === '-' ? values.map((value) => -value) : values;
       }
       case 'binary':
         return this.#evaluateScalarOperation(node);
       case 'once': {
-        const [value = Number.NaN] = this.withSteps({ ...this.steps, count: 1 }).scalar(node.innerPath);
+        const [value = Number.NaN] = this.withSteps({ ...this.steps, count: 1 }).scalar(node.innerExpression);
         return new Float64Array(count).fill(value);
       }
       case 'call':
@@ -228,7 +228,8 @@ export class Evaluator implements Evaluation {
     this.counts.reserveCells(steps.count * (1 + cellsPerSample));
     this.counts.release(steps.count * (1 + cellsPerSample));
     const inner = this.withSteps(steps);
-    if (getValueType(node.innerPath) === 'scalar') return { steps, rows: scalarToVector(inner, node.innerPath) };
-    return { steps, rows: inner.vector(node.innerPath) };
+    if (getValueType(node.innerExpression) === 'scalar')
+      return { steps, rows: scalarToVector(inner, node.innerExpression) };
+    return { steps, rows: inner.vector(node.innerExpression) };
   }
 }

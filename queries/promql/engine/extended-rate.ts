@@ -96,9 +96,9 @@ const computeHistogramIncrease = (
 ): Histogram => {
   const { annotations, position } = call;
   const histogramsInRange = window.histograms.slice(ends.first, ends.last + 1);
-  for (const each of histogramsInRange) {
-    if (each.isCustom !== histogramsInRange[0]?.isCustom) throw new IncompatibleHistogramsError();
-    if (isCounter && each.hint === 'gauge') annotations.addNotCounter(window.samples.name, position);
+  for (const histogram of histogramsInRange) {
+    if (histogram.isCustom !== histogramsInRange[0]?.isCustom) throw new IncompatibleHistogramsError();
+    if (isCounter && histogram.hint === 'gauge') annotations.addNotCounter(window.samples.name, position);
   }
   const [left, right] = readEndHistograms(window, call, isCounter, ends);
   if (!isCounter && (left.hint !== 'gauge' || right.hint !== 'gauge'))

@@ -60,10 +60,15 @@ const createDuplicateError = (left: LabelSet, right: LabelSet, matching: Matchin
 };
 
 /** Returns the labels of a result: those of the "many" side, without the name if the operator changes the metric. */
-export const buildResultLabels = (many: LabelSet, one: LabelSet, matching: Matching, dropName: boolean): LabelSet => {
+export const buildResultLabels = (
+  many: LabelSet,
+  labelSet: LabelSet,
+  matching: Matching,
+  dropName: boolean,
+): LabelSet => {
   let labels = dropName ? many.withoutMetadata : many;
   if (matching.card === 'one-to-one')
     labels = matching.on ? labels.pick(matching.labels) : labels.without(matching.labels);
-  for (const name of matching.include) labels = labels.with(name, one.get(name));
+  for (const name of matching.include) labels = labels.with(name, labelSet.get(name));
   return labels;
 };

@@ -76,10 +76,10 @@ interface PreparedExpression {
 }
 
 const wrapIfConstant = ({ node, shouldEvaluateOnce: worth }: PreparedExpression): Expression =>
-  worth ? { kind: 'once', innerPath: node, start: node.start, end: node.end } : node;
+  worth ? { kind: 'once', innerExpression: node, start: node.start, end: node.end } : node;
 
 const removeParentheses = (node: Expression): Expression =>
-  node.kind === 'parentheses' ? removeParentheses(node.innerPath) : node;
+  node.kind === 'parentheses' ? removeParentheses(node.innerExpression) : node;
 
 /** Resolves durations, `@` and functions of the query's times, and finds parts that are equal at every step. */
 class ExpressionPreparer {
@@ -107,8 +107,8 @@ class ExpressionPreparer {
         return this.#prepareBinary(node);
       case 'unary':
       case 'parentheses': {
-        const { node: innerPath, isConstant, shouldEvaluateOnce: worth } = this.prepare(node.innerPath);
-        return { node: { ...node, innerPath }, isConstant, shouldEvaluateOnce: worth };
+        const { node: innerExpression, isConstant, shouldEvaluateOnce: worth } = this.prepare(node.innerExpression);
+        return { node: { ...node, innerExpression }, isConstant, shouldEvaluateOnce: worth };
       }
       default:
         return { node, isConstant: true, shouldEvaluateOnce: false };
@@ -132,16 +132,16 @@ class ExpressionPreparer {
   }
 
   #prepareSubquery(node: Subquery): PreparedExpression {
-    const preparedInner = this.prepare(node.innerPath);
+    const preparedInner = this.prepare(node.innerExpression);
     const stepMs = node.stepExpression === undefined ? node.stepMs : this.#resolveDuration(node.stepExpression, false);
     const rangeMs =
       node.rangeExpression === undefined ? node.rangeMs : this.#resolveDuration(node.rangeExpression, false);
     const shift = this.#resolveShift(node);
-    const innerPath = preparedInner.isConstant
+    const innerExpression = preparedInner.isConstant
       ? wrapIfConstant({ ...preparedInner, shouldEvaluateOnce: true })
       : preparedInner.node;
     return {
-      node: { ...node, ...shift, innerPath, stepMs, rangeMs },
+      node: { ...node, ...shift, innerExpression, stepMs, rangeMs },
       isConstant: shift.at !== undefined,
       shouldEvaluateOnce: false,
     };
@@ -182,9 +182,13 @@ class ExpressionPreparer {
   }
 
   #prepareAggregation(node: Expression & { kind: 'aggregation' }): PreparedExpression {
-    const { node: innerPath, isConstant, shouldEvaluateOnce: worth } = this.prepare(removeParentheses(node.innerPath));
+    const {
+      node: innerExpression,
+      isConstant,
+      shouldEvaluateOnce: worth,
+    } = this.prepare(removeParentheses(node.innerExpression));
     const parameter = node.parameter && this.prepare(removeParentheses(node.parameter)).node;
-    return { node: { ...node, innerPath, parameter }, isConstant, shouldEvaluateOnce: worth };
+    return { node: { ...node, innerExpression, parameter }, isConstant, shouldEvaluateOnce: worth };
   }
 
   #prepareBinary(node: Expression & { kind: 'binary' }): PreparedExpression {

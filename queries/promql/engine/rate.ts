@@ -157,7 +157,7 @@ const computeHistogramIncrease = (window: Window, call: RangeCall, kind: RateKin
   const innerHistograms = kind.isCounter ? histogramsInRange.slice(1, -1) : [];
   if (innerHistograms.some(({ isCustom }) => isCustom !== baseHistogram.isCustom))
     throw new IncompatibleHistogramsError();
-  const schema = Math.min(last.schema, baseHistogram.schema, ...innerHistograms.map((each) => each.schema));
+  const schema = Math.min(last.schema, baseHistogram.schema, ...innerHistograms.map((histogram) => histogram.schema));
   const sum = new HistogramSum(last.isCustom ? last : reduceSchema(last, schema));
   if (sum.add(baseHistogram, -1).wereBoundsReconciled) call.annotations.addReconciled('subtraction', call.position);
   if (kind.isCounter) addResets(window, call, baseHistogram, sum);

@@ -111,7 +111,7 @@ const evaluateRangeSelector = (evaluation: Evaluation, node: MatrixSelector): Pr
 };
 
 const evaluateMatrix = (evaluation: Evaluation, node: Expression): PromqlResult => {
-  if (node.kind === 'parentheses') return evaluateMatrix(evaluation, node.innerPath);
+  if (node.kind === 'parentheses') return evaluateMatrix(evaluation, node.innerExpression);
   if (node.kind === 'range') return evaluateRangeSelector(evaluation, node);
   if (node.kind !== 'subquery') throw new PromqlExecutionError(`unexpected expression type "${node.kind}"`);
   const { steps, rows } = evaluation.subquery(node);
@@ -129,7 +129,7 @@ const toVectorResult = (rows: Row[], timeMs: number): PromqlResult => ({
 
 const readString = (node: Expression): string => {
   if (node.kind === 'string') return node.value;
-  return node.kind === 'parentheses' ? readString(node.innerPath) : '';
+  return node.kind === 'parentheses' ? readString(node.innerExpression) : '';
 };
 
 /** Evaluates an expression for one time, or as series over steps in the order of their labels. */

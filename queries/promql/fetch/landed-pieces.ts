@@ -104,7 +104,7 @@ export const findFirstChangeMs = (
 /** Merges ranges of time blocks that overlap or adjoin. */
 const mergeRanges = (ranges: readonly (readonly [number, number])[]): (readonly [number, number])[] => {
   const all: [number, number][] = [];
-  for (const [first, last] of ranges.toSorted(([one], [other]) => one - other)) {
+  for (const [first, last] of ranges.toSorted(([left], [right]) => left - right)) {
     const before = all.at(-1);
     if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
     else all.push([first, last]);

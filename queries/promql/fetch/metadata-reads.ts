@@ -58,7 +58,10 @@ export const readMetadata = async (scope: Scope, window: Window): Promise<Map<st
     const metadata = { type, help, unit: isOtlp ? buildUnitName(unit, strategy) : unit };
     const familyMetadata = metadataByFamily.get(family) ?? [];
     metadataByFamily.set(family, familyMetadata);
-    const isKnown = familyMetadata.some((one) => one.type === type && one.help === help && one.unit === metadata.unit);
+    const isKnown = familyMetadata.some(
+      (metricMetadata) =>
+        metricMetadata.type === type && metricMetadata.help === help && metricMetadata.unit === metadata.unit,
+    );
     if (!isKnown) familyMetadata.push(metadata);
   }
   return new Map([...metadataByFamily].sort(([left], [right]) => (left < right ? -1 : 1)));

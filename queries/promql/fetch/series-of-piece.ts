@@ -142,7 +142,7 @@ const readExisting = (runs: readonly RowRun[], name: string, has?: string): Floa
   const all = { times: readTimes(runs), values: readWithStaleMarkers(runs, name) };
   if (has === undefined) return all;
   const presence = joinColumn(runs, has);
-  if (presence.every((one) => one === 1)) return all;
+  if (presence.every((value) => value === 1)) return all;
   const places = Array.from(presence.keys()).filter((at) => presence[at] === 1);
   return {
     times: Float64Array.from(places, (at) => all.times[at] as number),

@@ -54,7 +54,7 @@ export class TypeChecker {
   #checkWrapped(
     node: Exclude<Expression, Aggregation | Binary | Call | VectorSelector | { kind: 'number' | 'string' }>,
   ): void {
-    const type = this.check(node.kind === 'range' ? node.selector : node.innerPath);
+    const type = this.check(node.kind === 'range' ? node.selector : node.innerExpression);
     if (node.kind === 'unary' && type !== 'scalar' && type !== 'vector')
       this.#fail(
         node,
@@ -70,8 +70,8 @@ export class TypeChecker {
       this.#fail(node, `expected type ${formatType(expectedType)} in ${context}, got ${formatType(type)}`);
   }
 
-  #checkAggregation({ operator, innerPath, parameter }: Aggregation): void {
-    this.#expect(innerPath, 'vector', 'aggregation expression');
+  #checkAggregation({ operator, innerExpression, parameter }: Aggregation): void {
+    this.#expect(innerExpression, 'vector', 'aggregation expression');
     if (parameter === undefined) return;
     this.#expect(parameter, operator === 'count_values' ? 'string' : 'scalar', 'aggregation parameter');
   }

@@ -47,7 +47,7 @@ export const toTreeJson = (node: Expression): Json => {
       const stepExpr = toDurationJson(node.stepExpression);
       return {
         type: 'subquery',
-        expr: toTreeJson(node.innerPath),
+        expr: toTreeJson(node.innerExpression),
         range,
         rangeExpr,
         step,
@@ -66,7 +66,7 @@ export const toTreeJson = (node: Expression): Json => {
     case 'aggregation': {
       const { operator: op, grouping, without } = node;
       const param = node.parameter === undefined ? null : toTreeJson(node.parameter);
-      return { type: 'aggregation', op, expr: toTreeJson(node.innerPath), param, grouping, without };
+      return { type: 'aggregation', op, expr: toTreeJson(node.innerExpression), param, grouping, without };
     }
     case 'binary': {
       const { operator: op, bool, matching: vectorMatching } = node;
@@ -74,11 +74,11 @@ export const toTreeJson = (node: Expression): Json => {
       return { type: 'binaryExpr', op, lhs: toTreeJson(node.left), rhs: toTreeJson(node.right), matching, bool };
     }
     case 'unary':
-      return { type: 'unaryExpr', op: node.operator, expr: toTreeJson(node.innerPath) };
+      return { type: 'unaryExpr', op: node.operator, expr: toTreeJson(node.innerExpression) };
     case 'parentheses':
-      return { type: 'parenExpr', expr: toTreeJson(node.innerPath) };
+      return { type: 'parenExpr', expr: toTreeJson(node.innerExpression) };
     case 'once':
-      return toTreeJson(node.innerPath);
+      return toTreeJson(node.innerExpression);
   }
 };
 

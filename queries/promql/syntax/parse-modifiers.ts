@@ -93,7 +93,7 @@ const findRangeProblem = (node: Expression): string | undefined => {
 
 const parseSubquery = (
   reader: TokenReader,
-  innerPath: Expression,
+  innerExpression: Expression,
   range: ReturnType<typeof toDurationParts>,
 ): Subquery => {
   reader.consume();
@@ -107,13 +107,13 @@ const parseSubquery = (
   if (!reader.isNext(']')) reader.failUnexpected('subquery selector', '"]"');
   return {
     kind: 'subquery',
-    innerPath,
+    innerExpression,
     rangeMs: range.ms,
     rangeExpression: range.expression,
     stepMs: step?.ms ?? 0,
     stepExpression: step?.expression,
     offsetMs: 0,
-    start: innerPath.start,
+    start: innerExpression.start,
     end: reader.consume().end,
   };
 };

@@ -142,11 +142,11 @@ const createAggregation = (
       position,
       `wrong number of arguments for aggregate expression provided, expected ${expectedCount}, got ${args.length}`,
     );
-  const innerPath = args[expectedCount - 1] ?? { kind: 'number', value: 0, duration: false, ...position };
+  const innerExpression = args[expectedCount - 1] ?? { kind: 'number', value: 0, duration: false, ...position };
   return {
     kind: 'aggregation',
     operator,
-    innerPath,
+    innerExpression,
     parameter: expectedCount === 2 ? args[0] : undefined,
     grouping: grouping?.labels ?? [],
     without: grouping?.without ?? false,
@@ -156,17 +156,21 @@ const createAggregation = (
 
 const parseSigned = (reader: TokenReader): Expression => {
   const sign = reader.consume();
-  const innerPath = reader.withDepth(() => parseBinaryExpression(reader, 6));
-  const position = { start: sign.start, end: innerPath.end };
-  if (innerPath.kind === 'number')
-    return { ...innerPath, ...position, value: sign.name === '-' ? -innerPath.value : innerPath.value };
-  return { kind: 'unary', operator: sign.name as '+' | '-', innerPath, ...position };
+  const innerExpression = reader.withDepth(() => parseBinaryExpression(reader, 6));
+  const position = { start: sign.start, end: innerExpression.end };
+  if (innerExpression.kind === 'number')
+    return {
+      ...innerExpression,
+      ...position,
+      value: sign.name === '-' ? -innerExpression.value : innerExpression.value,
+    };
+  return { kind: 'unary', operator: sign.name as '+' | '-', innerExpression, ...position };
 };
 
 const parseParenthesized = (reader: TokenReader): Expression => {
   const { start } = reader.expect('(');
-  const innerPath = reader.withDepth(() => parseBinaryExpression(reader, 1));
-  return { kind: 'parentheses', innerPath, start, end: reader.expect(')').end };
+  const innerExpression = reader.withDepth(() => parseBinaryExpression(reader, 1));
+  return { kind: 'parentheses', innerExpression, start, end: reader.expect(')').end };
 };
 
 const parseMarkExpression = (reader: TokenReader): Expression => {

@@ -129,21 +129,21 @@ const printInOneLine = (node: Expression, printPart: (part: Expression) => strin
     case 'range':
       return formatRange(node);
     case 'subquery':
-      return `${printPart(node.innerPath)}${formatSubqueryTimes(node)}`;
+      return `${printPart(node.innerExpression)}${formatSubqueryTimes(node)}`;
     case 'call':
       return `${node.signature.name}(${node.args.map((argument) => printPart(argument)).join(', ')})`;
     case 'aggregation': {
       const parameter = node.parameter === undefined ? '' : `${printPart(node.parameter)}, `;
-      return `${formatAggregator(node)}(${parameter}${printPart(node.innerPath)})`;
+      return `${formatAggregator(node)}(${parameter}${printPart(node.innerExpression)})`;
     }
     case 'binary':
       return `${printPart(node.left)} ${formatOperator(node)} ${printPart(node.right)}`;
     case 'unary':
-      return `${node.operator}${printPart(node.innerPath)}`;
+      return `${node.operator}${printPart(node.innerExpression)}`;
     case 'parentheses':
-      return `(${printPart(node.innerPath)})`;
+      return `(${printPart(node.innerExpression)})`;
     case 'once':
-      return printPart(node.innerPath);
+      return printPart(node.innerExpression);
   }
 };
 
@@ -154,11 +154,11 @@ const indentation = (level: number): string => '  '.repeat(level);
 export const prettyPrint = (node: Expression, level = 0, printedTexts: PrintedTexts = new Map()): string => {
   const indent = indentation(level);
   if (node.kind === 'unary')
-    return `${indent}${node.operator}${prettyPrint(node.innerPath, level, printedTexts).trim()}`;
+    return `${indent}${node.operator}${prettyPrint(node.innerExpression, level, printedTexts).trim()}`;
   const line = printExpression(node, printedTexts);
   const fits = line.length <= maxLineLength && Buffer.byteLength(line) <= maxLineLength;
   if (node.kind === 'subquery')
-    return fits ? line : `${prettyPrint(node.innerPath, level, printedTexts)}${formatSubqueryTimes(node)}`;
+    return fits ? line : `${prettyPrint(node.innerExpression, level, printedTexts)}${formatSubqueryTimes(node)}`;
   return fits ? indent + line : printInLines(node, level, printedTexts);
 };
 
@@ -168,7 +168,7 @@ const printInLines = (node: Expression, level: number, printedTexts: PrintedText
     case 'aggregation': {
       const parameter =
         node.parameter === undefined ? '' : `${prettyPrint(node.parameter, level + 1, printedTexts)},\n`;
-      return `${indent}${formatAggregator(node)}(\n${parameter}${prettyPrint(node.innerPath, level + 1, printedTexts)}\n${indent})`;
+      return `${indent}${formatAggregator(node)}(\n${parameter}${prettyPrint(node.innerExpression, level + 1, printedTexts)}\n${indent})`;
     }
     case 'binary':
       return `${prettyPrint(node.left, level + 1, printedTexts)}\n${indent}${formatOperator(node)}\n${prettyPrint(node.right, level + 1, printedTexts)}`;
@@ -177,7 +177,7 @@ const printInLines = (node: Expression, level: number, printedTexts: PrintedText
       return `${indent}${node.signature.name}(\n${args}\n${indent})`;
     }
     case 'parentheses':
-      return `${indent}(\n${prettyPrint(node.innerPath, level + 1, printedTexts)}\n${indent})`;
+      return `${indent}(\n${prettyPrint(node.innerExpression, level + 1, printedTexts)}\n${indent})`;
     default:
       return indent + printExpression(node, printedTexts);
   }

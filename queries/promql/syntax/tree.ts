@@ -94,7 +94,7 @@ export interface MatrixSelector extends Position {
 
 export interface Subquery extends Position, TimeShift {
   readonly kind: 'subquery';
-  readonly innerPath: Expression;
+  readonly innerExpression: Expression;
   rangeMs: number;
   readonly rangeExpression?: DurationExpression | undefined;
   /** 0 for the default. */
@@ -111,7 +111,7 @@ export interface Call extends Position {
 export interface Aggregation extends Position {
   readonly kind: 'aggregation';
   readonly operator: Aggregator;
-  readonly innerPath: Expression;
+  readonly innerExpression: Expression;
   readonly parameter?: Expression | undefined;
   readonly grouping: readonly string[];
   readonly without: boolean;
@@ -129,18 +129,18 @@ export interface Binary extends Position {
 export interface Unary extends Position {
   readonly kind: 'unary';
   readonly operator: '+' | '-';
-  readonly innerPath: Expression;
+  readonly innerExpression: Expression;
 }
 
 export interface Parentheses extends Position {
   readonly kind: 'parentheses';
-  readonly innerPath: Expression;
+  readonly innerExpression: Expression;
 }
 
 /** An expression that does not depend on the step and is evaluated once. */
 export interface ConstantExpression extends Position {
   readonly kind: 'once';
-  readonly innerPath: Expression;
+  readonly innerExpression: Expression;
 }
 
 /** Arithmetic of durations, `step()` or `range()`. */
@@ -185,7 +185,7 @@ export const getValueType = (node: Expression): ValueType => {
     case 'binary':
       return getValueType(node.left) === 'scalar' && getValueType(node.right) === 'scalar' ? 'scalar' : 'vector';
     default:
-      return getValueType(node.innerPath);
+      return getValueType(node.innerExpression);
   }
 };
 
@@ -203,9 +203,9 @@ export const getSubexpressions = (node: Expression): readonly Expression[] => {
     case 'binary':
       return [node.left, node.right];
     case 'aggregation':
-      return node.parameter === undefined ? [node.innerPath] : [node.innerPath, node.parameter];
+      return node.parameter === undefined ? [node.innerExpression] : [node.innerExpression, node.parameter];
     default:
-      return [node.innerPath];
+      return [node.innerExpression];
   }
 };
 

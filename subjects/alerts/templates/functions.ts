@@ -221,7 +221,7 @@ export const functions: Readonly<Record<string, TemplateFunction>> = {
   urlquery: (args) => escapeUrlQuery(formatValue(concatenate(args, 0))),
   eq: ([left = null, ...others]) => {
     if (others.length === 0) throw new TemplateError('eq expects two values');
-    return others.some((each) => compareValues(left, each) === 0);
+    return others.some((other) => compareValues(left, other) === 0);
   },
   ne: withArity(2, (left, right) => compareValues(left as Value, right as Value) !== 0),
   lt: createComparison((order) => order < 0),

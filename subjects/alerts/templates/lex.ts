@@ -133,7 +133,7 @@ class Lexer {
   }
 
   #readSign(first: string): void {
-    const sign = signs.find((each) => this.#source.startsWith(each, this.#position));
+    const sign = signs.find((value) => this.#source.startsWith(value, this.#position));
     if (sign === undefined) throw new TemplateError(`${JSON.stringify(first)} is unexpected`);
     this.#position += sign.length;
     this.#push('sign', sign);

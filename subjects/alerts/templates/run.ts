@@ -37,7 +37,7 @@ const getFunctionCost = (name: string) => (name === 'match' || name === 'reRepla
 
 const getTextLength = (value: Value): number => {
   if (typeof value === 'string') return value.length;
-  if (Array.isArray(value)) return value.reduce((sum: number, each: Value) => sum + getTextLength(each), 0);
+  if (Array.isArray(value)) return value.reduce((sum: number, value: Value) => sum + getTextLength(value), 0);
   if (!(value instanceof Map)) return 0;
   let length = 0;
   for (const [name, each] of value) length += getTextLength(name) + getTextLength(each);

@@ -196,13 +196,16 @@ export const readGrafana = (body: unknown): Imported | { readonly problems: read
   if (source === undefined || !isFields(body)) return undefined;
   const convertedSource = convertSource(source, ledger);
   const { classic, spec, layout, hiddenVariable } = convertedSource;
-  const visibleVariables = convertedSource.sourceVariables.filter((one) => one !== hiddenVariable);
+  const visibleVariables = convertedSource.sourceVariables.filter(
+    (sourceVariable) => sourceVariable !== hiddenVariable,
+  );
   const sources = new Sources(visibleVariables, classic['__inputs'] ?? body['__inputs']);
   const ids = assignPanelIds(layout.panels);
   const settings = readSettings(classic, ledger);
   const variables = readVariables(visibleVariables, sources, ledger);
-  for (const one of visibleVariables)
-    if (one['type'] === 'datasource') ledger.drop(one, 'datasource', 'is not used by a data source variable');
+  for (const visibleVariable of visibleVariables)
+    if (visibleVariable['type'] === 'datasource')
+      ledger.drop(visibleVariable, 'datasource', 'is not used by a data source variable');
   const panels = layout.panels.map((placedPanel, index) => readPanel(placedPanel, ids[index] ?? '', sources, ledger));
   const annotations = readAnnotations(
     toFieldsList(getAtPath(classic, ['annotations', 'list'])),
@@ -363,13 +366,16 @@ const findProblemsByVariable = (
     sortByDependency(document.variables).map(({ variable, cycleProblem }) => [variable.name, cycleProblem]),
   );
   return new Map(
-    variables.map((each) => {
-      if (each.read === undefined)
-        return [each.variable, choosesMetrics(each.variable) ? [] : [`it was not imported: ${each.reason}`]];
-      const { read } = each;
+    variables.map((readVariable) => {
+      if (readVariable.read === undefined)
+        return [
+          readVariable.variable,
+          choosesMetrics(readVariable.variable) ? [] : [`it was not imported: ${readVariable.reason}`],
+        ];
+      const { read } = readVariable;
       const expression = read.kind === 'promql' ? read.expression : 'match' in read ? (read.match ?? '') : '';
       const unknown = findVariableProblems(expression, names).map(describe);
-      return [each.variable, [...new Set([cycleProblems.get(read.name) ?? [], unknown].flat())]];
+      return [readVariable.variable, [...new Set([cycleProblems.get(read.name) ?? [], unknown].flat())]];
     }),
   );
 };

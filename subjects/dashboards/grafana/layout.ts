@@ -91,7 +91,7 @@ const readClassicRepeat = (panel: Fields, ledger: Ledger): Repeat | undefined =>
 const alignToSection = (panels: readonly PlacedPanel[]): PlacedPanel[] => {
   const tops = new Map<string | null, number>();
   for (const { section, box } of panels) tops.set(section, Math.min(tops.get(section) ?? Infinity, box.y));
-  return panels.map((one) => ({ ...one, box: { ...one.box, y: one.box.y - (tops.get(one.section) ?? 0) } }));
+  return panels.map((panel) => ({ ...panel, box: { ...panel.box, y: panel.box.y - (tops.get(panel.section) ?? 0) } }));
 };
 
 const gridKeys = ['x', 'y', 'w', 'h'] as const;
@@ -165,7 +165,7 @@ class ClassicLayout {
 
   /** Returns the end of the last panel in a section. */
   getBottom(section: string | null): number {
-    const ends = this.panels.filter((one) => one.section === section).map(({ box }) => box.y + box.height);
+    const ends = this.panels.filter((panel) => panel.section === section).map(({ box }) => box.y + box.height);
     return Math.max(0, ...ends);
   }
 
@@ -237,7 +237,7 @@ export const readClassicLayout = (dashboard: Fields, path: string, ledger: Ledge
   const panelTop = (panel: Fields): number =>
     isFields(panel['gridPos']) ? boundedInteger(panel['gridPos']['y'], 0, 0, 100_000) : 0;
   const panels = [...entries].filter((entry): entry is [number, Fields] => isFields(entry[1]));
-  const sortedPanels = panels.toSorted(([, one], [, other]) => panelTop(one) - panelTop(other));
+  const sortedPanels = panels.toSorted(([, left], [, right]) => panelTop(left) - panelTop(right));
   let section: string | null = null;
   for (const [index, panel] of sortedPanels) {
     if (panel['type'] !== 'row') {

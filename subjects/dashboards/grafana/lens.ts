@@ -31,7 +31,7 @@ export const nameCodec = (pairs: Readonly<Record<string, unknown>>): Codec => {
 };
 /** Names that are the same on both sides. */
 export const sameNames = (...all: readonly string[]): Codec =>
-  nameCodec(Object.fromEntries(all.map((one) => [one, one])));
+  nameCodec(Object.fromEntries(all.map((value) => [value, value])));
 /** Negates a boolean that Grafana has inverted. */
 export const negatedFlag: Codec = {
   read: (value) => (typeof value === 'boolean' ? !value : undefined),

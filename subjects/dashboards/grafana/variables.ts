@@ -206,7 +206,7 @@ const readInterval = (variable: Fields, ledger: Ledger): Fields => {
   return {
     ...readSharedFields(variable, ledger),
     kind: 'interval',
-    options: (isText(query) ? query : '').split(',').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
+    options: (isText(query) ? query : '').split(',').flatMap((value) => (value.trim() === '' ? [] : [value.trim()])),
     ...(auto === true && {
       auto: { ...(Number.isInteger(steps) && { steps }), ...(isText(min) && min !== '' && { min }) },
     }),

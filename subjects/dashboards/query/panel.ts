@@ -173,9 +173,13 @@ class PanelRun {
     const queryMinStepMs = this.#minStepMs(panelQuery);
     // A formula needs the same steps in all queries, so the longest one applies to all.
     const alignedQueries = panel.formulas.length > 0 ? panel.queries : [panelQuery];
-    const stepLengths = alignedQueries.map((each) => Math.max(this.stepMs, this.#minStepMs(each)));
-    const multipliedSteps = alignedQueries.map((each, at) => (stepLengths[at] as number) * getEffectiveFactor(each));
-    const multipleMs = Math.max(...alignedQueries.map((each) => getMinStepMs(this.#findQuery(each) ?? query)));
+    const stepLengths = alignedQueries.map((alignedQuery) => Math.max(this.stepMs, this.#minStepMs(alignedQuery)));
+    const multipliedSteps = alignedQueries.map(
+      (alignedQuery, at) => (stepLengths[at] as number) * getEffectiveFactor(alignedQuery),
+    );
+    const multipleMs = Math.max(
+      ...alignedQueries.map((alignedQuery) => getMinStepMs(this.#findQuery(alignedQuery) ?? query)),
+    );
     const [plainMs = 0, stepMs = 0] = [stepLengths, multipliedSteps].map(
       (each) => Math.ceil(Math.max(...each) / multipleMs) * multipleMs,
     );

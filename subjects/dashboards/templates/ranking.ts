@@ -27,9 +27,9 @@ export const computeFilledShare = (template: Pick<TemplateStatus, 'panels'>): nu
 
 export const rankTemplates = (templates: readonly TemplateStatus[]): TemplateStatus[] =>
   templates.toSorted(
-    (one, other) =>
-      (computeFilledShare(other) ?? 0) - (computeFilledShare(one) ?? 0) ||
-      other.dashboards - one.dashboards ||
-      other.favourites - one.favourites ||
-      one.template.document.name.localeCompare(other.template.document.name, 'en'),
+    (left, right) =>
+      (computeFilledShare(right) ?? 0) - (computeFilledShare(left) ?? 0) ||
+      right.dashboards - left.dashboards ||
+      right.favourites - left.favourites ||
+      left.template.document.name.localeCompare(right.template.document.name, 'en'),
   );

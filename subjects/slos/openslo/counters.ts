@@ -83,9 +83,9 @@ const additiveFunctions = new Set(['rate', 'increase', 'sum_over_time', 'count_o
 
 /** Returns whether an expression is a sum of counts over a slice. */
 const isCount = (node: Expression, sliceMs: number): boolean => {
-  if (node.kind === 'parentheses') return isCount(node.innerPath, sliceMs);
+  if (node.kind === 'parentheses') return isCount(node.innerExpression, sliceMs);
   if (node.kind === 'aggregation')
-    return node.operator === 'sum' && node.grouping.length === 0 && isCount(node.innerPath, sliceMs);
+    return node.operator === 'sum' && node.grouping.length === 0 && isCount(node.innerExpression, sliceMs);
   if (node.kind === 'binary')
     return (
       (node.operator === '+' || node.operator === '-') && isCount(node.left, sliceMs) && isCount(node.right, sliceMs)
@@ -95,7 +95,7 @@ const isCount = (node: Expression, sliceMs: number): boolean => {
   return range?.kind === 'range' && range.rangeMs === sliceMs;
 };
 
-const unwrap = (node: Expression): Expression => (node.kind === 'parentheses' ? unwrap(node.innerPath) : node);
+const unwrap = (node: Expression): Expression => (node.kind === 'parentheses' ? unwrap(node.innerExpression) : node);
 
 /** Splits the ratio of errors (`a / b` or `1 - c / b`) into its two counts, for a window of one slice. */
 export const splitErrorRatio = (text: string, sliceMs: number): RatioSplit => {

@@ -134,7 +134,7 @@ export const readLabels = (fields: Fields, key: string): Record<string, string> 
   for (const name of labels?.keys ?? []) {
     const value = labels?.value(name);
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-    if (values.every((each) => ['string', 'number', 'boolean'].includes(typeof each))) texts[name] = values.join(',');
+    if (values.every((value) => ['string', 'number', 'boolean'].includes(typeof value))) texts[name] = values.join(',');
     else labels?.fail(name, 'must be a string or a list of strings');
   }
   return texts;

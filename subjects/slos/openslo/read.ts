@@ -116,7 +116,7 @@ type RatioIndicator = Exclude<Indicator, ThresholdIndicator>;
 
 const toThresholdFields = (indicator: ThresholdIndicator, objective: Fields, slice: string) => {
   const [op, threshold] = [objective.text('op'), objective.number('value')];
-  const operator = sloOperators.find((each) => each === op);
+  const operator = sloOperators.find((sloOperator) => sloOperator === op);
   if (op !== undefined && operator === undefined)
     return objective.fail('op', `must be one of ${sloOperators.join(', ')}`);
   const value = indicator.value({ counter: false, slice });

@@ -178,7 +178,7 @@ export const writeOpenSlo = (
   const problems = version === 'v1alpha' ? findUnsupportedFields(slo) : [];
   if (problems.length > 0) return { problems };
   const { spec, objective } = toIndicator(slo, version);
-  const [apiVersion] = Object.entries(versions).find(([, each]) => each === version) ?? [];
+  const [apiVersion] = Object.entries(versions).find(([, value]) => value === version) ?? [];
   const document = {
     apiVersion,
     kind: 'SLO',

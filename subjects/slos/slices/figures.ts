@@ -87,21 +87,21 @@ export const emptyTally: Tally = {
   byTotal: new Map(),
 };
 
-const mergeTotals = (one: Tally['byTotal'], other: Tally['byTotal']): Tally['byTotal'] => {
-  if (one === undefined || other === undefined) return undefined;
-  const merged = new Map(one);
-  for (const [total, good] of other) merged.set(total, (merged.get(total) ?? 0n) + good);
+const mergeTotals = (left: Tally['byTotal'], right: Tally['byTotal']): Tally['byTotal'] => {
+  if (left === undefined || right === undefined) return undefined;
+  const merged = new Map(left);
+  for (const [total, good] of right) merged.set(total, (merged.get(total) ?? 0n) + good);
   return merged.size > maxExactTotals ? undefined : merged;
 };
 
 /** Returns the sum of two counts of disjoint slices. */
-export const addTallies = (one: Tally, other: Tally): Tally => ({
-  good: one.good + other.good,
-  total: one.total + other.total,
-  slices: one.slices + other.slices,
-  sliceTargetCount: one.sliceTargetCount + other.sliceTargetCount,
-  shares: one.shares + other.shares,
-  byTotal: mergeTotals(one.byTotal, other.byTotal),
+export const addTallies = (left: Tally, right: Tally): Tally => ({
+  good: left.good + right.good,
+  total: left.total + right.total,
+  slices: left.slices + right.slices,
+  sliceTargetCount: left.sliceTargetCount + right.sliceTargetCount,
+  shares: left.shares + right.shares,
+  byTotal: mergeTotals(left.byTotal, right.byTotal),
 });
 
 /** Counts slices. */

@@ -6,8 +6,8 @@ export interface Fraction {
   readonly denominator: bigint;
 }
 
-const computeGreatestDivisor = (one: bigint, other: bigint): bigint => {
-  let [larger, smaller] = [one < 0n ? -one : one, other < 0n ? -other : other];
+const computeGreatestDivisor = (left: bigint, right: bigint): bigint => {
+  let [larger, smaller] = [left < 0n ? -left : left, right < 0n ? -right : right];
   while (smaller !== 0n) [larger, smaller] = [smaller, larger % smaller];
   return larger;
 };
@@ -29,24 +29,24 @@ export const decimalToFraction = (value: number): Fraction => {
   return power >= 0 ? createFraction(scaled * 10n ** BigInt(power)) : createFraction(scaled, 10n ** BigInt(-power));
 };
 
-export const add = (one: Fraction, other: Fraction): Fraction =>
+export const add = (left: Fraction, right: Fraction): Fraction =>
   createFraction(
-    one.numerator * other.denominator + other.numerator * one.denominator,
-    one.denominator * other.denominator,
+    left.numerator * right.denominator + right.numerator * left.denominator,
+    left.denominator * right.denominator,
   );
-export const subtract = (one: Fraction, other: Fraction): Fraction =>
+export const subtract = (left: Fraction, right: Fraction): Fraction =>
   createFraction(
-    one.numerator * other.denominator - other.numerator * one.denominator,
-    one.denominator * other.denominator,
+    left.numerator * right.denominator - right.numerator * left.denominator,
+    left.denominator * right.denominator,
   );
-export const multiply = (one: Fraction, other: Fraction): Fraction =>
-  createFraction(one.numerator * other.numerator, one.denominator * other.denominator);
-export const divide = (one: Fraction, other: Fraction): Fraction =>
-  createFraction(one.numerator * other.denominator, one.denominator * other.numerator);
+export const multiply = (left: Fraction, right: Fraction): Fraction =>
+  createFraction(left.numerator * right.numerator, left.denominator * right.denominator);
+export const divide = (left: Fraction, right: Fraction): Fraction =>
+  createFraction(left.numerator * right.denominator, left.denominator * right.numerator);
 
 /** Returns a negative number, 0 or a positive number if `one` is less than, equal to or greater than `other`. */
-export const compare = (one: Fraction, other: Fraction): number => {
-  const difference = one.numerator * other.denominator - other.numerator * one.denominator;
+export const compare = (left: Fraction, right: Fraction): number => {
+  const difference = left.numerator * right.denominator - right.numerator * left.denominator;
   if (difference === 0n) return 0;
   return difference < 0n ? -1 : 1;
 };
@@ -57,8 +57,8 @@ export const sumFractions = (terms: readonly Fraction[]): Fraction => {
   while (level.length > 1) {
     const next: Fraction[] = [];
     for (let index = 0; index < level.length; index += 2) {
-      const [one = createFraction(0n), other] = [level[index], level[index + 1]];
-      next.push(other === undefined ? one : add(one, other));
+      const [fraction = createFraction(0n), other] = [level[index], level[index + 1]];
+      next.push(other === undefined ? fraction : add(fraction, other));
     }
     level = next;
   }

@@ -83,7 +83,7 @@ const createMember = (query: SloQuery, slo: MeasuredSlo, endsMs: readonly number
   const { sliceMs } = slo.objective;
   const lengths = (query.windows ?? [])
     .map((text) => Number((parseDuration(text) ?? 0n) / msNs))
-    .toSorted((one, other) => other - one);
+    .toSorted((left, right) => right - left);
   if (lengths.some((ms) => ms % sliceMs !== 0))
     throw createValidationError('windows', `must be whole slices of the objective, ${sliceMs / 60_000}m each`);
   return {
@@ -108,8 +108,8 @@ interface SloValue {
 }
 
 const findLowestRate = (rates: readonly (Fraction | undefined)[]): Fraction | undefined =>
-  rates.reduce((one, other) =>
-    one === undefined || other === undefined ? undefined : compare(one, other) <= 0 ? one : other,
+  rates.reduce((left, right) =>
+    left === undefined || right === undefined ? undefined : compare(left, right) <= 0 ? left : right,
   );
 
 const computeValue = (

@@ -67,7 +67,7 @@ export const readSlicesBySeries = async (
     },
     { maxResultRows: 2_000_000 },
   );
-  const slicesByKey = new Map<string, MeasuredSlice[]>(sloSeries.map((one) => [toSeriesKey(one), []]));
+  const slicesByKey = new Map<string, MeasuredSlice[]>(sloSeries.map((sloSeries) => [toSeriesKey(sloSeries), []]));
   for (const { slo_id: sloId, series, at_second, own, own_billionths, every, every_billionths } of rows)
     slicesByKey
       .get(toSeriesKey({ sloId, series }))
@@ -167,5 +167,5 @@ export const findChangedSlices = (
       return good !== oldGood || total !== oldTotal;
     }),
     ...before.flatMap(([beginMs]) => (newStarts.has(beginMs) ? [] : [[beginMs, 0, 0] as const])),
-  ].toSorted(([one], [other]) => one - other);
+  ].toSorted(([left], [right]) => left - right);
 };

@@ -256,7 +256,7 @@ export const readSumsBetween = async (
   const remainingDays =
     stale === 'too many' ? undefined : { ...stale, days: [...[...partialDays].map(formatDay), ...stale.staleForAll] };
   if (remainingDays?.days.length === 0 && remainingDays.staleForSome.length === 0)
-    return (one) => tallies.of(one, objective);
+    return (sloSeries) => tallies.of(sloSeries, objective);
   const remainingCondition =
     remainingDays === undefined
       ? ''
@@ -285,7 +285,7 @@ export const readSumsBetween = async (
     { maxResultRows: 1_000_000 },
   );
   for (const row of rows) tallies.add(row);
-  return (one) => tallies.of(one, objective);
+  return (sloSeries) => tallies.of(sloSeries, objective);
 };
 
 /** Returns the sums of equally long parts of a window. */

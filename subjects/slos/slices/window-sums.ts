@@ -22,14 +22,14 @@ const noSums: Sums = {
   slicesWithData: 0,
 };
 
-const combineSums = (operation: typeof add, one: Sums, other: Sums, sign: 1 | -1): Sums => ({
-  good: operation(one.good, other.good),
-  bad: operation(one.bad, other.bad),
-  total: operation(one.total, other.total),
-  slicesWithData: one.slicesWithData + sign * other.slicesWithData,
+const combineSums = (operation: typeof add, left: Sums, right: Sums, sign: 1 | -1): Sums => ({
+  good: operation(left.good, right.good),
+  bad: operation(left.bad, right.bad),
+  total: operation(left.total, right.total),
+  slicesWithData: left.slicesWithData + sign * right.slicesWithData,
 });
 
-/** Returns the sums of any window between cuts, computed as the difference of two cumulative sums. */
+/** Returns the sums of any window between two of the boundaries, computed as the difference of two cumulative sums. */
 export const createWindowSums = (
   boundariesMs: readonly number[],
   partSums: readonly Sums[],
@@ -73,8 +73,11 @@ export const readWindows = async (
   const toCountingKey = ({ objective: { budgeting, sliceTarget } }: SloWindows): string =>
     JSON.stringify([budgeting, sliceTarget]);
   // A window divides the days in which it begins and ends, for all SLOs of the same statement.
-  const toLengthsKey = (one: SloWindows): string =>
-    JSON.stringify([one.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)), one.excluded ?? []]);
+  const toLengthsKey = (sloWindows: SloWindows): string =>
+    JSON.stringify([
+      sloWindows.windows.map(({ fromMs, toMs }) => Math.round((toMs - fromMs) / hourMs)),
+      sloWindows.excluded ?? [],
+    ]);
   const byLengths = Map.groupBy(
     indexes,
     (index) => `${toCountingKey(getWindows(index))} ${toLengthsKey(getWindows(index))}`,
@@ -90,7 +93,7 @@ export const readWindows = async (
           [window, ...clipTimes(window, excluded)].flatMap(({ fromMs, toMs }) => [fromMs, toMs]),
         ),
       );
-      const boundariesMs = [...new Set(boundaries)].toSorted((one, other) => one - other);
+      const boundariesMs = [...new Set(boundaries)].toSorted((left, right) => left - right);
       const [first] = members as [SloWindows];
       const getPartSums = await readSumsBetween(reading, members, boundariesMs, toObjective(first.objective));
       for (const index of group)

@@ -11,8 +11,8 @@ export const parseHost = (url: string): string | undefined => {
 export const findUrlProblem = (url: string, schemes: readonly string[]): string | undefined => {
   // A variable may contain the entire URL.
   if (url.startsWith('{{')) return undefined;
-  const scheme = schemes.find((one) => url.toLowerCase().startsWith(`${one}://`));
-  if (scheme === undefined) return `must begin with ${schemes.map((one) => `${one}://`).join(' or ')}`;
+  const scheme = schemes.find((value) => url.toLowerCase().startsWith(`${value}://`));
+  if (scheme === undefined) return `must begin with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`;
   const filledUrl = url.replace(/\{\{[^{}]*\}\}/g, 'x');
   if (!URL.canParse(filledUrl)) return 'is not a valid address';
   const { username, password } = new URL(filledUrl);

@@ -32,8 +32,8 @@ export const websocket = defineCheckType({
     return [
       ...(urlProblem === undefined ? [] : [{ path: 'url', message: urlProblem }]),
       ...findHeaderProblems(handshakeHeaders, 'headers', isHandshakeHeader),
-      ...protocols.flatMap((one, index) =>
-        protocols.indexOf(one) === index ? [] : [{ path: `protocols.${index}`, message: 'is repeated' }],
+      ...protocols.flatMap((protocol, index) =>
+        protocols.indexOf(protocol) === index ? [] : [{ path: `protocols.${index}`, message: 'is repeated' }],
       ),
       ...findProblems(assertions, [
         'body',

@@ -14,8 +14,10 @@ import {
 } from '../../../web/frame/address.ts';
 import { projectScope } from '../../../web/frame/project.ts';
 import { getDataLink, listQueryLinks } from '../../../web/frame/query-links.ts';
+import { setTimePreferences } from '../../../web/frame/shown-time.ts';
 import {
   findRangeProblems,
+  recentRanges,
   setRange,
   timeRange,
   toMilliseconds,
@@ -82,8 +84,38 @@ test('a range has an error for each of its ends', (t) => {
   t.deepEqual(Object.keys(findRangeProblems({ from: 'a', to: 'now' })), ['from']);
   t.deepEqual(Object.keys(findRangeProblems({ from: 'a', to: 'b' })), ['from', 'to']);
   t.deepEqual(findRangeProblems({ from: 'now', to: 'now-1h' }), { from: 'The start must be before the end.' });
+});
+
+test.serial('a range has a title that people read, in the time zone for display', (t) => {
+  setTimePreferences({ timeZone: 'Asia/Kolkata', timeFormat: '24h', dateFormat: 'iso' });
   t.is(toRangeTitle({ from: 'now-24h', to: 'now' }), 'Last 24 hours');
-  t.is(toRangeTitle({ from: 'now-24h', to: 'now-1h' }), 'now-24h to now-1h');
+  t.is(toRangeTitle({ from: 'now-45m', to: 'now' }), 'Last 45 minutes');
+  t.is(toRangeTitle({ from: 'now-1d', to: 'now' }), 'Last 1 day');
+  const at = (time: string): string => `2026-11-28T${time}Z`;
+  t.is(toRangeTitle({ from: at('10:00:00.000'), to: at('11:30:00') }), 'Nov 28, 15:30 – 17:00');
+  t.is(toRangeTitle({ from: at('10:00:04.000'), to: at('10:02:00') }), 'Nov 28, 15:30:04 – 15:32:00');
+  t.is(toRangeTitle({ from: at('10:00:00.000'), to: at('20:00:00') }), 'Nov 28, 15:30 – Nov 29, 01:30');
+  setTimePreferences({ timeZone: 'browser', timeFormat: '24h', dateFormat: 'iso' });
+});
+
+test.serial('a typed time without a time zone is of the time zone for display', (t) => {
+  setTimePreferences({ timeZone: 'Asia/Kolkata', timeFormat: '24h', dateFormat: 'iso' });
+  t.is(toRequestTime('2026-11-28 15:30'), '2026-11-28T10:00:00.000Z');
+  t.is(toRequestTime('2026-11-28T15:30:05'), '2026-11-28T10:00:05.000Z');
+  t.is(toRequestTime('2026-11-28'), '2026-11-27T18:30:00.000Z');
+  t.is(toRequestTime('2026-11-28T15:30:00Z'), '2026-11-28T15:30:00Z');
+  t.is(toRequestTime('2026-11-99 15:30'), '2026-11-99 15:30');
+  setTimePreferences({ timeZone: 'browser', timeFormat: '24h', dateFormat: 'iso' });
+});
+
+test.serial('recent ranges are those that are not presets, the latest first, each once', (t) => {
+  const [first, second] = [
+    { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
+    { from: 'now-45m', to: 'now' },
+  ];
+  for (const range of [first, second, { from: 'now-1h', to: 'now' }, first]) setRange(range);
+  t.deepEqual(recentRanges.value, [first, second]);
+  setRange({ from: 'now-1h', to: 'now' });
 });
 
 test.serial('a query leads to its records or its metric, and to a rule', (t) => {

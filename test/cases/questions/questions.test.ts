@@ -2,7 +2,9 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
+import { findNamedService } from '../../../subjects/questions/named-services.ts';
 import { describeQuery } from '../../../subjects/questions/sentence.ts';
+import { splitWords } from '../../../subjects/questions/words.ts';
 import { answerTo, defaultRange, nowMs } from './question-case.ts';
 import { shop } from './shop.ts';
 import { trades, tradesWithUnknownWords } from './trades.ts';
@@ -102,6 +104,30 @@ test('an unknown name is rejected with similar names', (t) => {
   if (understood.is !== 'refusal') return;
   t.deepEqual(understood.refusal.nearest, ['payment.method']);
   t.regex(understood.refusal.reason, /no stored data is named "payment.metod2".*like it: payment.method/);
+});
+
+test('a question about a cause returns the service that it names', (t) => {
+  const services = [
+    'why is checkout slow',
+    'Why did Checkout fail?',
+    'why is it slow',
+    'root cause of checkout’s errors',
+  ].map((question) => {
+    const understood = read(question);
+    return understood.is === 'refusal' && understood.refusal.service;
+  });
+  t.deepEqual(services, ['checkout', 'checkout', null, 'checkout']);
+});
+
+test('a service is named without its namespace unless several have the name', (t) => {
+  const findIn = (services: readonly string[]) => {
+    const fields = { fields: [] };
+    const words = splitWords('why is the api gateway slow');
+    return findNamedService(words, { logs: { services: [], ...fields }, traces: { services, ...fields }, metrics: [] });
+  };
+  t.is(findIn(['shop/api-gateway', 'shop/gateway', 'gateway']), 'gateway');
+  t.is(findIn(['shop/api-gateway', 'shop/gateway']), 'shop/api-gateway');
+  t.is(findIn(['shop/gateway', 'bank/gateway']), null);
 });
 
 test('questions for other operations return the name of the operation', (t) => {

@@ -14,7 +14,7 @@ import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { type Alert, acknowledgeCall, createSilenceCall } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
 import { NotifiedChannels } from './notifications.tsx';
-import { formatValue } from './shown.ts';
+import { formatAlertValue } from './shown.ts';
 import { SilenceFields } from './silence-span.tsx';
 
 const AcknowledgeForm = ({ id }: { readonly id: string }) => {
@@ -95,7 +95,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
         values={{
           state,
           severity,
-          value: formatValue(value),
+          value: formatAlertValue({ value, reason: alert.reason }),
           'pending since': formatIsoTime(since),
           'firing since': formatIsoTime(startedAt),
           'last evaluation': formatIsoTime(evaluatedAt),

@@ -8,7 +8,7 @@ import { toMidSentenceTitle } from '../../frame/title-in-sentence.ts';
 import { recordingGroupsCall } from './calls.ts';
 import { Channels } from './channels/channels.tsx';
 import { ActiveAlerts } from './now.tsx';
-import { Routing } from './routing.tsx';
+import { Routing } from './routing/routing.tsx';
 import { Rules } from './rules.tsx';
 import { Silences } from './silences.tsx';
 
@@ -29,7 +29,7 @@ const parts: readonly Tab[] = [
     View: lazyLoad(async () => (await import('./maintenance.tsx')).Maintenance),
   },
   { name: 'routing', title: 'Routing', View: Routing },
-  { name: 'channels', title: 'Channels', View: Channels },
+  { name: 'channels', title: 'Contact points', View: Channels },
 ];
 
 /** Parts without a tab of their own; the rules part links to them */

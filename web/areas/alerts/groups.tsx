@@ -8,7 +8,7 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { groupsCall } from './calls.ts';
-import { formatLabels, formatValue } from './shown.ts';
+import { formatAlertValue, formatLabels } from './shown.ts';
 
 export const RuleInstances = ({ ruleId }: { readonly ruleId: string }) => {
   const { response, error } = useQuery(groupsCall, { params: { id: ruleId }, query: { limit: 100 } });
@@ -30,7 +30,7 @@ export const RuleInstances = ({ ruleId }: { readonly ruleId: string }) => {
                   </Link>
                 </td>
                 <td class={state === 'firing' ? `text-${toSeverityLevel(severity)}` : ''}>{state}</td>
-                <td>{formatValue(value)}</td>
+                <td>{formatAlertValue({ value, reason })}</td>
                 <td>{renderText(reason)}</td>
                 <td>{formatIsoTime(since)}</td>
               </tr>

@@ -6,7 +6,7 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { historyCall } from './calls.ts';
-import { formatLabels, formatValue } from './shown.ts';
+import { formatAlertValue, formatLabels } from './shown.ts';
 
 export const History = createListView({
   title: 'Alert history',
@@ -24,7 +24,7 @@ export const History = createListView({
       <span class={to === 'firing' ? `text-${toSeverityLevel(severity)}` : ''}>{isTest ? `${to} (test)` : to}</span>
     ),
     Severity: ({ severity }) => severity,
-    Value: ({ value }) => formatValue(value),
+    Value: (transition) => formatAlertValue(transition),
     Reason: ({ reason }) => reason,
   },
   numericColumns: ['Value'],

@@ -8,10 +8,10 @@ import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { refreshCount } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { AlertPanel } from './alert-panel.tsx';
 import { type Alert, alertsCall } from './calls.ts';
-import { formatLabels, formatValue } from './shown.ts';
+import { formatAlertValue, formatLabels } from './shown.ts';
 
 const alertPages = new PagedList(alertsCall, ({ items }) => items);
 
@@ -24,7 +24,7 @@ const renderCells = ({ state, severity, ruleName, labels, value, reason, since, 
   severity ?? '',
   <bdi key="rule">{renderText(ruleName)}</bdi>,
   <bdi key="labels">{renderText(formatLabels(labels))}</bdi>,
-  formatValue(value),
+  formatAlertValue({ value, reason }),
   <bdi key="why">{renderText(reason)}</bdi>,
   since === null ? '' : formatTime(Date.parse(since)),
 ];

@@ -18,7 +18,7 @@ import { formatTime } from '../../frame/shown-time.ts';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { SelectFilters } from '../../lists/declared-list.tsx';
 import { noDataFilter } from '../../lists/empty-results-filter.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { LoadedItem } from '../../lists/read-one.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';

@@ -1,9 +1,25 @@
 /** Formats alerts and their rules */
+import { formatQuantity } from '../../charts/values.ts';
 import type { Rule, Silence } from './calls.ts';
 
 const numberFormat = new Intl.NumberFormat('en', { maximumSignificantDigits: 6 });
 
 export const formatValue = (value: number | null): string => (value === null ? '' : numberFormat.format(value));
+
+/** Matches the value with its unit at the start of a reason, such as `2464.44 ms is above 500 ms` */
+const valueOfReason = /^(-?\d[\d.]*(?:e[+-]?\d+)?) ([^\s\d]\S*) is /;
+
+/** Formats the value of an alert with the unit that its reason states; without one, the number. */
+export const formatAlertValue = ({
+  value,
+  reason,
+}: {
+  readonly value: number | null;
+  readonly reason: string;
+}): string => {
+  const [, number, unit] = valueOfReason.exec(reason) ?? [];
+  return unit === undefined ? formatValue(value) : formatQuantity(Number(number), unit);
+};
 
 const labelsInOtherColumns = new Set(['alertname', 'severity']);
 

@@ -8,6 +8,7 @@ import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
+import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { createSilenceCall, expireSilenceCall, replaceSilenceCall, type Silence, silencesCall } from './calls.ts';
@@ -71,12 +72,7 @@ const SilenceTable = () => {
   const { response, isLoading } = silencePages.first.state.value;
   if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   const silences = silencePages.items.value.filter(({ state }) => state !== 'expired');
-  if (silences.length === 0)
-    return (
-      <p class="said" role="status">
-        No active or scheduled silences.
-      </p>
-    );
+  if (silences.length === 0) return <EmptyView title="No active or scheduled silences." />;
   return (
     <table class="figures">
       <TableHeader columns={[...columns, ...(isPermitted(expireSilenceCall) ? ['Actions'] : [])]} />

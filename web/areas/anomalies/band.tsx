@@ -1,6 +1,6 @@
 /** Chart of a series with its expected values */
 import { useMemo } from 'preact/hooks';
-import { type TimeSeries, TimeSeriesChart } from '../../charts/over-time.tsx';
+import { type TimeSeries, TimeSeriesChart } from '../../charts/time-series.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import type { AnomalyDetails } from './calls.ts';
 
@@ -29,7 +29,10 @@ export const ExpectedRangeChart = ({ anomaly }: { readonly anomaly: AnomalyDetai
   const [first, last] = [steps[0], steps.at(-1)];
   if (first === undefined || last === undefined)
     return <p class="soft">The data points of this anomaly have expired.</p>;
-  const boundaryTimes = [begin, ...(end === null ? [] : [end])].map((time) => Date.parse(time));
+  const marks = [
+    { at: Date.parse(begin), title: 'Anomaly begins' },
+    ...(end === null ? [] : [{ at: Date.parse(end), title: 'Anomaly ends' }]),
+  ];
   return (
     <TimeSeriesChart
       title={`${seriesInfo.name || 'Series'} and expected range`}
@@ -39,7 +42,7 @@ export const ExpectedRangeChart = ({ anomaly }: { readonly anomaly: AnomalyDetai
       to={last}
       height={160}
       group="anomaly"
-      marks={boundaryTimes}
+      marks={marks}
       legend={true}
       bands={[[2, 3, 0]]}
     />

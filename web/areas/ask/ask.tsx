@@ -7,18 +7,19 @@ import type { answerQuestion } from '../../../api/groups/ai/query.ts';
 import { ResultView } from '../../charts/result.tsx';
 import type { ResponseBody } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { readParam } from '../../frame/address.ts';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { listQueryLinks } from '../../frame/query-links.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { displayTimeZone } from '../../frame/shown-time.ts';
+import { displayTimeZone, getTimeZoneName } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { QuestionForm } from './box.tsx';
-import { answerQuestionCall, documentsCall, getTimeZoneName, runbookAnswerCall, suggestionsCall } from './calls.ts';
+import { answerQuestionCall, documentsCall, runbookAnswerCall, suggestionsCall } from './calls.ts';
+import { CauseAnswer, useServiceNames } from './cause-answer.tsx';
 
 const questionQuery = new ApiQuery(answerQuestionCall);
 
@@ -63,20 +64,88 @@ const MeaningDetails = ({ meaning }: { readonly meaning: InterpretedQuery }) => 
   </>
 );
 
+/** Areas that answer what a query cannot, by the operation that the API names */
+const answeringAreas: Readonly<Record<string, readonly [title: string, path: string]>> = {
+  'GET /api/alerts': ['View alerts', '/alerts'],
+  'GET /api/incidents': ['View incidents', '/incidents'],
+  'GET /api/slos': ['View SLOs', '/slos'],
+  'GET /api/dashboards': ['View dashboards', '/dashboards'],
+  'GET /api/events': ['View events', '/events'],
+  'GET /api/audit': ['View audit log', '/settings/audit'],
+  'POST /api/ai/forecast': ['Forecast a metric', '/explore-metrics'],
+  'POST /api/ai/detect': ['View anomalies', '/anomalies'],
+};
+
 const UninterpretedQuestion = ({
-  refusal: { reason, nearest, operation, words },
+  refusal: { code, reason, nearest, operation, service, words },
 }: {
   readonly refusal: NonNullable<Answer['refusal']>;
-}) => (
-  <>
-    <p class="problem" role="status">
-      {renderText(reason)}
-    </p>
-    {nearest.length === 0 ? null : <p>Available: {renderText(nearest.join(', '))}.</p>}
-    {operation === null ? null : <p>API operation that answers this question: {renderText(operation)}.</p>}
-    <Interpretation phraseMappings={words} />
-  </>
-);
+}) => {
+  if (code === 'cause') return <CauseAnswer service={service} />;
+  const [title, path] = answeringAreas[operation ?? ''] ?? [];
+  return (
+    <>
+      <p class="problem" role="status">
+        {renderText(reason)}
+      </p>
+      {nearest.length === 0 ? null : <p>Available: {renderText(nearest.join(', '))}.</p>}
+      {title === undefined || path === undefined ? null : (
+        <p>
+          <Link url={toArea(path)}>{title}</Link>
+        </p>
+      )}
+      {words.length === 0 ? null : <Interpretation phraseMappings={words} />}
+    </>
+  );
+};
+
+const ask = (question: string): void => setParams({ q: question });
+
+const QuestionButtons = ({ title, questions }: { readonly title: string; readonly questions: readonly string[] }) =>
+  questions.length === 0 ? null : (
+    <section aria-label={title}>
+      <h2>{title}</h2>
+      <ul class="links">
+        {questions.map((question) => (
+          <li key={question}>
+            <button type="button" class="plain" onClick={() => ask(question)}>
+              {renderText(question)}
+            </button>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+
+const listQuestions = (service: string): readonly string[] => [
+  `Why is ${service} slow?`,
+  `p95 duration of ${service} over time`,
+  `errors of ${service} in the last hour`,
+];
+
+/** Questions about services of the organization, before the first question. */
+const ExampleQuestions = () => {
+  const [first, second] = useServiceNames(2);
+  const questions = [
+    ...(first === undefined ? [] : listQuestions(first)),
+    ...(second === undefined ? [] : listQuestions(second).slice(0, 1)),
+    'failed requests by service in the last hour',
+    'logs by severity',
+  ];
+  return <QuestionButtons title="Examples" questions={questions} />;
+};
+
+/** Questions that continue the answered one, about a service that it names. */
+const FollowUpQuestions = ({ question }: { readonly question: string }) => {
+  const service = useServiceNames(100).find((name) => question.toLowerCase().includes(name.toLowerCase()));
+  if (service === undefined) return null;
+  return (
+    <QuestionButtons
+      title="Follow-up questions"
+      questions={listQuestions(service).filter((other) => other !== question)}
+    />
+  );
+};
 
 const QueryAnswerView = ({
   queryAnswer: { answer: response, alternatives, refusal },
@@ -98,9 +167,9 @@ const QueryAnswerView = ({
     );
   return (
     <>
-      <MeaningDetails meaning={response} />
       {response.emptyReason === null ? null : <p role="status">{renderText(response.emptyReason)}</p>}
       <ResultView result={response.result} title={response.sentence} />
+      <MeaningDetails meaning={response} />
       <Interpretation phraseMappings={response.words} />
     </>
   );
@@ -129,9 +198,12 @@ const QuestionView = () => {
       {response === undefined || question === '' ? null : (
         <div class={isLoading ? 'old' : ''}>
           <QueryAnswerView queryAnswer={response} />
+          <FollowUpQuestions question={question} />
         </div>
       )}
-      {question === '' ? null : (
+      {question === '' ? (
+        <ExampleQuestions />
+      ) : (
         <Freshness queryState={{ ...questionQuery.state.value, response: response?.answer?.result ?? response }} />
       )}
     </>

@@ -1,4 +1,4 @@
-/** API calls of the Ask area, and the time zone that they send */
+/** API calls of the Ask area */
 import type { answerQuestion } from '../../../api/groups/ai/query.ts';
 import type { answerFromRunbooks } from '../../../api/groups/ai/runbook-answer.ts';
 import type {
@@ -9,7 +9,6 @@ import type {
 import type { searchRunbooks } from '../../../api/groups/ai/runbook-search.ts';
 import type { applySuggestion, dismissSuggestion, listSuggestions } from '../../../api/groups/ai/suggestions.ts';
 import { declareCall, type ResponseBody, type WithFilters } from '../../client/call.ts';
-import { displayTimeZone } from '../../frame/shown-time.ts';
 
 export const answerQuestionCall = declareCall<typeof answerQuestion>('POST', '/api/ai/query');
 export const suggestionsCall = declareCall<typeof listSuggestions>('GET', '/api/ai/suggestions');
@@ -26,7 +25,3 @@ export type RunbookAnswer = ResponseBody<typeof answerFromRunbooks>;
 export type PassageSearchResult = ResponseBody<typeof searchRunbooks>;
 export type Passage = PassageSearchResult['items'][number];
 export type RunbookDocument = ResponseBody<typeof listRunbookDocuments>['items'][number];
-
-/** Returns the name of the user's time zone. */
-export const getTimeZoneName = (): string =>
-  displayTimeZone.value === 'browser' ? Intl.DateTimeFormat().resolvedOptions().timeZone : displayTimeZone.value;

@@ -10,11 +10,11 @@ import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { listQueryLinks } from '../../frame/query-links.ts';
 import { renderText } from '../../frame/shown-text.tsx';
+import { getTimeZoneName } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { QuestionForm } from './box.tsx';
 import {
-  getTimeZoneName,
   type Passage,
   type PassageSearchResult,
   type RunbookAnswer,

@@ -108,7 +108,7 @@ const VariableActions = ({ name, onClose }: { readonly name: string; readonly on
   return (
     <RemovalForm
       action={action}
-      labels={['Delete', 'Delete permanently']}
+      labels={['Delete', `Delete “${name}”`]}
       remove={() => action.run({ params: { name } })}
       onRemoved={onClose}
     >

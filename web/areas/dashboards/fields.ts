@@ -1,7 +1,7 @@
 /** Fields of a panel's results, each with its settings */
 import type { Result } from '../../../queries/result.ts';
-import { reduceValues, toNumberOrUndefined } from '../../charts/reduce.ts';
-import { formatQuantity } from '../../charts/values.ts';
+import { reduceSteps, toNumberOrUndefined } from '../../charts/reduce.ts';
+import { formatQuantity, nameSeries } from '../../charts/values.ts';
 import { toText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import type { Panel } from './calls.ts';
@@ -16,6 +16,10 @@ export interface PanelTable {
   readonly rows: readonly (readonly unknown[])[];
 }
 
+type PanelResult = Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'stepMs'> &
+  // Snapshots have none.
+  Partial<Pick<Result, 'partialSteps'>>;
+
 /** A panel to display, from a dashboard or a snapshot */
 export interface PanelData {
   readonly title: string;
@@ -24,7 +28,7 @@ export interface PanelData {
   readonly overrides: Panel['overrides'];
   /** Series name templates by query: `{{service}}` */
   readonly legends: Readonly<Record<string, string>>;
-  readonly results: Readonly<Record<string, Pick<Result, 'form' | 'series' | 'columns' | 'rows' | 'stepMs'>>>;
+  readonly results: Readonly<Record<string, PanelResult>>;
   readonly earlier: PanelData['results'];
   /** Tables produced by transformations */
   readonly tables: readonly PanelTable[];
@@ -40,6 +44,8 @@ export interface Field {
   readonly values: readonly unknown[];
   /** For a series: time of each value, in epoch milliseconds */
   readonly times?: readonly number[];
+  /** For a series: times of the values that cover a step only partly */
+  readonly partialSteps?: readonly number[];
   /** For an anomaly query: the role of the values (observed, expected, or a bound) and the series they belong to */
   readonly band?: { readonly role: string; readonly of: string };
   readonly settings: Settings;
@@ -71,11 +77,11 @@ const applySettings = (field: FieldWithoutSettings, panel: PanelData): Field => 
 const fillLegend = (legend: string, labels: Readonly<Record<string, string>>): string =>
   legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => labels[label.trim()] ?? '');
 
-const formatSeriesName = ({ name, labels }: Result['series'][number], legend: string): string => {
-  if (legend !== '' && !legend.startsWith('__')) return fillLegend(legend, labels);
-  const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
-};
+/** Returns the names of series: from the template if there is one, else from the labels in which they differ. */
+const formatSeriesNames = (series: Result['series'], legend: string): readonly string[] =>
+  legend === '' || legend.startsWith('__')
+    ? nameSeries(series)
+    : series.map(({ labels }) => fillLegend(legend, labels));
 
 /** Returns the band role of a series of an anomaly query, which is in its label `band`. */
 const toBand = (query: string, { name, labels: { band: role, ...others } }: Result['series'][number]) =>
@@ -92,18 +98,20 @@ const buildSeriesFields = (panel: PanelData, results: PanelData['results'], suff
     if (!hasTimes(points, times)) times = points.map(([time]) => time);
     return times;
   };
-  return Object.entries(results).flatMap(([query, { series }]) =>
-    series.map((series, index) => ({
+  return Object.entries(results).flatMap(([query, { series: allSeries, partialSteps = [] }]) => {
+    const names = formatSeriesNames(allSeries, panel.legends[query] ?? '');
+    return allSeries.map((series, index) => ({
       key: `${query} ${index}${suffix}`,
-      name: `${formatSeriesName(series, panel.legends[query] ?? '')}${suffix}`,
+      name: `${names[index] ?? ''}${suffix}`,
       query,
       type: 'number' as const,
       unit: series.unit,
       values: series.points.map(([, value]) => value),
       times: shareTimes(series.points),
+      partialSteps,
       ...toBand(query, series),
-    })),
-  );
+    }));
+  });
 };
 
 const buildColumnFields = ({ columns, rows }: PanelTable, query: string): FieldWithoutSettings[] =>
@@ -240,6 +248,10 @@ export const getValueTone = ({ settings }: Field, value: unknown): string | unde
   return highestStep === undefined ? undefined : colorToTone(highestStep.colour);
 };
 
+/** Returns the times of the steps that the range of a panel covers only partly. */
+export const getPartialSteps = ({ results, tables }: PanelData): readonly number[] =>
+  tables.length > 0 ? [] : [...new Set(Object.values(results).flatMap(({ partialSteps }) => partialSteps ?? []))];
+
 /** A single large value: of a series, a column or a row */
 export interface SingleValue {
   readonly key: string;
@@ -285,7 +297,7 @@ export const getSingleValues = (panel: PanelData): readonly SingleValue[] => {
         (field): SingleValue => ({
           key: field.key,
           name: field.name,
-          value: reduceValues(field.values, reducer),
+          value: reduceSteps(field, reducer),
           field,
         }),
       );

@@ -11,6 +11,7 @@ import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { refreshCount } from '../../frame/time-range.ts';
+import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
@@ -80,11 +81,7 @@ const DashboardTable = () => {
   const { response, isLoading } = pagedDashboards.first.state.value;
   if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   if (pagedDashboards.items.value.length === 0)
-    return (
-      <p class="said" role="status">
-        No dashboards found. Start from a template, or import dashboards from Grafana.
-      </p>
-    );
+    return <EmptyView title="No dashboards found. Start from a template, or import dashboards from Grafana." />;
   return (
     <ScrollRegion class="scrolled" label="Dashboards">
       <table class="figures texts">

@@ -109,7 +109,8 @@ export const SharedSnapshot = () => {
         <ErrorMessage error={error} />
         {isLoading ? <p class="said">Loading…</p> : null}
         {token === '' ? <p class="said">The link is incomplete: it must end with # and a token.</p> : null}
-        {response === undefined ? null : <SnapshotView snapshot={response} />}
+        {/* A failed link in an open tab shows no panels of the snapshot before it. */}
+        {response === undefined || error !== undefined ? null : <SnapshotView snapshot={response} />}
       </main>
     </>
   );

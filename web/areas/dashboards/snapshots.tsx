@@ -1,6 +1,7 @@
 /** Snapshots of a dashboard: created, displayed once as a link, listed and revoked */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { setParams } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -11,6 +12,7 @@ import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { createSnapshotCall, type Dashboard, revokeSnapshotCall, snapshotsCall } from './calls.ts';
+import { listPanelLabels } from './panel-labels.ts';
 
 interface SnapshotsProps {
   readonly dashboard: Dashboard;
@@ -20,12 +22,14 @@ interface SnapshotsProps {
 const CreateSnapshotForm = ({ dashboard, variables }: SnapshotsProps) => {
   const [action] = useState(() => new Action(createSnapshotCall));
   const [link, setLink] = useState('');
+  const panelLabels = listPanelLabels(dashboard.panels);
   const createSnapshot = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    const labels = String(formData.get('labels'))
+    const otherLabels = String(formData.get('labels'))
       .split(',')
       .map((label) => label.trim())
       .filter((label) => label !== '');
+    const labels = [...new Set([...formData.getAll('label').map(String), ...otherLabels])];
     const createdSnapshot = await action.run({
       params: { id: dashboard.id },
       body: {
@@ -47,8 +51,18 @@ const CreateSnapshotForm = ({ dashboard, variables }: SnapshotsProps) => {
         <label>
           Expires after (days) <input name="days" type="number" min={1} max={90} defaultValue="7" required={true} />
         </label>
+        {panelLabels.length === 0 ? null : (
+          <fieldset>
+            <legend>Keep labels</legend>
+            {panelLabels.map((label) => (
+              <label key={label} class="choice">
+                <input type="checkbox" name="label" value={label} defaultChecked={true} /> {renderText(label)}
+              </label>
+            ))}
+          </fieldset>
+        )}
         <label>
-          Included labels <input name="labels" placeholder="service, zone" autocomplete="off" spellcheck={false} />
+          Further labels <input name="labels" placeholder="service, zone" autocomplete="off" spellcheck={false} />
         </label>
         <label>
           <input type="checkbox" name="bodies" /> Include log bodies
@@ -60,7 +74,8 @@ const CreateSnapshotForm = ({ dashboard, variables }: SnapshotsProps) => {
         </p>
       ) : (
         <p role="status">
-          Copy this link now. It is shown only once: <a href={link}>{link}</a>
+          Copy this link now. It is shown only once: <a href={link}>{link}</a>{' '}
+          <CopyButton text={link} label="Copy link" />
         </p>
       )}
     </>
@@ -98,7 +113,7 @@ export const Snapshots = (props: SnapshotsProps) => {
         {response?.items.map((snapshot) => (
           <li key={snapshot.id}>
             <bdi>{renderText(snapshot.name)}</bdi> until {formatTime(Date.parse(snapshot.expiresAt)).slice(0, 16)},
-            opened {snapshot.opened} times{' '}
+            opened {snapshot.opened === 1 ? 'once' : `${snapshot.opened} times`}{' '}
             {isPermitted(revokeSnapshotCall) ? <RevokeButton id={snapshot.id} name={snapshot.name} /> : null}
           </li>
         ))}

@@ -1,6 +1,8 @@
 /** One dashboard: its variables, its panels, and its actions */
+
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
+import { CopyButton } from '../../components/copy-button.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
@@ -76,13 +78,18 @@ const exportFormats = [
   ['grafana', 'Grafana'],
 ] as const;
 
-const ExportMenu = ({ id }: { readonly id: string }) => (
+/** Everything that takes the dashboard to others: its address, a public snapshot, and files. */
+const ShareMenu = ({ id }: { readonly id: string }) => (
   <details class="menu">
-    <summary>Export</summary>
+    <summary>Share</summary>
     <div class="popup">
+      <CopyButton text={location.href} label="Copy link" />
+      <button type="button" class="plain" onClick={() => setParams({ show: 'snapshots' })}>
+        Public snapshot
+      </button>
       {exportFormats.map(([format, title]) => (
         <a key={format} href={`/api/dashboards/${encodeURIComponent(id)}/export?format=${format}`} download>
-          {title}
+          Export {title}
         </a>
       ))}
     </div>
@@ -99,18 +106,15 @@ const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; read
         Edit
       </button>
     ) : null}
-    {sidePanels.map((name) => (
-      <button
-        key={name}
-        type="button"
-        class="plain"
-        aria-pressed={readParam('show') === name}
-        onClick={() => setParams({ show: readParam('show') === name ? '' : name })}
-      >
-        {name === 'versions' ? 'Versions' : 'Snapshots'}
-      </button>
-    ))}
-    <ExportMenu id={dashboard.id} />
+    <button
+      type="button"
+      class="plain"
+      aria-pressed={readParam('show') === 'versions'}
+      onClick={() => setParams({ show: readParam('show') === 'versions' ? '' : 'versions' })}
+    >
+      Versions
+    </button>
+    <ShareMenu id={dashboard.id} />
   </>
 );
 

@@ -91,7 +91,7 @@ const IndicatorDetails = ({ indicator, onClose }: { readonly indicator: Indicato
       {isPermitted(deleteIndicatorCall) ? (
         <RemovalForm
           action={action}
-          labels={['Delete', 'Delete permanently']}
+          labels={['Delete', `Delete “${indicator.value}”`]}
           remove={() => action.run({ params: { id: indicator.id } })}
           onRemoved={onClose}
         />

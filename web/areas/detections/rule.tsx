@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { declareDeleteCall, declareReadCall } from '../../client/call.ts';
+import { Confirmation } from '../../components/confirmation.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
@@ -38,7 +39,6 @@ const RuleActions = ({ rule, onClose }: { readonly rule: Rule; readonly onClose:
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   const deleteRule = async (): Promise<void> => {
-    if (!confirm(`Delete the rule “${title}”? Its signals are retained.`)) return;
     if ((await deleteAction.run({ params: { id }, ifMatch: version })) === undefined) return;
     onClose();
     refresh();
@@ -51,9 +51,14 @@ const RuleActions = ({ rule, onClose }: { readonly rule: Rule; readonly onClose:
       <button type="button" class="plain" onClick={() => setIsEditing(true)}>
         Edit
       </button>
-      <button type="button" class="plain" onClick={() => void deleteRule()}>
-        Delete
-      </button>
+      <Confirmation
+        label="Delete"
+        title={<>Delete the rule “{renderText(title)}”?</>}
+        confirmLabel="Delete rule"
+        onConfirm={deleteRule}
+      >
+        Its signals are retained.
+      </Confirmation>
       <ErrorMessage error={action.error.value ?? deleteAction.error.value} />
       <BacktestSection id={id} />
       {rule.kind === 'rule' ? <SampleEventTest id={id} /> : null}

@@ -1,8 +1,8 @@
 /** Errors: groups by last occurrence, and a side panel */
 
 import { useEffect } from 'preact/hooks';
-import { Sparkline } from '../../charts/spark.tsx';
 import { PagedList } from '../../client/pages.ts';
+import { Sparkline } from '../../components/sparkline.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
@@ -11,7 +11,7 @@ import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { type ErrorGroup, errorsCall } from './calls.ts';
 import { ErrorPanel } from './error-panel.tsx';
 

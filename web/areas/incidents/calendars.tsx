@@ -16,6 +16,7 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
+import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { calendarFeedsCall, schedulesCall } from './calls.ts';
@@ -112,9 +113,7 @@ export const Calendars = () => {
       <ErrorMessage error={error} />
       <ScrollRegion class="scrolled" label="Calendars">
         {response === undefined ? null : response.items.length === 0 ? (
-          <p class="said" role="status">
-            No calendar links yet.
-          </p>
+          <EmptyView title="No calendar links yet." />
         ) : (
           <table class="figures texts">
             <TableHeader columns={['Shifts', 'Created by', 'Created', 'Actions']} />

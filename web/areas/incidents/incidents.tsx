@@ -13,7 +13,7 @@ import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { AssigneeFilter } from '../../lists/owner-select.tsx';
 import { LoadedItem } from '../../lists/read-one.tsx';
 import {

@@ -3,10 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import type { addOverride, deleteOverride } from '../../../api/groups/incidents/overrides.ts';
 import type { listShifts } from '../../../api/groups/incidents/shifts.ts';
 import { Action } from '../../client/action.ts';
-import { declareCall, type ResponseBody, toUrl } from '../../client/call.ts';
+import { declareCall, toUrl } from '../../client/call.ts';
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
+import { Link } from '../../frame/link.tsx';
 import { formatNames, type NamesById, onCall, useNames } from '../../frame/people.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
@@ -18,6 +20,8 @@ import { createListView } from '../../lists/declared-list.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { schedulesCall } from './calls.ts';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
+import { ShiftCalendar } from './shift-calendar.tsx';
+import { mergeShiftsAndGaps, type Shifts } from './shifts.ts';
 
 const shiftsCall = declareCall<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
 const addOverrideCall = declareCall<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');
@@ -25,8 +29,6 @@ const endOverrideCall = declareCall<typeof deleteOverride>(
   'DELETE',
   '/api/on-call/schedules/{id}/overrides/{overrideId}',
 );
-
-type Shifts = ResponseBody<typeof listShifts>;
 
 const gapReasons: Readonly<Record<string, string>> = {
   'no-one': 'no one is assigned to the shift',
@@ -108,13 +110,6 @@ const EndOverride = ({ id, overrideId }: { readonly id: string; readonly overrid
   );
 };
 
-/** Returns shifts and gaps in time order. */
-const mergeShiftsAndGaps = ({ items, gaps }: Shifts) =>
-  [
-    ...items.map((shift) => ({ ...shift, reason: null })),
-    ...gaps.map((gap) => ({ ...gap, userIds: [], layer: null, overrideId: null })),
-  ].toSorted((left, right) => Date.parse(left.from) - Date.parse(right.from));
-
 const ShiftTable = ({ id, shifts }: { readonly id: string; readonly shifts: Shifts }) => (
   <table class="figures texts">
     <TableHeader columns={['From', 'Until', 'User', 'Layer']} />
@@ -172,8 +167,15 @@ const ScheduleDetails = ({ item: { id, description } }: { readonly item: Schedul
         <>
           <OverrideForm id={id} names={people} />
           <h3>The next 14 days</h3>
-          <ShiftTable id={id} shifts={response} />
+          <ShiftCalendar shifts={mergeShiftsAndGaps(response)} names={response.names} />
+          <details>
+            <summary>Shifts as a table</summary>
+            <ShiftTable id={id} shifts={response} />
+          </details>
           <OnCallLoad shifts={response} />
+          <p class="links">
+            <Link url={toArea('/settings/contacts')}>Send me a test page</Link>
+          </p>
           <a
             href={toUrl(shiftsCall, { params: { id }, query: { to: 'now+90d', format: 'ics' } })}
             download="on-call.ics"

@@ -9,6 +9,7 @@ import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
+import { RouteCount, RoutesToTargets, useStoredRouting } from '../alerts/routing/used-by.tsx';
 import {
   createEscalationPolicyCall,
   type EscalationPolicy,
@@ -96,12 +97,18 @@ const PolicyDetails = ({ item: policy }: { readonly item: EscalationPolicy }) =>
           'reopen window': `within ${policy.reopenWithinMinutes} minutes`,
         }}
       />
+      <RoutesToTargets
+        noun="escalation policy"
+        name={policy.name}
+        targets={{ channelIds: [], escalationPolicyId: policy.id }}
+        isRequested={({ escalationPolicyId }) => escalationPolicyId === policy.id}
+      />
       <EscalationPreview id={policy.id} />
     </>
   );
 };
 
-export const Policies = createListView({
+const PolicyList = createListView({
   title: 'Escalation policies',
   call: escalationPoliciesCall,
   emptyText: 'No escalation policies yet. Without one, incidents page no one.',
@@ -109,6 +116,7 @@ export const Policies = createListView({
   columns: {
     Policy: ({ name }) => name,
     Steps: ({ steps }) => steps.length,
+    Routes: ({ id }) => <RouteCount isRequested={({ escalationPolicyId }) => escalationPolicyId === id} />,
     Repetitions: ({ repeat }) => (repeat === 0 ? 'never' : `${repeat} times`),
   },
   numericColumns: ['Steps'],
@@ -120,3 +128,8 @@ export const Policies = createListView({
     Details: PolicyDetails,
   }),
 });
+
+export const Policies = () => {
+  useStoredRouting();
+  return <PolicyList />;
+};

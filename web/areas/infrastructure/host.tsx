@@ -33,7 +33,6 @@ const HostCharts = ({ id }: { readonly id: string }) => {
             <h3>{name}</h3>
             <LineChart
               title={name}
-              name={name}
               unit={series[0]?.unit ?? ''}
               steps={steps}
               stepMs={response?.stepMs ?? 0}

@@ -24,7 +24,7 @@ const Clusters = createListView({
   call: declareCall<typeof listClusters>('GET', '/api/kubernetes/clusters'),
   isOfProject: true,
   hasTimeRange: true,
-  emptyText: 'No clusters in this range. No telemetry with a k8s.cluster.name was received.',
+  emptyText: 'No cluster metrics in this range',
   toKey: ({ id }) => id,
   columns: {
     Cluster: ({ id, name }) => name.value ?? id,

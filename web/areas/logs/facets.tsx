@@ -2,8 +2,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
+import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
 import { projectScope } from '../../frame/project.ts';
-import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { fieldValuesCall } from './calls.ts';

@@ -3,8 +3,9 @@
  * a time range.
  */
 import { useDrag } from '../../charts/drag.ts';
+import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
 import { toSeverityLevel } from '../../frame/severity.ts';
-import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { formatShortTime, formatTime } from '../../frame/shown-time.ts';
 import { setRangeInMs } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';

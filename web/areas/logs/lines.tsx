@@ -34,7 +34,7 @@ export const renderCells = (record: LogRecord) => {
   return [
     <time key="time">{formatTime(Date.parse(timestamp))}</time>,
     <span key="level" class={`text-${toSeverityLevel(severity)}`}>
-      {severity}
+      {severity === null ? '' : renderCellText(severity)}
     </span>,
     renderCellText(service),
     ...columns.value.map((name) => renderCellText(formatField(record, name))),

@@ -1,8 +1,9 @@
 /** List of records. The context of a record (other records of its sender) is inserted inline. */
+
 import { useEffect } from 'preact/hooks';
 import { setParams } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
+import { EmptyView } from '../../lists/empty-view.tsx';
 import { Rows } from '../../lists/rows.tsx';
 import type { LogRecord } from './calls.ts';
 import { getRowClass, getRowLayout, renderCells } from './lines.tsx';
@@ -84,12 +85,7 @@ export const RecordList = () => {
   if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
   const listedRecords = insertContext(logPages.slots.value);
   if (listedRecords.length === 0)
-    return (
-      <div class="said" role="status">
-        <p>No records found.</p>
-        {response.hint === undefined ? null : <p>{renderText(response.hint)}</p>}
-      </div>
-    );
+    return <EmptyView title="No records found." {...(response.hint === undefined ? {} : { hint: response.hint })} />;
   return (
     <div class={isLoading ? 'listed old' : 'listed'}>
       {contextRecordId.value === '' ? null : <ContextBar />}

@@ -11,7 +11,7 @@ import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { comparePatternsCall, type LogPattern, patternCall, patternsCall } from './calls.ts';
 

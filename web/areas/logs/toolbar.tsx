@@ -3,9 +3,10 @@ import { useEffect, useState } from 'preact/hooks';
 import { addQuery } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
 import { setParams } from '../../frame/address.ts';
+import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
 import { projectScope } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
-import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { createSavedQueryCall, fieldsCall } from './calls.ts';
 import {

@@ -71,6 +71,8 @@ const MetricChart = () => {
       unit={result.series[0]?.unit ?? ''}
       steps={steps}
       stepMs={result.stepMs ?? 0}
+      partialSteps={result.partialSteps}
+      height={280}
       lines={lines}
     />
   );

@@ -1,6 +1,6 @@
 /** Forecast of each series with its prediction interval, and the estimated time at which it crosses a threshold */
 import { useMemo } from 'preact/hooks';
-import { type TimeSeries, TimeSeriesChart } from '../../charts/over-time.tsx';
+import { type TimeSeries, TimeSeriesChart } from '../../charts/time-series.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import { readParam, setParams } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';

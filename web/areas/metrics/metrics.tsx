@@ -9,7 +9,7 @@ import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { MetricQuery } from './answer.tsx';
 import { cardinalityCall, type Metric, metricsCall } from './calls.ts';
 import { chooseDefaultFunction, selectedMetric } from './query.ts';

@@ -1,4 +1,5 @@
 /** Network map: traffic between endpoints. A table below contains the values. */
+
 import { useMemo, useState } from 'preact/hooks';
 import type { showTopology } from '../../../api/groups/network/flows.ts';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
@@ -10,6 +11,7 @@ import { projectScope } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
+import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { endpointKinds } from './views.ts';
@@ -135,9 +137,7 @@ export const NetworkMap = () => {
       <ErrorMessage error={error} />
       <div class="list">
         {response === undefined ? null : response.nodes.length === 0 ? (
-          <p class="said" role="status">
-            {renderText(response.reason ?? 'No flows in this range.')}
-          </p>
+          <EmptyView title={renderText(response.reason ?? 'No flows in this range.')} />
         ) : (
           <TopologyGraph topology={response} endpointKind={groupBy} />
         )}

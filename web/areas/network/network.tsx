@@ -12,6 +12,7 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
+import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { endpointKinds } from './views.ts';
@@ -46,11 +47,7 @@ const Dns = () => {
   return (
     <>
       <ErrorMessage error={error} />
-      {response?.names.length === 0 ? (
-        <p class="said" role="status">
-          No DNS lookups in this range.
-        </p>
-      ) : null}
+      {response?.names.length === 0 ? <EmptyView title="No DNS lookups in this range." /> : null}
       <ScrollRegion class="scrolled" label="DNS lookups">
         <table class="figures texts">
           <TableHeader columns={['Name', 'Lookups', 'Failures', 'Errors', 'p50', 'p95']} />

@@ -1,5 +1,4 @@
 /** API calls of the services area */
-import type { showOverview } from '../../../api/groups/overview/overview.ts';
 import type { recordDeployment } from '../../../api/groups/services/deployments.ts';
 import type { listEndpoints } from '../../../api/groups/services/endpoints.ts';
 import type { listServices } from '../../../api/groups/services/list.ts';
@@ -10,11 +9,9 @@ export const servicesCall = declareCall<typeof listServices>('GET', '/api/servic
 export const serviceMapCall = declareCall<typeof showServiceMap>('GET', '/api/service-map');
 export const endpointsCall = declareCall<typeof listEndpoints>('GET', '/api/services/{name}/endpoints');
 export const recordDeploymentCall = declareCall<typeof recordDeployment>('POST', '/api/deployments');
-export const overviewCall = declareCall<typeof showOverview>('GET', '/api/overview');
 
 export type Service = ResponseBody<typeof listServices>['items'][number];
 /** Metrics of requests */
 export type RequestMetrics = ResponseBody<typeof listEndpoints>['items'][number]['figures'];
 export type Edge = ResponseBody<typeof showServiceMap>['edges'][number];
 export type MapNode = ResponseBody<typeof showServiceMap>['nodes'][number];
-export type AttentionItem = NonNullable<ResponseBody<typeof showOverview>['attention']>['items'][number];

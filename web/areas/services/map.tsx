@@ -5,6 +5,7 @@ import type { ApiQuery } from '../../client/query.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
+import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import type { Edge, MapNode, Service, serviceMapCall, servicesCall } from './calls.ts';
@@ -169,11 +170,7 @@ export const ServiceMap = ({
   if (response === undefined || graph === undefined)
     return error === undefined ? <p class="said">{isLoading ? 'Loading…' : ''}</p> : <ErrorMessage error={error} />;
   if (response.nodes.length === 0)
-    return (
-      <p class="said" role="status">
-        No calls between services. No spans were received in this range.
-      </p>
-    );
+    return <EmptyView title="No calls between services. No spans were received in this range." />;
   const service = response.nodes.find(({ kind, name }) => kind === 'service' && name === openServiceName);
   return (
     <div class="listed">

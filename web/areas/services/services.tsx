@@ -3,24 +3,25 @@ import { computed } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { PagedList } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { readParam, setParams } from '../../frame/address.ts';
+import { Sparkline } from '../../components/sparkline.tsx';
+import { readParam, readPathName, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
+import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
+import { toServicePage } from '../../frame/resource-links.ts';
 import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
-import { Attention } from './attention.tsx';
-import { overviewCall, type Service, serviceMapCall, servicesCall } from './calls.ts';
+import { ListResult } from '../../lists/list-result.tsx';
+import { type Service, serviceMapCall, servicesCall } from './calls.ts';
 import {
   findSlowestDependencies,
   formatDependency,
   formatErrors,
   formatQuantile,
   formatRequests,
-  getLatencyQuantile,
   getRequestMetrics,
 } from './figures.ts';
 import { ServicePanel } from './side-panel.tsx';
@@ -29,7 +30,6 @@ const ServiceMap = lazyLoad(async () => (await import('./map.tsx')).ServiceMap);
 
 const pagedServices = new PagedList(servicesCall, ({ items }) => items);
 const serviceMapQuery = new ApiQuery(serviceMapCall);
-const overviewQuery = new ApiQuery(overviewCall);
 /** Services of the map, independent of the search */
 const mapServicesQuery = new ApiQuery(servicesCall);
 
@@ -49,33 +49,27 @@ const isMap = computed(() => readParam('view') === 'map');
 const slowestDependencyByService = computed(() =>
   findSlowestDependencies(serviceMapQuery.state.value.response?.edges ?? []),
 );
-const maxDuration = computed(() =>
-  Math.max(
-    1,
-    ...pagedServices.items.value.map((service) => getLatencyQuantile(getRequestMetrics(service), 'p95') ?? 0),
-  ),
-);
-
 const openService = (service: string): void => setParams({ service }, { replace: openServiceName.peek() !== '' });
 
-const LatencyBar = ({ latencyNs }: { readonly latencyNs: number }) => (
-  <span class="track">
-    <span class="bar" style={{ width: `${(latencyNs / maxDuration.value) * 100}%` }} />
-  </span>
-);
+const toTrend = (values: readonly (number | null)[] | undefined): readonly (number | undefined)[] =>
+  values?.map((value) => value ?? undefined) ?? [];
 
 const renderCells = (service: Service) => {
   const metrics = getRequestMetrics(service);
   const slowestDependency = slowestDependencyByService.value.get(service.name);
   return [
-    <bdi key="name">{renderText(service.name)}</bdi>,
+    <Link key="name" url={toServicePage(service.name)}>
+      {renderText(service.name)}
+    </Link>,
     formatRequests(metrics),
     <span key="errors" class="text-error">
       {formatErrors(metrics)}
     </span>,
     formatQuantile(metrics, 'p50'),
     <b key="p95">{formatQuantile(metrics, 'p95')}</b>,
-    <LatencyBar key="bar" latencyNs={getLatencyQuantile(metrics, 'p95') ?? 0} />,
+    <Sparkline key="requests" values={toTrend(service.trend?.requests)} />,
+    <Sparkline key="failures" values={toTrend(service.trend?.errors)} />,
+    <Sparkline key="latency" values={toTrend(service.trend?.p95)} />,
     slowestDependency === undefined ? '' : <bdi key="wait">{renderText(formatDependency(slowestDependency))}</bdi>,
   ];
 };
@@ -86,7 +80,17 @@ const ServiceTable = () => (
     emptyContent="No services in this range. No telemetry with a service.name was received."
     label="Services"
     class="services"
-    columns={['Service', 'Requests', 'Errors', 'p50', 'p95', 'Latency', 'Slowest dependency']}
+    columns={[
+      'Service',
+      'Requests',
+      'Errors',
+      'p50',
+      'p95',
+      'Request trend',
+      'Error trend',
+      'p95 trend',
+      'Slowest dependency',
+    ]}
     toKey={({ name }) => name}
     toCells={renderCells}
     openKey={openServiceName.value}
@@ -97,9 +101,11 @@ const ServiceTable = () => (
 const loadServices = (): void => {
   const query = { ...timeRange.value, ...projectScope.value };
   if (isMap.peek()) mapServicesQuery.run({ query: { ...query, sort: '-requests', limit: 1000 } });
-  else pagedServices.load({ query: { ...query, search: readParam('search'), sort: sort.value, limit: 200 } });
+  else
+    pagedServices.load({
+      query: { ...query, search: readParam('search'), sort: sort.value, limit: 200, trend: 'true' },
+    });
   serviceMapQuery.run({ query: { ...query, limit: 2000 } });
-  overviewQuery.run({ query: { ...query, attention: 'true' } });
 };
 
 const SelectedService = ({ name }: { readonly name: string }) => {
@@ -141,13 +147,21 @@ const ListFields = () => {
   );
 };
 
-export const Services = () => {
+const ServicePage = lazyLoad(async () => (await import('./details-page.tsx')).ServicePage);
+
+/** Name of the service whose page is displayed; empty for the list */
+const pageServiceName = computed(() => readPathName(1));
+
+export const Services = () =>
+  pageServiceName.value === '' ? <ServiceOverview /> : <ServicePage name={pageServiceName.value} />;
+
+const ServiceOverview = () => {
   const { from, to } = timeRange.value;
   const search = readParam('search');
   useEffect(() => {
     loadServices();
     return () => {
-      for (const query of [pagedServices, serviceMapQuery, overviewQuery, mapServicesQuery]) query.cancel();
+      for (const query of [pagedServices, serviceMapQuery, mapServicesQuery]) query.cancel();
     };
   }, [from, to, search, sort.value, isMap.value, projectScope.value, refreshCount.value]);
   useEscape(() => {
@@ -159,7 +173,6 @@ export const Services = () => {
   return (
     <div class="logs">
       <h1 class="sr-only">Services</h1>
-      <Attention overviewQuery={overviewQuery} />
       <div class="toolbar">
         <button
           type="button"

@@ -1,28 +1,18 @@
 /** Side panel of a service: requests over time, operations, deployments, instances, and links to its traces and logs */
-import { useEffect, useState } from 'preact/hooks';
-import { ApiQuery } from '../../client/query.ts';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { toArea } from '../../frame/address.ts';
 import { toCondition } from '../../frame/conditions.ts';
-import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
+import { toServicePage } from '../../frame/resource-links.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
-import { TableHeader } from '../../lists/table-header.tsx';
-import { type Edge, endpointsCall, type Service } from './calls.ts';
+import type { Edge, Service } from './calls.ts';
 import { Deployments } from './deployments.tsx';
-import {
-  buildSlowSpansSearch,
-  formatDependency,
-  formatErrors,
-  formatQuantile,
-  formatRequests,
-  getLatencyQuantile,
-  getRequestMetrics,
-} from './figures.ts';
+import { buildSlowSpansSearch, formatDependency, getLatencyQuantile, getRequestMetrics } from './figures.ts';
+import { Operations } from './operations.tsx';
 import { ServiceInstances } from './running.tsx';
 
 const ServiceCharts = lazyLoad(async () => (await import('./over-time.tsx')).ServiceCharts);
@@ -54,42 +44,6 @@ const ServiceLinks = ({ name, service }: { readonly name: string; readonly servi
   );
 };
 
-const Operations = ({ name }: { readonly name: string }) => {
-  const [query] = useState(() => new ApiQuery(endpointsCall));
-  const { from, to } = timeRange.value;
-  useEffect(() => {
-    query.run({ params: { name }, query: { from, to, ...projectScope.value, sort: '-p95', limit: 100 } });
-    return () => query.cancel();
-  }, [name, from, to, projectScope.value]);
-  const { response, error } = query.state.value;
-  return (
-    <>
-      <h3>Operations</h3>
-      <ErrorMessage error={error} />
-      {response === undefined ? null : (
-        <table class="figures of-requests">
-          <TableHeader columns={['Name', 'Requests', 'Errors', 'p50', 'p95', 'p99']} />
-          <tbody>
-            {response.items.map(({ name, kind, figures: metrics }) => (
-              <tr key={`${kind} ${name}`}>
-                <td>
-                  <bdi>{renderText(name)}</bdi>
-                </td>
-                <td>{formatRequests(metrics)}</td>
-                <td class="text-error">{formatErrors(metrics)}</td>
-                <td>{formatQuantile(metrics, 'p50')}</td>
-                <td>{formatQuantile(metrics, 'p95')}</td>
-                <td>{formatQuantile(metrics, 'p99')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      {response?.nextCursor ? <p class="soft">Only the slowest operations are shown.</p> : null}
-    </>
-  );
-};
-
 export const ServicePanel = ({
   name,
   service,
@@ -101,7 +55,7 @@ export const ServicePanel = ({
   readonly slowestDependency: Edge | undefined;
   readonly onClose: () => void;
 }) => (
-  <SidePanel label="Service" title={name} onClose={onClose}>
+  <SidePanel label="Service" title={name} url={toServicePage(name)} onClose={onClose}>
     <ServiceLinks name={name} service={service} />
     {slowestDependency === undefined ? null : (
       <p>
@@ -118,6 +72,7 @@ export const ServicePanel = ({
     )}
     <ServiceCharts name={name} />
     <ProbableCauses symptom={{ service: name, ...timeRange.value }} />
+    <h3>Operations</h3>
     <Operations name={name} />
     <Deployments name={name} />
     <ServiceInstances name={name} />

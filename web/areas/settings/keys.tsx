@@ -6,6 +6,7 @@ import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.t
 import type { rotateLicenseKey } from '../../../api/groups/license-keys/rotate.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, declareListCall, declareReadCall, type ResourceView } from '../../client/call.ts';
+import { Confirmation } from '../../components/confirmation.tsx';
 import { parseLines } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -101,7 +102,6 @@ const KeyActions = ({ licenseKey }: { readonly licenseKey: Key }) => {
     refresh();
   };
   const revoke = async (): Promise<void> => {
-    if (!confirm(`Revoke the key “${name}”? Requests with this key will be rejected.`)) return;
     if ((await revokeAction.run({ params: { id } })) !== undefined) refresh();
   };
   return (
@@ -109,9 +109,14 @@ const KeyActions = ({ licenseKey }: { readonly licenseKey: Key }) => {
       <button type="button" onClick={() => void rotate()}>
         Rotate
       </button>
-      <button type="button" class="plain" onClick={() => void revoke()}>
-        Revoke
-      </button>
+      <Confirmation
+        label="Revoke"
+        title={<>Revoke the key “{renderText(name)}”?</>}
+        confirmLabel="Revoke key"
+        onConfirm={revoke}
+      >
+        Requests with this key will be rejected.
+      </Confirmation>
       <ErrorMessage error={rotateAction.error.value ?? revokeAction.error.value} />
       <OneTimeKey secret={secret} />
     </div>

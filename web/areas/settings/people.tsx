@@ -6,8 +6,11 @@ import type { getUser, patchUser, removeUser, resetMemberMultiFactor } from '../
 import type { listRoles } from '../../../api/groups/users/roles.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody, type WithFilters } from '../../client/call.ts';
+import { Confirmation } from '../../components/confirmation.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -75,7 +78,6 @@ const MemberActions = ({ member }: { readonly member: Member }) => {
     refresh();
   };
   const remove = async (): Promise<void> => {
-    if (!confirm(`Remove ${name} from the organization?`)) return;
     if ((await removeAction.run({ params })) !== undefined) refresh();
   };
   return (
@@ -89,9 +91,14 @@ const MemberActions = ({ member }: { readonly member: Member }) => {
           Reset two-factor authentication
         </button>
       ) : null}
-      <button type="button" class="plain" onClick={() => void remove()}>
-        Remove
-      </button>
+      <Confirmation
+        label="Remove"
+        title={<>Remove {renderText(name)} from the organization?</>}
+        confirmLabel="Remove user"
+        onConfirm={remove}
+      >
+        The user loses access at once. What the user created stays.
+      </Confirmation>
       <ErrorMessage error={updateAction.error.value ?? removeAction.error.value ?? resetAction.error.value} />
     </div>
   );
@@ -133,22 +140,56 @@ export const People = createListView({
   ),
 });
 
+type CreatedInvitation = ResponseBody<typeof inviteUser>;
+
+/** Whether a mail was sent. Without a mail server, the link that the user needs, which is shown only here. */
+const InvitationResult = ({ invitation: { email, link, expiresAt } }: { readonly invitation: CreatedInvitation }) => {
+  if (link === null) return <p role="status">A mail with a link was queued for {renderText(email)}.</p>;
+  // If the API has no configured public URL, the origin of this page is used.
+  const { pathname, hash } = new URL(link);
+  const url = `${location.origin}${pathname}${hash}`;
+  return (
+    <div role="status" class="notice">
+      <p>
+        <b>No mail was sent</b>, because this installation has no mail server. Give this link to {renderText(email)}. It
+        is shown only once, works once, and expires at {formatIsoTime(expiresAt).slice(0, 16)}.
+      </p>
+      <p class="act">
+        <code>{url}</code> <CopyButton text={url} label="Copy link" />
+      </p>
+    </div>
+  );
+};
+
+const mailStates = {
+  queued: 'queued',
+  sent: 'sent',
+  failed: 'failed',
+  'not-configured': 'not sent: no mail server',
+} as const;
+
 const InvitationForm = () => {
+  const [invitation, setInvitation] = useState<CreatedInvitation>();
   const [action] = useState(() => new Action(declareCall<typeof inviteUser>('POST', '/api/users/invitations')));
   const sendInvitation = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
     const body = { email: String(formData.get('email')), role: String(formData.get('role')) as Role };
-    if ((await action.run({ body })) === undefined) return;
+    const created = await action.run({ body });
+    if (created === undefined) return;
     form.reset();
+    setInvitation(created);
     refresh();
   };
   return (
-    <ActionForm action={action} label="Invite" onSubmit={sendInvitation}>
-      <label>
-        Address <input name="email" type="email" required={true} maxLength={320} autocomplete="off" />
-      </label>
-      <RoleSelect name="role" value={'viewer' as Role} />
-    </ActionForm>
+    <>
+      <ActionForm action={action} label="Invite" onSubmit={sendInvitation}>
+        <label>
+          Address <input name="email" type="email" required={true} maxLength={320} autocomplete="off" />
+        </label>
+        <RoleSelect name="role" value={'viewer' as Role} />
+      </ActionForm>
+      {invitation === undefined ? null : <InvitationResult invitation={invitation} />}
+    </>
   );
 };
 
@@ -175,6 +216,7 @@ export const Invitations = createListView({
   columns: {
     Address: ({ email }) => email,
     Role: ({ role }) => role,
+    Mail: ({ mail }) => mailStates[mail],
     Expires: ({ expiresAt, expired }) => `${formatIsoTime(expiresAt).slice(0, 16)}${expired ? ' (expired)' : ''}`,
     Actions: ({ id, email }) => <RevokeInvitation id={id} email={email} />,
   },

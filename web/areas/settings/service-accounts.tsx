@@ -11,6 +11,7 @@ import {
   type OperationDeclaration,
   type WithFilters,
 } from '../../client/call.ts';
+import { Confirmation } from '../../components/confirmation.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
@@ -144,7 +145,6 @@ const AccountPanel = ({
     () => new Action(declareCall<typeof removeAccount>('DELETE', '/api/service-accounts/{id}')),
   );
   const remove = async (): Promise<void> => {
-    if (!confirm(`Delete the service account “${item?.name ?? id}” and its tokens?`)) return;
     if ((await removeAction.run({ params: { id } })) === undefined) return;
     onClose();
     refresh();
@@ -169,9 +169,14 @@ const AccountPanel = ({
           </li>
         ))}
       </ul>
-      <button type="button" class="plain" onClick={() => void remove()}>
-        Delete account
-      </button>
+      <Confirmation
+        label="Delete account"
+        title={<>Delete the service account “{renderText(item?.name ?? id)}”?</>}
+        confirmLabel="Delete account"
+        onConfirm={remove}
+      >
+        Its tokens are deleted too.
+      </Confirmation>
     </SidePanel>
   );
 };

@@ -36,42 +36,57 @@ const AuditLog = createListView({
   ItemPanel: AuditRecordPanel,
 });
 
+const data = 'Data';
+const access = 'Access';
+const organization = 'Organization';
+const personal = 'Personal';
+
 export const Settings = createTabbedView('Settings', [
-  { name: '', title: 'Usage', View: Usage },
+  { name: '', title: 'Usage', group: data, View: Usage },
   {
     name: 'projects',
     title: 'Projects',
+    group: data,
     requiredCall: declareListCall<typeof projectResource>('/api/projects'),
     View: lazyLoad(async () => (await import('./projects.tsx')).Projects),
   },
-  { name: 'keys', title: 'Ingest keys', View: Keys },
-  { name: 'people', title: 'Users', View: People },
-  { name: 'invitations', title: 'Invitations', View: Invitations },
-  { name: 'service-accounts', title: 'Service accounts', View: ServiceAccounts },
-  { name: 'dead-letters', title: 'Dead letters', View: DeadLetters },
+  { name: 'keys', title: 'Ingest keys', group: data, View: Keys },
+  { name: 'dead-letters', title: 'Dead letters', group: data, View: DeadLetters },
+  { name: 'people', title: 'Users', group: access, View: People },
+  { name: 'invitations', title: 'Invitations', group: access, View: Invitations },
+  { name: 'service-accounts', title: 'Service accounts', group: access, View: ServiceAccounts },
+  {
+    name: 'identity-provider',
+    title: 'Identity provider',
+    group: access,
+    requiredCall: declareCall<typeof getIdentityProvider>('GET', '/api/account/identity-provider'),
+    View: lazyLoad(async () => (await import('./identity-provider.tsx')).IdentityProvider),
+  },
+  { name: 'audit', title: 'Audit log', group: access, View: AuditLog },
   {
     name: 'organization',
     title: 'Organization',
+    group: organization,
     requiredCall: declareCall<typeof patchAccount>('PATCH', '/api/account'),
     View: lazyLoad(async () => (await import('./organization.tsx')).Organization),
   },
   {
     name: 'billing',
     title: 'Billing',
+    group: organization,
     requiredCall: declareCall<typeof getBilling>('GET', '/api/billing'),
     View: lazyLoad(async () => (await import('./billing.tsx')).Billing),
   },
   {
-    name: 'identity-provider',
-    title: 'Identity provider',
-    requiredCall: declareCall<typeof getIdentityProvider>('GET', '/api/account/identity-provider'),
-    View: lazyLoad(async () => (await import('./identity-provider.tsx')).IdentityProvider),
-  },
-  { name: 'audit', title: 'Audit log', View: AuditLog },
-  {
     name: 'contacts',
     title: 'Notification rules',
+    group: personal,
     View: lazyLoad(async () => (await import('./contacts.tsx')).Contacts),
   },
-  { name: 'you', title: 'Security', View: lazyLoad(async () => (await import('./you.tsx')).SecuritySettings) },
+  {
+    name: 'you',
+    title: 'Security',
+    group: personal,
+    View: lazyLoad(async () => (await import('./you.tsx')).SecuritySettings),
+  },
 ]);

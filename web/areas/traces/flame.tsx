@@ -1,7 +1,8 @@
 /** Flame graph of a trace: calls with the same name and parent are one box, as wide as their share of the time */
 import { useMemo, useState } from 'preact/hooks';
 import { formatDuration } from '../../frame/durations.ts';
-import { markHiddenCharacters, renderText } from '../../frame/shown-text.tsx';
+import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
+import { renderText } from '../../frame/shown-text.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import type { OrderedSpan } from './span-order.ts';
 

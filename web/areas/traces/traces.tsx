@@ -9,7 +9,7 @@ import { projectScope } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ListResult } from '../../lists/empty-state.tsx';
+import { ListResult } from '../../lists/list-result.tsx';
 import { SearchEditor } from '../../search/search-editor.tsx';
 import { type TraceSummary, tracesCall } from './calls.ts';
 import { RegionComparison } from './compared.tsx';

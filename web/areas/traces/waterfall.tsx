@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { readParam, setParams } from '../../frame/address.ts';
+import { toColorClass } from '../../frame/colors.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderCellText, renderText, toText } from '../../frame/shown-text.tsx';
@@ -74,7 +75,7 @@ const renderBarCell = ({ span, offsetNs }: OrderedSpan, whole: number, stretches
   content: [
     <span
       key="bar"
-      class={span.status === 'error' ? 'bar failed' : 'bar'}
+      class={span.status === 'error' ? 'bar failed' : `bar ${toColorClass(span.service)}`}
       style={{ left: toPercent(offsetNs, whole), width: toPercent(Number(span.durationNs), whole) }}
     />,
     ...stretches
@@ -84,6 +85,25 @@ const renderBarCell = ({ span, offsetNs }: OrderedSpan, whole: number, stretches
       )),
   ],
 });
+
+/** The color is a pseudo-element, which saves an element per row. */
+const renderServiceCell = (service: string): Cell => ({
+  attributes: { class: service === '' ? '' : `service-cell ${toColorClass(service)}` },
+  content: renderCellText(service),
+});
+
+const rulerParts = 4;
+
+/** Times of the timeline, as its column header */
+const Ruler = ({ whole }: { readonly whole: number }) => (
+  <span class="ruler">
+    {Array.from({ length: rulerParts + 1 }, (_, part) => (
+      <i key={part} style={{ left: toPercent(part, rulerParts) }}>
+        {formatDuration((whole * part) / rulerParts)}
+      </i>
+    ))}
+  </span>
+);
 
 /** Visible texts of span warnings */
 const warningTexts = {
@@ -155,7 +175,8 @@ const renderLogCells = ({ log, depth, offsetNs, service }: LogRow, whole: number
     attributes: { ...toIndentation(depth, false), class: 'in-line' },
     content: (
       <>
-        <b class={`text-${toSeverityLevel(log.severity)}`}>{log.severity || 'log'}</b> at {formatDuration(offsetNs)}
+        <b class={`text-${toSeverityLevel(log.severity)}`}>{renderText(log.severity || 'log')}</b> at{' '}
+        {formatDuration(offsetNs)}
         {log.service === service ? ' ' : <> in {renderText(log.service)} </>}
         <bdi>{renderText(toText(log.body).slice(0, 300))}</bdi>
       </>
@@ -192,12 +213,13 @@ export const Waterfall = ({
       label="Spans"
       class="waterfall"
       columns={['Span', 'Service', 'Duration', 'Timeline']}
+      headers={{ Timeline: <Ruler whole={whole} /> }}
       toKey={keyOf}
       toCells={(row) =>
         'orderedSpan' in row
           ? [
               renderNameCell(row.orderedSpan, matches.has(row.orderedSpan.span.spanId)),
-              renderCellText(row.orderedSpan.span.service),
+              renderServiceCell(row.orderedSpan.span.service),
               formatDuration(row.orderedSpan.span.durationNs),
               renderBarCell(row.orderedSpan, whole, paths.get(row.orderedSpan.span.spanId) ?? []),
             ]

@@ -21,7 +21,7 @@ export type NewAuditRecord = Pick<AuditRecord, 'at' | 'action' | 'actor' | 'reso
 
 export const hashDetails = (details: AuditDetails, json = toCanonicalJson): string => hash('sha256', json(details));
 
-/** Returns the required hash of a tenant's record. Stored records are verified with `legacyCanonicalJson`. */
+/** Returns the required hash of a tenant's record. Stored records are verified with `toLegacyCanonicalJson`. */
 export const hashRecord = (
   tenantId: string,
   record: Omit<AuditRecord, 'hash' | 'details'>,

@@ -133,7 +133,7 @@ const commitAllOrEach = async (
     const [only] = prepared;
     if (prepared.length === 1 && only !== undefined) return [toFailedResult(only.deadLetter, error)];
     const results: DeadLetterResult[] = [];
-    for (const one of prepared) results.push(...(await commitAllOrEach([one], commit)));
+    for (const preparedDeadLetter of prepared) results.push(...(await commitAllOrEach([preparedDeadLetter], commit)));
     return results;
   }
 };

@@ -1,6 +1,7 @@
 /** Channels: list, delivery status, and test messages */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
+import { Confirmation } from '../../../components/confirmation.tsx';
 import { setParams } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../../frame/rights.ts';
@@ -8,6 +9,7 @@ import { renderText } from '../../../frame/shown-text.tsx';
 import { refresh } from '../../../frame/time-range.ts';
 import { createListView } from '../../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../../lists/side-panel.tsx';
+import { RouteCount, RoutesToTargets, useStoredRouting } from '../routing/used-by.tsx';
 import { type Channel, channelsCall, createChannelCall, deleteChannelCall, testChannelCall } from './calls.ts';
 import { ChannelDeliveries } from './deliveries.tsx';
 import { ChannelEditor } from './editor.tsx';
@@ -25,16 +27,21 @@ const DeleteButton = ({
 }) => {
   const [action] = useState(() => new Action(deleteChannelCall));
   const remove = async (): Promise<void> => {
-    if (!confirm(`Delete the channel “${name}”?`)) return;
     if ((await action.run({ params: { id }, ifMatch: version })) === undefined) return;
     onClose();
     refresh();
   };
   return (
     <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void remove()}>
-        Delete
-      </button>
+      <Confirmation
+        label="Delete"
+        title={<>Delete the contact point “{renderText(name)}”?</>}
+        confirmLabel="Delete contact point"
+        isDisabled={action.isRunning.value}
+        onConfirm={remove}
+      >
+        Routes no longer notify it.
+      </Confirmation>
       <ErrorMessage error={action.error.value} />
     </>
   );
@@ -43,7 +50,7 @@ const DeleteButton = ({
 const ChannelActions = ({ channel, onClose }: { readonly channel: Channel; readonly onClose: () => void }) => {
   const [isEditing, setIsEditing] = useState(false);
   if (!isPermitted(testChannelCall))
-    return <p class="soft">{explainDenial(testChannelCall, 'Editing and testing a channel')}</p>;
+    return <p class="soft">{explainDenial(testChannelCall, 'Editing and testing a contact point')}</p>;
   if (isEditing) return <ChannelEditor channel={channel} onSaved={() => setIsEditing(false)} />;
   return (
     <div class="act">
@@ -66,17 +73,23 @@ const ChannelPanel = ({
   readonly onClose: () => void;
 }) =>
   id === newChannelKey ? (
-    <SidePanel label="Channel" title="New channel" onClose={onClose}>
-      <ChannelEditor onSaved={() => undefined} />
+    <SidePanel label="Contact point" title="New contact point" onClose={onClose}>
+      <ChannelEditor onSaved={(createdId) => setParams({ open: createdId })} />
     </SidePanel>
   ) : (
-    <SidePanel label="Channel" title={item?.name ?? id} onClose={onClose}>
+    <SidePanel label="Contact point" title={item?.name ?? id} onClose={onClose}>
       {item === undefined ? (
-        <p class="soft">This channel is not in the list.</p>
+        <p class="soft">This contact point is not in the list.</p>
       ) : (
         <>
           <p>{renderText(item.description)}</p>
           <ChannelActions key={item.version} channel={item} onClose={onClose} />
+          <RoutesToTargets
+            noun="contact point"
+            name={item.name}
+            targets={{ channelIds: [item.id] }}
+            isRequested={({ channelIds }) => channelIds.includes(item.id)}
+          />
           <Fields values={{ ...item.settings, 'rate limit per minute': item.maxPerMinute }} />
           <ChannelDeliveries id={item.id} />
         </>
@@ -87,22 +100,28 @@ const ChannelPanel = ({
 const NewChannelButton = () =>
   isPermitted(createChannelCall) ? (
     <button type="button" onClick={() => setParams({ open: newChannelKey })}>
-      New channel
+      New contact point
     </button>
   ) : null;
 
-export const Channels = createListView({
-  title: 'Channels',
+const ChannelList = createListView({
+  title: 'Contact points',
   call: channelsCall,
-  search: 'channel name',
-  emptyText: 'No channels yet. Without a channel, nobody is notified of alerts.',
+  search: 'Search by name',
+  emptyText: 'No contact points yet. Without a contact point, nobody is notified of alerts.',
   toKey: ({ id }) => id,
   Tools: NewChannelButton,
   columns: {
-    Channel: ({ name }) => name,
+    'Contact point': ({ name }) => name,
     Type: ({ settings }) => settings.type,
     Description: ({ description }) => description,
+    Routes: ({ id }) => <RouteCount isRequested={({ channelIds }) => channelIds.includes(id)} />,
     Enabled: ({ enabled }) => (enabled ? 'yes' : <span class="text-warn">disabled</span>),
   },
   ItemPanel: ChannelPanel,
 });
+
+export const Channels = () => {
+  useStoredRouting();
+  return <ChannelList />;
+};

@@ -4,7 +4,6 @@ import { Action } from '../../../client/action.ts';
 import { createProblemFinder } from '../../../editors/form-state.tsx';
 import { NumberInput } from '../../../editors/inputs.tsx';
 import { ActionForm } from '../../../frame/action-form.tsx';
-import { setParams } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { refresh } from '../../../frame/time-range.ts';
 import { useQuery } from '../../../frame/use-query.ts';
@@ -13,7 +12,13 @@ import { readSettings, SettingFields } from './setting-fields.tsx';
 import { TemplateFields } from './template-fields.tsx';
 
 /** Edits a channel; without one, creates a new channel. */
-export const ChannelEditor = ({ channel, onSaved }: { readonly channel?: Channel; readonly onSaved: () => void }) => {
+export const ChannelEditor = ({
+  channel,
+  onSaved,
+}: {
+  readonly channel?: Channel;
+  readonly onSaved: (id: string) => void;
+}) => {
   const [createAction] = useState(() => new Action(createChannelCall));
   const [replaceAction] = useState(() => new Action(replaceChannelCall));
   const { response, error } = useQuery(channelTypesCall, {});
@@ -33,22 +38,20 @@ export const ChannelEditor = ({ channel, onSaved }: { readonly channel?: Channel
       templates,
       maxPerMinute: maxPerMinute ?? 0,
     };
-    if (channel === undefined) {
-      const createdChannel = await createAction.run({ body: channelInput });
-      if (createdChannel === undefined) return;
-      setParams({ open: (createdChannel as unknown as Channel).id });
-    } else {
-      if (
-        (await replaceAction.run({ params: { id: channel.id }, body: channelInput, ifMatch: channel.version })) ===
-        undefined
-      )
-        return;
-    }
-    onSaved();
+    const savedChannel =
+      channel === undefined
+        ? await createAction.run({ body: channelInput })
+        : await replaceAction.run({ params: { id: channel.id }, body: channelInput, ifMatch: channel.version });
+    if (savedChannel === undefined) return;
+    onSaved((savedChannel as unknown as Channel).id);
     refresh();
   };
   return (
-    <ActionForm action={action} label={channel === undefined ? 'Create channel' : 'Save channel'} onSubmit={save}>
+    <ActionForm
+      action={action}
+      label={channel === undefined ? 'Create contact point' : 'Save contact point'}
+      onSubmit={save}
+    >
       <div class="form">
         <label>
           Type{' '}

@@ -1,6 +1,6 @@
 /** Chart of the evaluated values, the thresholds, and the times at which the rule would have started to fire */
 import { useMemo } from 'preact/hooks';
-import { type TimeSeries, TimeSeriesChart } from '../../../charts/over-time.tsx';
+import { type TimeSeries, TimeSeriesChart } from '../../../charts/time-series.tsx';
 import { formatQuantity, toLines } from '../../../charts/values.ts';
 import type { RulePreview } from '../calls.ts';
 
@@ -40,6 +40,7 @@ export const PastChart = ({ past, firings }: { readonly past: PastValues; readon
     ({ severity, operator, value, upper }) =>
       `${severity} ${operator} ${formatQuantity(value, unit)}${upper === null ? '' : ` to ${formatQuantity(upper, unit)}`}`,
   );
+  const marks = useMemo(() => firings.map((at) => ({ at, title: 'Starts firing' })), [firings]);
   const values = lines.flatMap((line) => line.values.filter((value) => value !== undefined));
   return (
     <TimeSeriesChart
@@ -49,7 +50,7 @@ export const PastChart = ({ past, firings }: { readonly past: PastValues; readon
       legend={true}
       group="rule"
       height={180}
-      marks={firings}
+      marks={marks}
       limits={thresholdLines}
       {...axisRangeFor(
         values.slice(0, 50_000),

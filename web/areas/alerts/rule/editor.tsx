@@ -10,7 +10,8 @@ import { projectId } from '../../../frame/project.ts';
 import { explainDenial, isPermitted } from '../../../frame/rights.ts';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../../frame/time-range.ts';
-import { createRuleCall, type Rule, type RuleInput, replaceRuleCall, ruleCall } from '../calls.ts';
+import { createRuleCall, type Rule, type RuleInput, replaceRuleCall, ruleCall, setRoutingCall } from '../calls.ts';
+import { useRoutingChange } from '../routing/use-routing-change.ts';
 import { ConditionFields } from './condition.tsx';
 import {
   cancelUrlUpdate,
@@ -27,6 +28,7 @@ import {
   withDefaultName,
 } from './draft.ts';
 import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
+import { getAlertName, NotifyFields, prepareRoutingChange } from './notify.tsx';
 import { RulePreviewSection } from './trial.tsx';
 
 const storedRule = new ApiQuery(ruleCall);
@@ -94,7 +96,7 @@ const fieldsWithMessages = [
   ...['labels', 'annotations'],
 ];
 
-const RuleFields = ({ rule }: { readonly rule: RuleInput }) => (
+const RuleFields = ({ rule, previousRule }: { readonly rule: RuleInput; readonly previousRule: Rule | undefined }) => (
   <>
     <TextField label="Name" path="name" value={rule.name} onChange={(name) => changeDraft({ name })} />
     <TextField
@@ -106,7 +108,7 @@ const RuleFields = ({ rule }: { readonly rule: RuleInput }) => (
     />
     <ConditionFields condition={rule.condition} />
     <fieldset>
-      <legend>Evaluation and notification</legend>
+      <legend>Evaluation</legend>
       <DurationFields rule={rule} />
       <div class="inline">
         <ChoiceField
@@ -124,13 +126,6 @@ const RuleFields = ({ rule }: { readonly rule: RuleInput }) => (
           onChange={(chosen) => changeDraft({ onError: chosen })}
         />
       </div>
-      <PairsField label="Labels, one per line" name="labels" value={rule.labels} placeholder="team=shop" />
-      <PairsField
-        label="Annotations, one per line"
-        name="annotations"
-        value={rule.annotations}
-        placeholder={'summary={{ $labels.service }} wrote {{ $value }} errors'}
-      />
       <label>
         <input
           type="checkbox"
@@ -141,24 +136,49 @@ const RuleFields = ({ rule }: { readonly rule: RuleInput }) => (
       </label>
       <FieldMessages path="enabled" />
     </fieldset>
+    <fieldset>
+      <legend>Message</legend>
+      <PairsField label="Labels, one per line" name="labels" value={rule.labels} placeholder="team=shop" />
+      <PairsField
+        label="Annotations, one per line"
+        name="annotations"
+        value={rule.annotations}
+        placeholder={'summary={{ $labels.service }} wrote {{ $value }} errors'}
+      />
+    </fieldset>
+    <NotifyFields
+      rule={rule}
+      previousAlertName={previousRule === undefined ? undefined : getAlertName(pickWritableFields(previousRule))}
+    />
   </>
 );
 
 const SaveButtons = ({ rule, previousRule }: { readonly rule: RuleInput; readonly previousRule: Rule | undefined }) => {
   const [createAction] = useState(() => new Action(createRuleCall));
   const [replaceAction] = useState(() => new Action(replaceRuleCall));
-  const isRunning = createAction.isRunning.value || replaceAction.isRunning.value;
+  const routingChange = useRoutingChange();
+  /** Set if the rule was stored, and its routing was not */
+  const [storedRule, setStoredRule] = useState<Rule>();
+  const isRunning = createAction.isRunning.value || replaceAction.isRunning.value || routingChange.isRunning;
   const save = async (): Promise<void> => {
     saveError.value = undefined;
+    const changeTargets = prepareRoutingChange(
+      previousRule === undefined ? undefined : getAlertName(pickWritableFields(previousRule)),
+      rule,
+    );
+    const replacedRule = storedRule ?? previousRule;
     const savedRule =
-      previousRule === undefined
+      replacedRule === undefined
         ? await createAction.run({ body: rule })
-        : await replaceAction.run({ params: { id: previousRule.id }, body: rule, ifMatch: previousRule.version });
-    if (savedRule === undefined) saveError.value = createAction.error.peek() ?? replaceAction.error.peek();
-    else {
-      cancelUrlUpdate();
-      navigate(toArea('/alerts/rules', { rule: savedRule.id }));
+        : await replaceAction.run({ params: { id: replacedRule.id }, body: rule, ifMatch: replacedRule.version });
+    if (savedRule === undefined) {
+      saveError.value = createAction.error.peek() ?? replaceAction.error.peek();
+      return;
     }
+    setStoredRule(savedRule);
+    if (isPermitted(setRoutingCall) && !(await routingChange.run(changeTargets))) return;
+    cancelUrlUpdate();
+    navigate(toArea('/alerts/rules', { rule: savedRule.id }));
   };
   return (
     <div class="act">
@@ -167,6 +187,11 @@ const SaveButtons = ({ rule, previousRule }: { readonly rule: RuleInput; readonl
       </button>
       <Link url={toArea('/alerts/rules', previousRule === undefined ? {} : { rule: previousRule.id })}>Cancel</Link>
       <ErrorMessage error={errorWithoutField.value} />
+      {routingChange.error === undefined ? null : (
+        <p class="problem" role="alert">
+          The rule is saved, but who it notifies is not: {renderText(routingChange.error.message)}
+        </p>
+      )}
       {problemsWithoutField(fieldsWithMessages).map((message) => (
         <p key={message} class="problem" role="alert">
           {renderText(message)}
@@ -191,7 +216,8 @@ const useDraft = (id: string): Rule | undefined => {
     if (id !== '') storedRule.run({ params: { id } });
     return () => {
       cancelUrlUpdate();
-      storedRule.cancel();
+      // A later edit must not begin with this version.
+      storedRule.clear();
       preview.clear();
       draftRule.value = undefined;
     };
@@ -229,7 +255,7 @@ export const RuleEditor = () => {
         <div class="written">
           <div class="form" key={id}>
             <h2>{id === '' ? 'New alert rule' : renderText(storedVersion?.name ?? rule.name)}</h2>
-            <RuleFields rule={rule} />
+            <RuleFields rule={rule} previousRule={storedVersion} />
             {id === '' || storedVersion !== undefined ? <SaveButtons rule={rule} previousRule={storedVersion} /> : null}
           </div>
           <RulePreviewSection rule={rule} />

@@ -1,31 +1,21 @@
 /**
- * Preview of the draft rule: its values in the range, the current state of each group, a backtest, and the notified
- * receivers
+ * Preview of the draft rule: its values in the range, the current state of each group, and a backtest
  */
 import { computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { formatQuantity } from '../../../charts/values.ts';
 import { Action } from '../../../client/action.ts';
 import { ApiQuery } from '../../../client/query.ts';
-import { toArea } from '../../../frame/address.ts';
 import { formatDuration } from '../../../frame/durations.ts';
 import { ErrorMessage, Freshness } from '../../../frame/freshness.tsx';
 import { lazyLoad } from '../../../frame/lazy-load.tsx';
-import { Link } from '../../../frame/link.tsx';
 import { isPermitted } from '../../../frame/rights.ts';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../../frame/shown-time.ts';
 import { timeRange, toRangeTitle, typedRange } from '../../../frame/time-range.ts';
 import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
-import {
-  type Backtest,
-  backtestCall,
-  type RuleInput,
-  type RulePreview,
-  routingTestCall,
-  startBacktestCall,
-} from '../calls.ts';
+import { type Backtest, backtestCall, type RuleInput, type RulePreview, startBacktestCall } from '../calls.ts';
 import { formatLabels } from '../shown.ts';
 import { draftRule, preview, withDefaultName } from './draft.ts';
 
@@ -193,53 +183,6 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
   );
 };
 
-const getHighestSeverity = ({ condition }: RuleInput): string =>
-  condition.kind === 'threshold'
-    ? (condition.thresholds.at(-1)?.severity ?? 'warning')
-    : (condition.severity ?? 'warning');
-
-/** Returns the labels for routing: those of the first previewed alert and of the rule, except templates, which only an evaluation expands. */
-const buildAlertLabels = (rule: RuleInput, rulePreview: RulePreview): Readonly<Record<string, string>> => ({
-  ...rulePreview.groups[0]?.labels,
-  ...Object.fromEntries(Object.entries(rule.labels ?? {}).filter(([, value]) => !value.includes('{{'))),
-  alertname: rule.alertName ?? withDefaultName(rule).name,
-  severity: rulePreview.groups[0]?.severity ?? getHighestSeverity(rule),
-});
-
-const routingTest = new ApiQuery(routingTestCall);
-
-const Receivers = ({ rule, rulePreview }: { readonly rule: RuleInput; readonly rulePreview: RulePreview }) => {
-  const labels = buildAlertLabels(rule, rulePreview);
-  const labelsJson = JSON.stringify(labels);
-  useEffect(() => {
-    routingTest.run({ body: { labels } });
-    return () => routingTest.cancel();
-  }, [labelsJson]);
-  const { response, error } = routingTest.state.value;
-  return (
-    <>
-      <h3>Will notify</h3>
-      <ErrorMessage error={error} />
-      {response === undefined ? null : response.receivers.length === 0 ? (
-        <p class="text-warn">No receiver matches this alert.</p>
-      ) : (
-        <ul class="receivers">
-          {response.receivers.map(({ name, routeId, channels, mutedBy }) => (
-            <li key={routeId}>
-              <b>{renderText(name)}</b>:{' '}
-              {channels.length === 0
-                ? 'no channel. '
-                : renderText(channels.map((channel) => channel.name ?? channel.id).join(', '))}
-              {channels.length === 0 ? <Link url={toArea('/alerts/channels')}>Channels</Link> : null}
-              {mutedBy === null ? '' : `, muted now: ${mutedBy}`}
-            </li>
-          ))}
-        </ul>
-      )}
-    </>
-  );
-};
-
 /** Message while there is no preview, with a button that focuses the first invalid field, which may not be visible. */
 const EmptyPreview = () => (
   <>
@@ -276,9 +219,6 @@ export const RulePreviewSection = ({ rule }: { readonly rule: RuleInput }) => {
         </>
       )}
       {isPermitted(startBacktestCall) ? <BacktestSection rule={rule} /> : null}
-      {response === undefined || !isPermitted(routingTestCall) ? null : (
-        <Receivers rule={rule} rulePreview={response} />
-      )}
       <Freshness queryState={preview.state.value} />
     </section>
   );

@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { CallError, request } from '../../../client/request.ts';
+import { Confirmation } from '../../../components/confirmation.tsx';
 import { navigate, readParam, setParams, toArea } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
@@ -141,7 +142,6 @@ const DashboardActions = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
   const [cloneAction] = useState(() => new Action(cloneDashboardCall));
   const { id, version, name } = dashboard;
   const remove = async (): Promise<void> => {
-    if (!confirm(`Delete the dashboard “${name}”?`)) return;
     if ((await deleteAction.run({ params: { id }, ifMatch: version })) !== undefined) navigate(toArea('/dashboards'));
   };
   const duplicate = async (): Promise<void> => {
@@ -153,9 +153,12 @@ const DashboardActions = ({ dashboard }: Pick<EditingProps, 'dashboard'>) => {
       <button type="button" class="plain" onClick={() => void duplicate()}>
         Duplicate
       </button>
-      <button type="button" class="plain" onClick={() => void remove()}>
-        Delete
-      </button>
+      <Confirmation
+        label="Delete"
+        title={<>Delete the dashboard “{renderText(name)}”?</>}
+        confirmLabel="Delete dashboard"
+        onConfirm={remove}
+      />
       <ErrorMessage error={deleteAction.error.value ?? cloneAction.error.value} />
     </>
   );

@@ -1,5 +1,5 @@
 /** Sections of a dashboard in the editor: names, order, and display as rows or tabs */
-import { markHiddenCharacters } from '../../../frame/shown-text.tsx';
+import { markHiddenCharacters } from '../../../frame/hidden-characters.ts';
 import type { Document, Section } from '../calls.ts';
 import type { DashboardDraft } from './draft.ts';
 import { movePanelToSection, removeSection } from './section-moves.ts';

@@ -1,6 +1,6 @@
 /** Panels of bucketed values: heatmaps and histograms. The code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { ChartDataTable } from '../../../charts/lines.tsx';
+import { ChartDataTable } from '../../../charts/value-table.tsx';
 import { formatQuantity } from '../../../charts/values.ts';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { formatShortTime } from '../../../frame/shown-time.ts';

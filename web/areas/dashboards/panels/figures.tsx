@@ -1,6 +1,6 @@
 /** Panels of few values: large numbers, gauges, bars and pie charts */
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
-import { Sparkline } from '../../../charts/spark.tsx';
+import { Sparkline } from '../../../components/sparkline.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import {
@@ -29,7 +29,7 @@ export const StatPanel = ({ panel }: PanelProps) => {
           <dt class={isNameVisible(singleValue, singleValues) ? '' : 'sr-only'}>{renderText(singleValue.name)}</dt>
           <dd>{renderText(formatFieldValue(singleValue.field, singleValue.value) || '–')}</dd>
           {panel.visual['graph'] === 'none' || singleValue.field.times === undefined ? null : (
-            <Sparkline values={singleValue.field.values} />
+            <Sparkline values={singleValue.field.values.map(toNumberOrUndefined)} />
           )}
         </div>
       ))}

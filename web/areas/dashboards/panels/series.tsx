@@ -1,8 +1,16 @@
 /** Panel of time series. The code and uPlot are loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { type TimeSeries, TimeSeriesChart } from '../../../charts/over-time.tsx';
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
-import { colorToTone, type Field, formatFieldValue, getFields, getFieldTimes, isNumeric } from '../fields.ts';
+import { type TimeSeries, TimeSeriesChart } from '../../../charts/time-series.tsx';
+import {
+  colorToTone,
+  type Field,
+  formatFieldValue,
+  getFields,
+  getFieldTimes,
+  getPartialSteps,
+  isNumeric,
+} from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
 const toTimeSeries = (field: Field, values: readonly unknown[]): TimeSeries => {
@@ -75,6 +83,8 @@ const buildSeries = (props: PanelProps) => {
 export const SeriesPanel = (props: PanelProps) => {
   const { panel, height, from, to, annotationTimes, cursorGroup } = props;
   const { shown: visibleFields, steps, series } = useMemo(() => buildSeries(props), [panel]);
+  const marks = useMemo(() => annotationTimes.map((at) => ({ at, title: '' })), [annotationTimes]);
+  const partialSteps = useMemo(() => getPartialSteps(panel), [panel]);
   if (steps.length === 0) return <p class="soft">No values in this range.</p>;
   const hasLegend = (panel.visual['legend'] as { readonly place?: string } | undefined)?.place !== 'hidden';
   const { min, max } = visibleFields[0]?.settings ?? {};
@@ -85,7 +95,8 @@ export const SeriesPanel = (props: PanelProps) => {
       series={series}
       from={from}
       to={to}
-      marks={annotationTimes}
+      marks={marks}
+      partialSteps={partialSteps}
       group={cursorGroup}
       low={min}
       high={max}

@@ -2,7 +2,8 @@
 import type { ComponentChildren } from 'preact';
 import type { OperationDeclaration } from '../client/call.ts';
 import type { PagedList } from '../client/pages.ts';
-import { renderText } from '../frame/shown-text.tsx';
+import { SkeletonRows } from '../components/skeleton.tsx';
+import { EmptyView } from './empty-view.tsx';
 import { Rows, type RowsProps } from './rows.tsx';
 
 /** Returns the hint that some operations include in an empty response. */
@@ -18,7 +19,7 @@ export const ListResult = <Operation extends OperationDeclaration, Item>({
   readonly emptyContent: ComponentChildren;
 }) => {
   const { response, isLoading } = list.first.state.value;
-  if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
+  if (response === undefined) return isLoading ? <SkeletonRows /> : <p class="said" />;
   const items = list.slots.value;
   if (items.length > 0)
     return (
@@ -29,11 +30,5 @@ export const ListResult = <Operation extends OperationDeclaration, Item>({
         onVisibleRange={(first, last) => list.reportVisible(first, last)}
       />
     );
-  const hint = getHint(response as object);
-  return (
-    <div class="said" role="status">
-      <p>{emptyContent}</p>
-      {hint === '' ? null : <p>{renderText(hint)}</p>}
-    </div>
-  );
+  return <EmptyView title={emptyContent} hint={getHint(response as object)} />;
 };

@@ -1,0 +1,30 @@
+/** Deletes the telemetry of a project */
+import { removeDeletedRows } from '../../runtime/deleted-rows.ts';
+import type { Columns } from '../../schemas/ports/columns.ts';
+import type { Log } from '../../schemas/ports/log.ts';
+import { anyRowClause } from '../../schemas/tables/any-row.ts';
+import { tenantTables } from '../../schemas/tables/index.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+
+const projectTables = tenantTables.filter(({ columns }) => 'project_id' in columns);
+
+/**
+ * Deletes the rows of a project from all tables that state a project. Tables that describe an organization as a whole,
+ * such as names of metrics, keep what they know until its retention ends.
+ */
+export const eraseProjectTelemetry = async (
+  { columns, log }: { readonly columns: Columns; readonly log: Log },
+  {
+    tenantId,
+    projectId,
+    signal,
+  }: { readonly tenantId: string; readonly projectId: string; readonly signal?: AbortSignal },
+): Promise<void> => {
+  const condition = `tenant_id = ${quoteString(tenantId)} AND project_id = ${quoteString(projectId)}`;
+  for (const { name } of projectTables) {
+    // A deletion rewrites table parts, so skip it if no row matches.
+    const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${condition} ${anyRowClause}`);
+    if (matches.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${condition}`);
+  }
+  await removeDeletedRows({ columns, log }, { signal });
+};

@@ -1,0 +1,169 @@
+/** Sending instructions: a choice of sources, with the endpoint and a new license key filled in, and what has arrived */
+import { signal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
+import type { mintLicenseKey } from '../../../api/groups/license-keys/mint.ts';
+import { Action } from '../../client/action.ts';
+import { declareCall } from '../../client/call.ts';
+import { ApiQuery } from '../../client/query.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
+import { readParam, toArea } from '../../frame/address.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
+import { Link } from '../../frame/link.tsx';
+import { projectId, projects } from '../../frame/project.ts';
+import { explainDenial, isPermitted } from '../../frame/rights.ts';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatClockTime } from '../../frame/shown-time.ts';
+import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
+import { RawText } from '../../lists/raw.tsx';
+import { receivedCall, snippetsCall } from './calls.ts';
+
+const createKeyCall = declareCall<typeof mintLicenseKey>('POST', '/api/license-keys');
+
+/** License key that was created in this tab; the API shows it only once */
+const createdKey = signal('');
+const pollMs = 3_000;
+/** Time of the first visit in this tab: what arrived later is new */
+const listeningSince = new Date();
+const received = new ApiQuery(receivedCall);
+
+/** The selected project, or the first one */
+const getProject = (): string => projectId.value || projects.value[0]?.id || 'default';
+
+/** Returns the name of a piece, such as `install`, as a heading. */
+const toHeading = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
+
+const CreateKey = () => {
+  const [action] = useState(() => new Action(createKeyCall));
+  if (createdKey.value !== '')
+    return (
+      <p role="status">
+        <Badge tone="ok">Key created</Badge> The key is filled in below and is shown only once.{' '}
+        <CopyButton text={createdKey.value} label="Copy key" />
+      </p>
+    );
+  if (!isPermitted(createKeyCall)) return <p class="soft">{explainDenial(createKeyCall, 'Creating license keys')}</p>;
+  const createKey = async (): Promise<void> => {
+    const name = `Get started ${new Date().toISOString().slice(0, 16)}`;
+    const licenseKey = await action.run({ body: { name, projectId: getProject() } });
+    if (licenseKey === undefined) return;
+    createdKey.value = licenseKey.key;
+    refresh();
+  };
+  return (
+    <>
+      <p class="act">
+        <Button kind="primary" disabled={action.isRunning.value} onClick={() => void createKey()}>
+          Create license key
+        </Button>
+        <span class="soft">It is filled in the snippets. A key that you already have works too.</span>
+      </p>
+      <ErrorMessage error={action.error.value} />
+    </>
+  );
+};
+
+const signalTitles = { logs: 'Logs', metrics: 'Metrics', traces: 'Traces' } as const;
+const signalAreas = { logs: '/logs', metrics: '/explore-metrics', traces: '/traces' } as const;
+
+/** What has arrived since this tab opened Get started; it updates by itself. */
+const ReceivedTelemetry = () => {
+  const query = { projectId: getProject(), since: listeningSince.toISOString() };
+  useEffect(() => {
+    // A slow response is not cancelled by the next poll.
+    const poll = (): void => {
+      if (!received.state.peek().isLoading) received.run({ query });
+    };
+    poll();
+    const timer = setInterval(poll, pollMs);
+    return () => {
+      clearInterval(timer);
+      received.cancel();
+    };
+  }, [query.projectId]);
+  const { response, error } = received.state.value;
+  const arrived = (['logs', 'metrics', 'traces'] as const).filter((name) => response?.[name] != null);
+  return (
+    <div class="act" role="status">
+      {arrived.length === 0 ? (
+        <>
+          <Badge tone="warning">Waiting for data…</Badge>
+          <span class="soft">Listening since {formatClockTime(listeningSince.getTime())}.</span>
+        </>
+      ) : (
+        arrived.map((name) => (
+          <span key={name}>
+            <Badge tone="ok">{signalTitles[name]} received</Badge>{' '}
+            <Link url={toArea(signalAreas[name])}>View {signalTitles[name].toLowerCase()}</Link>
+          </span>
+        ))
+      )}
+      <Link url={toArea('/get-started/doctor')}>Troubleshoot</Link>
+      <ErrorMessage error={error} />
+    </div>
+  );
+};
+
+export const SendingInstructions = () => {
+  const { response, error } = useQuery(snippetsCall, {});
+  const items = response?.items ?? [];
+  const selectedSnippet = items.find(({ id }) => id === readParam('sender')) ?? items[0];
+  if (response === undefined || selectedSnippet === undefined) return <ErrorMessage error={error} />;
+  const fillIn = (text: string): string =>
+    createdKey.value === '' ? text : text.replaceAll(response.keyPlaceholder, createdKey.value);
+  return (
+    <div class="sources">
+      <nav aria-label="Sources" class="card source-list">
+        <ul>
+          {items.map(({ id, title }) => (
+            <li key={id}>
+              <Link url={toArea('/get-started', { sender: id })} isCurrent={id === selectedSnippet.id}>
+                {title}
+              </Link>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <Card title={selectedSnippet.title} note={`Sends ${selectedSnippet.signals.join(', ')}`}>
+        <CreateKey />
+        {selectedSnippet.pieces.map(({ name, text }, index) => (
+          <div key={name}>
+            <div class="act">
+              <h3>
+                {index + 1}. {renderText(toHeading(name))}
+              </h3>
+              <CopyButton text={fillIn(text)} label={`Copy ${name}`} />
+            </div>
+            <RawText label={name} text={fillIn(text)} />
+          </div>
+        ))}
+        <ReceivedTelemetry />
+        <details>
+          <summary>All endpoints</summary>
+          <dl class="fields">
+            {Object.entries(response.endpoints).map(([name, address]) => (
+              <div key={name}>
+                <dt>{endpointTitles[name as keyof typeof endpointTitles]}</dt>
+                <dd>
+                  {renderText(address)} <CopyButton text={address} isIcon={true} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </details>
+      </Card>
+    </div>
+  );
+};
+
+const endpointTitles = {
+  otlpHttp: 'OTLP over HTTP',
+  otlpGrpc: 'OTLP over gRPC',
+  otlpHttpBare: 'OTLP over HTTP, default port',
+  remoteWrite: 'Prometheus remote write',
+  loki: 'Loki push',
+  zipkin: 'Zipkin',
+} as const;

@@ -1,0 +1,527 @@
+/** Time series chart on a canvas, drawn with uPlot. Dragging selects a time range. Charts of a group share a cursor. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import uPlot from 'uplot';
+import { assignColorClasses } from '../frame/colors.ts';
+import { renderText } from '../frame/shown-text.tsx';
+import { displayTimeZone, formatClockTime, formatDay, formatShortTime } from '../frame/shown-time.ts';
+import { theme } from '../frame/theme.ts';
+import { setRangeInMs } from '../frame/time-range.ts';
+import { ScrollRegion } from '../lists/scrolled.tsx';
+import { findPartialIndexes, getLastComplete, selectSeries } from './series-state.ts';
+import { ChartDataTable } from './value-table.tsx';
+
+export interface TimeSeries {
+  readonly name: string;
+  readonly unit: string;
+  /** One value per step */
+  readonly values: readonly (number | undefined)[];
+  readonly drawStyle: 'lines' | 'bars' | 'points';
+  /** Opacity of the area below the line, 0 to 1 */
+  readonly area: number;
+  readonly isStacked: boolean;
+  readonly connectsGaps: boolean;
+  /** Name of a color, if one is set */
+  readonly colorName?: string | undefined;
+  /** Whether the line is of an earlier period, with which others are compared */
+  readonly isEarlier?: boolean;
+  formatValue(value: number | undefined): string;
+}
+
+/** Marked time, for example of a deployment */
+export interface Mark {
+  /** Epoch milliseconds. */
+  readonly at: number;
+  readonly title: string;
+}
+
+export interface TimeSeriesProps {
+  readonly title: string;
+  /** Epoch milliseconds. */
+  readonly steps: readonly number[];
+  /** Starts of the steps that the range covers only partly. They are drawn as such, and are no value of the legend. */
+  readonly partialSteps?: readonly number[];
+  readonly from: number;
+  readonly to: number;
+  readonly series: readonly TimeSeries[];
+  readonly height: number;
+  /** Charts of a group share a cursor */
+  readonly group: string;
+  readonly marks?: readonly Mark[];
+  /** Values at which a line is drawn, with its color */
+  readonly limits?: readonly (readonly [value: number, tone: string])[];
+  readonly low?: number | undefined;
+  readonly high?: number | undefined;
+  /** Indexes of two series between which an area is filled, and of the series with its color */
+  readonly bands?: readonly (readonly [upper: number, lower: number, of: number])[];
+  readonly legend: boolean;
+  /** Whether the data table is offered */
+  readonly hasDataTable?: boolean;
+}
+
+interface ColoredSeries extends TimeSeries {
+  readonly colorClass: string;
+  readonly isHidden: boolean;
+}
+
+/** Resolves a CSS class to a color for a canvas, which does not support `light-dark`. */
+const resolveColor = (container: Element, name: string): string => {
+  const probe = document.createElement('span');
+  probe.className = `swatch ${name}`;
+  container.append(probe);
+  const ink = getComputedStyle(probe).backgroundColor;
+  probe.remove();
+  return ink;
+};
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const colorCache = new Map<string, string>();
+
+/** Returns a function that resolves colors once per theme, because each lookup makes the browser compute styles. */
+const createColorResolver = (place: Element): ((name: string) => string) => {
+  const scheme = `${document.documentElement.dataset['theme'] ?? ''} ${dark.matches}`;
+  return (name) => {
+    const key = `${scheme} ${name}`;
+    const ink = colorCache.get(key) ?? resolveColor(place, name);
+    colorCache.set(key, ink);
+    return ink;
+  };
+};
+
+/** Maximum number of initial legend entries. Each pointer move updates all of them. */
+const maxInitialEntries = 30;
+
+/**
+ * Maximum number of lines that show a point at the cursor. With more, lines are one pixel wide, which halves the cost
+ * of drawing.
+ */
+const maxLinesWithPoints = 20;
+
+/** Returns a key that changes whenever the colors change. */
+const useTheme = (): string => {
+  const [changeCount, setChangeCount] = useState(0);
+  useEffect(() => {
+    const onThemeChange = (): void => setChangeCount((before) => before + 1);
+    dark.addEventListener('change', onThemeChange);
+    return () => dark.removeEventListener('change', onThemeChange);
+  }, []);
+  return `${theme.value} ${changeCount}`;
+};
+
+const hasNoGaps = (values: TimeSeries['values']): values is readonly number[] => !values.includes(undefined);
+
+/** Returns the values to draw: those of a stacked series are added to those of the stacked series before it. */
+const toPlotData = (series: readonly ColoredSeries[], length: number): (readonly (number | null)[])[] => {
+  const stackTotals = new Array<number>(length).fill(0);
+  const stack = (value: number | undefined, at: number): number | null => {
+    if (value === undefined) return null;
+    stackTotals[at] = (stackTotals[at] ?? 0) + value;
+    return stackTotals[at] ?? null;
+  };
+  return series.map(({ values, isStacked, isHidden }) => {
+    if (isHidden) return new Array<null>(length).fill(null);
+    if (isStacked) return values.map(stack);
+    return hasNoGaps(values) ? values : values.map((value) => value ?? null);
+  });
+};
+
+const describeChart = ({ title, series }: Pick<TimeSeriesProps, 'title' | 'series'>): string => {
+  const name = title === '' ? 'Chart' : title;
+  let min = Number.POSITIVE_INFINITY;
+  let max = Number.NEGATIVE_INFINITY;
+  for (const { values } of series)
+    for (const value of values) {
+      if (value === undefined) continue;
+      if (value < min) min = value;
+      if (value > max) max = value;
+    }
+  const [first] = series;
+  if (first === undefined || min > max) return `${name}: no values.`;
+  return `${name}: ${series.length} series, from ${first.formatValue(min)} to ${first.formatValue(max)}.`;
+};
+
+const formatTick = (timeMs: number, stepMs: number): string => {
+  if (stepMs >= 86_400_000) return formatDay(timeMs);
+  return stepMs < 60_000 ? formatClockTime(timeMs) : formatShortTime(timeMs);
+};
+
+/** Axis increments of durations in seconds, minutes and hours */
+const durationSteps = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500].flatMap((size) => [size, size * 1e3, size * 1e6]),
+  ...[1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 18_000, 43_200, 86_400].map((size) => size * 1e9),
+].sort((left, right) => left - right);
+
+/** Axis increments by unit, where multiples of ten are not round */
+const axisSteps: Readonly<Record<string, readonly number[]>> = {
+  ns: durationSteps,
+  By: Array.from({ length: 60 }, (_, power) => 2 ** power),
+};
+
+const createAxes = (series: readonly ColoredSeries[], ink: string, grid: string): uPlot.Axis[] => {
+  const axisStyle = {
+    stroke: ink,
+    grid: { stroke: grid, width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui',
+  };
+  const units = [...new Set(series.map(({ unit }) => unit))];
+  const time: uPlot.Axis = {
+    ...axisStyle,
+    size: 22,
+    gap: 4,
+    grid: { show: false },
+    values: (_, splits, __, ___, step) => splits.map((at) => formatTick(at, step)),
+  };
+  return [
+    time,
+    ...units.slice(0, 2).map((unit, index): uPlot.Axis => {
+      const shown = series.find((one) => one.unit === unit)?.formatValue;
+      return {
+        ...axisStyle,
+        scale: unit || 'y',
+        ...(axisSteps[unit] === undefined ? {} : { incrs: [...axisSteps[unit]] }),
+        space: 28,
+        gap: 6,
+        side: index === 0 ? 3 : 1,
+        grid: { show: index === 0, stroke: grid, width: 1 },
+        size: (_, values) => Math.max(34, 12 + 6.2 * Math.max(0, ...(values ?? []).map(({ length }) => length))),
+        values: (_, splits) => splits.map((value) => shown?.(value) ?? ''),
+      };
+    }),
+  ];
+};
+
+const createMarkPainter =
+  ({ marks = [], limits = [] }: Pick<TimeSeriesProps, 'marks' | 'limits'>, place: Element, scale: string) =>
+  (plot: uPlot) => {
+    const { ctx, bbox } = plot;
+    const line = (ink: string, from: readonly [number, number], to: readonly [number, number]): void => {
+      ctx.save();
+      ctx.strokeStyle = ink;
+      ctx.setLineDash([4, 4]);
+      ctx.beginPath();
+      ctx.moveTo(...from);
+      ctx.lineTo(...to);
+      ctx.stroke();
+      ctx.restore();
+    };
+    for (const { at } of marks) {
+      const x = plot.valToPos(at, 'x', true);
+      if (x < bbox.left || x > bbox.left + bbox.width) continue;
+      const ink = resolveColor(place, 'series-9');
+      line(ink, [x, bbox.top], [x, bbox.top + bbox.height]);
+      ctx.save();
+      ctx.fillStyle = ink;
+      ctx.beginPath();
+      ctx.arc(x, bbox.top + 4 * devicePixelRatio, 4 * devicePixelRatio, 0, 2 * Math.PI);
+      ctx.fill();
+      ctx.restore();
+    }
+    for (const [value, tone] of limits) {
+      const y = plot.valToPos(value, scale, true);
+      if (y >= bbox.top && y <= bbox.top + bbox.height)
+        line(resolveColor(place, `tone-${tone}`), [bbox.left, y], [bbox.left + bbox.width, y]);
+    }
+  };
+
+const withOpacity = (ink: string, opacity: number): string => ink.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${opacity})`);
+
+const toFill = ({ drawStyle, area }: TimeSeries, ink: string): Pick<uPlot.Series, 'fill'> => {
+  const opacity = drawStyle === 'bars' ? 0.8 : area;
+  return opacity > 0 ? { fill: withOpacity(ink, opacity) } : {};
+};
+
+/** Dash pattern of earlier periods and of incomplete steps */
+const dash = [4, 4];
+
+const toPlotSeries = (series: ColoredSeries, ink: string, width: number): uPlot.Series => {
+  const isPoints = series.drawStyle === 'points';
+  return {
+    label: series.name,
+    scale: series.unit || 'y',
+    stroke: ink,
+    width: isPoints ? 0 : width,
+    spanGaps: series.connectsGaps,
+    points: isPoints ? { show: true, size: 5 } : { size: 4 },
+    ...(series.isEarlier === true ? { dash } : {}),
+    ...toFill(series, ink),
+    ...(series.drawStyle === 'bars' && uPlot.paths.bars ? { paths: uPlot.paths.bars({ size: [0.8, 60] }) } : {}),
+  };
+};
+
+type PlotValues = readonly (number | null)[];
+
+/** Splits the values of a line into those of complete steps, and the ends to partial steps, which are drawn dashed. */
+const splitPartial = (values: PlotValues, partialIndexes: readonly number[]): readonly [PlotValues, PlotValues] => {
+  const neighbors = new Set(partialIndexes.flatMap((index) => [index, index === 0 ? 1 : index - 1]));
+  return [
+    values.map((value, index) => (partialIndexes.includes(index) ? null : value)),
+    values.map((value, index) => (neighbors.has(index) ? value : null)),
+  ];
+};
+
+interface CursorPosition {
+  readonly index: number;
+  /** Viewport coordinates of the pointer; `undefined` if the pointer is in another chart of the group */
+  readonly pointer?: readonly [x: number, y: number];
+  /** Value at the pointer, by unit */
+  readonly valueAtPointer?: number;
+}
+
+interface PlotProps extends Omit<TimeSeriesProps, 'series'> {
+  readonly series: readonly ColoredSeries[];
+  readonly partialIndexes: readonly number[];
+  readonly onCursor: (position: CursorPosition | undefined) => void;
+}
+
+const createOptions = (
+  props: PlotProps,
+  place: Element,
+  width: number,
+  extraSeries: readonly uPlot.Series[],
+): uPlot.Options => {
+  const { series, height, from, to, group, low, high, bands = [], onCursor } = props;
+  const units = [...new Set(series.map(({ unit }) => unit || 'y'))];
+  const range: uPlot.Scale.Range = (_, min, max) => {
+    const [bottom, top] = [low ?? Math.min(0, min ?? 0), high ?? Math.max(max ?? 1, min ?? 0)];
+    return [bottom, top > bottom ? (high === undefined ? top + (top - bottom) * 0.08 : top) : bottom + 1];
+  };
+  const ink = createColorResolver(place);
+  const thickness = series.length > maxLinesWithPoints ? 1 : 1.5;
+  return {
+    width,
+    height,
+    ms: 1,
+    padding: [8, 8, 0, 0],
+    legend: { show: false },
+    ...(displayTimeZone.value === 'browser'
+      ? {}
+      : { tzDate: (at: number) => uPlot.tzDate(new Date(at), displayTimeZone.value) }),
+    cursor: {
+      sync: { key: group, setSeries: false },
+      drag: { x: true, y: false, setScale: false },
+      y: false,
+      // Each point is a separate element, and among many lines it is hard to recognize.
+      points: { show: series.length <= maxLinesWithPoints, size: 6 },
+    },
+    scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
+    axes: createAxes(series, ink('ink-soft'), ink('ink-line')),
+    // The first uPlot series contains the times.
+    bands: bands.map(([upper, lower, of]) => ({
+      series: [upper + 1, lower + 1],
+      fill: withOpacity(ink(series[of]?.colorClass ?? ''), 0.15),
+    })),
+    series: [{}, ...series.map((one) => toPlotSeries(one, ink(one.colorClass), thickness)), ...extraSeries],
+    hooks: {
+      draw: [createMarkPainter(props, place, units[0] ?? 'y')],
+      setCursor: [
+        (plot) => {
+          const { idx: index, left = -1, top = -1 } = plot.cursor;
+          if (index === null || index === undefined || left < 0) return onCursor(undefined);
+          if (!plot.over.matches(':hover')) return onCursor({ index });
+          const box = plot.over.getBoundingClientRect();
+          onCursor({
+            index,
+            pointer: [box.left + left, box.top + top],
+            valueAtPointer: plot.posToVal(top, units[0] ?? 'y'),
+          });
+        },
+      ],
+      setSelect: [
+        (plot) => {
+          if (plot.select.width < 4) return;
+          setRangeInMs(plot.posToVal(plot.select.left, 'x'), plot.posToVal(plot.select.left + plot.select.width, 'x'));
+          plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+        },
+      ],
+    },
+  };
+};
+
+const Plot = (props: PlotProps) => {
+  const place = useRef<HTMLDivElement>(null);
+  const themeKey = useTheme();
+  const { steps, series, title, partialIndexes } = props;
+  const sentence = useMemo(() => describeChart(props), [series, title]);
+  useEffect(() => {
+    const element = place.current;
+    if (element === null) return undefined;
+    const plotted = toPlotData(series, steps.length);
+    const hasEnds = partialIndexes.length > 0 && series.length <= maxLinesWithPoints;
+    const ink = createColorResolver(element);
+    const split = plotted.map((values, index) =>
+      hasEnds && series[index]?.drawStyle === 'lines' ? splitPartial(values, partialIndexes) : ([values] as const),
+    );
+    const ends = split.flatMap(([, end], index): readonly (readonly [PlotValues, uPlot.Series])[] => {
+      const line = series[index];
+      if (end === undefined || line === undefined) return [];
+      const stroke = withOpacity(ink(line.colorClass), 0.6);
+      return [[end, { scale: line.unit || 'y', stroke, width: 1.5, dash, points: { show: false } }]];
+    });
+    const data = [[...steps], ...split.map(([values]) => values), ...ends.map(([values]) => values)];
+    const width = Math.max(80, element.clientWidth);
+    const plot = new uPlot(
+      createOptions(
+        props,
+        element,
+        width,
+        ends.map(([, settings]) => settings),
+      ),
+      data as uPlot.AlignedData,
+      element,
+    );
+    const resizeObserver = new ResizeObserver(([entry]) => {
+      const newWidth = Math.floor(entry?.contentRect.width ?? 0);
+      if (newWidth > 0 && newWidth !== plot.width) plot.setSize({ width: newWidth, height: props.height });
+    });
+    resizeObserver.observe(element);
+    return () => {
+      resizeObserver.disconnect();
+      plot.destroy();
+    };
+  }, [steps, series, props.from, props.to, props.height, themeKey, displayTimeZone.value, props.marks]);
+  return <div ref={place} class="plot" role="img" aria-label={sentence} style={{ height: `${props.height}px` }} />;
+};
+
+/** Maximum number of values in a tooltip */
+const maxTooltipRows = 10;
+const tooltipWidth = 260;
+
+const Tooltip = ({
+  position: { index, pointer, valueAtPointer = 0 },
+  series,
+  steps,
+  marks = [],
+  partialIndexes,
+}: PlotProps & { readonly position: CursorPosition }) => {
+  const time = steps[index];
+  if (pointer === undefined || time === undefined) return null;
+  const rows = series
+    .filter(({ isHidden, values }) => !isHidden && values[index] !== undefined)
+    .sort((left, right) => (right.values[index] ?? 0) - (left.values[index] ?? 0));
+  const distance = (one: ColoredSeries): number => Math.abs((one.values[index] ?? 0) - valueAtPointer);
+  const nearest = rows.reduce<ColoredSeries | undefined>(
+    (best, one) => (best === undefined || distance(one) < distance(best) ? one : best),
+    undefined,
+  );
+  const stepMs = (steps[1] ?? time) - (steps[0] ?? time);
+  const nearMarks = marks.filter(({ at, title }) => title !== '' && Math.abs(at - time) <= stepMs);
+  const [x, y] = pointer;
+  const isRight = x + tooltipWidth + 24 < innerWidth;
+  return (
+    <div
+      class="chart-tooltip"
+      aria-hidden="true"
+      style={{
+        top: `${Math.min(y + 12, innerHeight - 40 - 22 * Math.min(rows.length, maxTooltipRows))}px`,
+        left: `${isRight ? x + 14 : Math.max(4, x - tooltipWidth - 14)}px`,
+      }}
+    >
+      <p>
+        {formatDay(time)}, {stepMs < 60_000 ? formatClockTime(time) : formatShortTime(time)}
+        {partialIndexes.includes(index) ? <i> incomplete</i> : null}
+      </p>
+      {nearMarks.map(({ title }) => (
+        <p key={title} class="mark-title">
+          {renderText(title)}
+        </p>
+      ))}
+      {rows.slice(0, maxTooltipRows).map((one) => (
+        <div key={one.name} class={one === nearest && rows.length > 1 ? 'nearest' : ''}>
+          <span class={`swatch ${one.colorClass}`} />
+          <bdi>{renderText(one.name)}</bdi>
+          <b>{one.formatValue(one.values[index])}</b>
+        </div>
+      ))}
+      {rows.length > maxTooltipRows ? <p>{rows.length - maxTooltipRows} more</p> : null}
+    </div>
+  );
+};
+
+const Legend = ({
+  title,
+  series,
+  cursorIndex,
+  partialIndexes,
+  onSelect,
+}: Pick<PlotProps, 'title' | 'series' | 'partialIndexes'> & {
+  readonly cursorIndex: number | undefined;
+  /** Called with an index of the series, and whether only that one is toggled */
+  readonly onSelect: (index: number, isToggle: boolean) => void;
+}) => {
+  const [shownCount, setShownCount] = useState(maxInitialEntries);
+  return (
+    <ScrollRegion class="series-names" label={`Series of ${title === '' ? 'the chart' : title}`}>
+      <ul>
+        {series.slice(0, shownCount).map((one, index) => (
+          <li key={`${one.name} ${index}`}>
+            <button
+              type="button"
+              class="legend-entry"
+              aria-pressed={!one.isHidden}
+              data-tooltip={series.length > 1 ? 'Click to isolate, Ctrl-click to hide' : undefined}
+              onClick={({ ctrlKey, metaKey, shiftKey }) => onSelect(index, ctrlKey || metaKey || shiftKey)}
+            >
+              <span class={`swatch ${one.colorClass}`} />
+              <bdi>{renderText(one.name)}</bdi>
+              <b>
+                {one.formatValue(
+                  cursorIndex === undefined ? getLastComplete(one.values, partialIndexes) : one.values[cursorIndex],
+                )}
+              </b>
+            </button>
+          </li>
+        ))}
+        {series.length > shownCount ? (
+          <li>
+            <button type="button" class="legend-entry" onClick={() => setShownCount(series.length)}>
+              {series.length - shownCount} more
+            </button>
+          </li>
+        ) : null}
+      </ul>
+    </ScrollRegion>
+  );
+};
+
+/** Time series chart with tooltip, a legend that toggles and isolates series, and a data table */
+export const TimeSeriesChart = (props: TimeSeriesProps) => {
+  const [position, setPosition] = useState<CursorPosition>();
+  const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
+  const { steps, series, legend, title, partialSteps, hasDataTable = true } = props;
+  const colored = useMemo(() => {
+    const colors = assignColorClasses(series.map(({ name }) => name));
+    return series.map(
+      (one, index): ColoredSeries => ({
+        ...one,
+        colorClass: one.colorName === undefined ? (colors[index] ?? '') : `tone-${one.colorName}`,
+        isHidden: hidden.has(index),
+      }),
+    );
+  }, [series, hidden]);
+  const partialIndexes = useMemo(() => findPartialIndexes(steps, partialSteps), [steps, partialSteps]);
+  const lines = useMemo(() => series.map(({ name, values }) => ({ name, values })), [series]);
+  const plotProps: PlotProps = { ...props, series: colored, partialIndexes, onCursor: setPosition };
+  return (
+    <div class="chart-box">
+      <Plot {...plotProps} />
+      {position?.pointer === undefined ? null : <Tooltip {...plotProps} position={position} />}
+      {legend ? (
+        <Legend
+          title={title}
+          series={colored}
+          cursorIndex={position?.index}
+          partialIndexes={partialIndexes}
+          onSelect={(index, isToggle) => setHidden(selectSeries(hidden, index, { count: series.length, isToggle }))}
+        />
+      ) : null}
+      {hasDataTable ? (
+        <ChartDataTable
+          steps={steps}
+          lines={lines}
+          formatCell={(value, index) => series[index]?.formatValue(value) ?? ''}
+          {...(title === '' ? {} : { name: title })}
+        />
+      ) : null}
+    </div>
+  );
+};
