@@ -1,6 +1,7 @@
 /** OTLP of browsers, with a public key in the path, because beacons cannot set headers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
+import { allowOrigin, respondToPreflight } from '../engine/cors.ts';
 import { createHttpIngest } from '../engine/http-ingest.ts';
 import { respondWithRefusal } from '../engine/http-receiver.ts';
 import { defineReceiver, type Engine, type HttpHandler } from '../engine/receiver.ts';
@@ -9,7 +10,6 @@ import { createOtlpProtocol } from '../otlp-http.ts';
 import { browserJson, browserProtobuf } from './body-formats.ts';
 
 const maxBodyBytes = 1024 * 1024;
-const preflightSeconds = 7_200;
 const paths = { logs: '/rum/{key}/v1/logs', traces: '/rum/{key}/v1/traces' } as const;
 const pathPattern = /^\/rum\/([^/?]{0,128})\/v1\/(logs|traces)(?:\?.*)?$/;
 
@@ -26,15 +26,9 @@ const protocol = createOtlpProtocol({
 const answerCors = (engine: Engine, key: string, request: IncomingMessage, response: ServerResponse): boolean => {
   const { origin } = request.headers;
   response.setHeader('vary', 'Origin');
-  if (origin !== undefined && engine.findBrowserAccess(key)?.isAllowedOrigin(origin)) {
-    response.setHeader('access-control-allow-origin', origin);
-    response.setHeader('access-control-expose-headers', 'Retry-After');
-  }
+  if (origin !== undefined && engine.findBrowserAccess(key)?.isAllowedOrigin(origin)) allowOrigin(response, origin);
   if (request.method !== 'OPTIONS') return false;
-  response.setHeader('access-control-allow-methods', 'POST');
-  response.setHeader('access-control-allow-headers', 'content-type, content-encoding, traceparent, tracestate');
-  response.setHeader('access-control-max-age', preflightSeconds);
-  response.writeHead(204).end();
+  respondToPreflight(response, 'content-type, content-encoding, traceparent, tracestate');
   return true;
 };
 
