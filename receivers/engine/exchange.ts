@@ -4,7 +4,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { type BrowserCredentials, isRefusal } from './admission.ts';
 import type { Accepted, IngestRequest } from './ingestion.ts';
-import { type Caller, toBrowserContext } from './keyring.ts';
+import type { Caller } from './keyring.ts';
 import type { BodyShape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
 import { createRefusal, type Refusal, toRefusal } from './refusal.ts';
@@ -125,7 +125,7 @@ export class Exchange {
     const shape = this.#transport.shape(this.#signal);
     if (isRefusal(shape)) return this.#refuse(shape);
     const { browser } = admitted;
-    this.#shape = browser === undefined ? shape : { ...shape, browser: toBrowserContext(browser) };
+    this.#shape = browser === undefined ? shape : { ...shape, browser: browser.context };
     this.#proceed();
     if (this.#phase === 'reading') this.#transport.read(this);
   }

@@ -1,6 +1,6 @@
 /** License keys, organizations and plans, held in memory and updated by the documents' change feed. */
 import { hash } from 'node:crypto';
-import { type BrowserPrivacy, defaultBrowserPrivacy } from '../../schemas/browser-privacy.ts';
+import { defaultBrowserPrivacy } from '../../schemas/browser-privacy.ts';
 import { isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { DocumentChange, Documents, Feed } from '../../schemas/ports/documents.ts';
@@ -54,15 +54,11 @@ export interface Caller {
 
 /** What a browser key is for. */
 export interface BrowserAccess {
-  /** `service.name` of the application */
-  readonly application: string;
-  readonly privacy: BrowserPrivacy;
+  /** What the translation of bodies needs */
+  readonly context: BrowserContext;
   /** Returns whether pages of an origin may use the key. */
   isAllowedOrigin(origin: string): boolean;
 }
-
-/** Returns what the translation of bodies needs. */
-export const toBrowserContext = ({ application, privacy }: BrowserAccess): BrowserContext => ({ application, privacy });
 
 const maxCachedSecrets = 10_000;
 const noLimits: Plan['limits'] = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
@@ -210,7 +206,7 @@ export class Keyring {
   ): BrowserAccess | undefined {
     if (kind !== 'browser' || application === null) return undefined;
     const privacy = this.#projects.get(`${tenantId}/${projectId}`)?.browserPrivacy ?? defaultBrowserPrivacy;
-    return { application, privacy, isAllowedOrigin: createOriginTest(origins) };
+    return { context: { application, privacy }, isAllowedOrigin: createOriginTest(origins) };
   }
 
   #putProject({ tenantId, id, document }: DocumentChange<Project>): void {
