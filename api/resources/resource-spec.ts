@@ -267,7 +267,10 @@ export const createResourceSpec = <
     },
     show: async (documents, context) =>
       definition.show
-        ? await definition.show(documents, context)
+        ? await definition.show(
+            documents.map((document) => ({ ...defaults, ...document })),
+            context,
+          )
         : documents.map((document) => ({
             ...getWritableFields(document),
             ...pickFields(document, (name) => storedNames.has(name)),

@@ -3,11 +3,11 @@ import { hash, randomUUID } from 'node:crypto';
 import test from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { startReceivers } from '../../receivers/index.ts';
-import { isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
+import { generateLicenseKey, isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
-import { licenseKeys } from '../../schemas/resources/license-key.ts';
+import { buildLicenseKey, type LicenseKey, licenseKeys } from '../../schemas/resources/license-key.ts';
 import { licenseKeyUses } from '../../schemas/resources/license-key-use.ts';
 import { projects } from '../../schemas/resources/project.ts';
 import { resourceHistory } from '../../schemas/resources/resource-history.ts';
@@ -155,6 +155,35 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     });
     t.is(change.status, 400);
     t.is(change.body.details[0].path, 'kind');
+  });
+
+  test(`${store}: a key that is older than the kinds is a server key, works, and can be changed`, async (t) => {
+    const key = generateLicenseKey();
+    const {
+      kind: _,
+      application: __,
+      origins: ___,
+      maxBytesPerDay: ____,
+      ...former
+    } = buildLicenseKey(key, {
+      name: `Key ${randomUUID()}`,
+      projectId: 'default',
+      expiresAt: null,
+    });
+    const { id } = await harness.documents
+      .forTenant('a')
+      .collection(licenseKeys)
+      .insert(former as LicenseKey);
+    const kindFields = { kind: 'server', application: null, origins: [], maxBytesPerDay: null, publicKey: null };
+    t.like(await show(id), kindFields);
+    await sends(key, 200);
+    const { status, body } = await harness.request('PATCH', `/api/license-keys/${id}`, {
+      as: 'admin',
+      body: { name: 'Renamed' },
+      headers: { 'if-match': '*' },
+    });
+    t.is(status, 200, JSON.stringify(body));
+    t.like(body, { ...kindFields, name: 'Renamed' });
   });
 
   test(`${store}: a key is shown once, works, and is stored nowhere in plain text`, async (t) => {

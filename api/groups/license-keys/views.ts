@@ -69,11 +69,6 @@ const toView = (key: Key, findUse: (hash: string) => OptionalUse, now: number): 
   const state = getKeyState(key, now);
   return {
     ...visibleFields,
-    // Keys that were created before the kinds have no such fields.
-    kind: key.kind ?? 'server',
-    application: key.application ?? null,
-    origins: key.origins ?? [],
-    maxBytesPerDay: key.maxBytesPerDay ?? null,
     publicKey,
     state,
     ...toUsageView(use),
