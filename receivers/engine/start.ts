@@ -98,7 +98,16 @@ export const start = async (
   // A flood of browser bodies must not delay those of servers.
   const browserOffload = new Offload(scanWorker);
   let secretBox: Promise<SecretBox> | undefined;
-  const loadSecretBox = (): Promise<SecretBox> => (secretBox ??= loadSecretKey(settings).then(createSecretBox));
+  const loadSecretBox = (): Promise<SecretBox> => {
+    secretBox ??= loadSecretKey(settings)
+      .then(createSecretBox)
+      .catch((error: unknown) => {
+        // The next dead letter tries again.
+        secretBox = undefined;
+        throw error;
+      });
+    return secretBox;
+  };
   const ingestion = new Ingestion({
     offload,
     browserOffload,
