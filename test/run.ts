@@ -204,10 +204,6 @@ try {
 const printSection = (title: string, lines: readonly string[]): void => {
   if (lines.length > 0) console.log(`\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 };
-printSection(
-  'Failed',
-  failures.map((failure) => reasons.describeFailure(failure)),
-);
 printSection(`Left out, since this machine takes longer than ${maxMinutes} minutes (TEST_MINUTES)`, late);
 printSection(
   `Left out by the commit (TEST_SEED=${drawSeed}), with the last commit that selected each; npm run test:all runs all`,
@@ -216,6 +212,11 @@ printSection(
 printSection('Built operations that no walk through the page reached', unreached);
 printSection('Files that computed longest', topComputing);
 printSection('Slowest tests', slowest(durations, 30));
+// Near the end, because readers often have only the last lines of a run.
+printSection(
+  'Failed',
+  failures.map((failure) => reasons.describeFailure(failure)),
+);
 const cores = coresSpent();
 const share = Math.round((100 * (cores.busyMs - coresBefore.busyMs)) / (cores.ms - coresBefore.ms));
 console.log(
