@@ -518,7 +518,10 @@ declare(
     await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Contact points' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Contact point' });
     await page.getByRole('button', { name: 'Duty <i>phone</i>' }).click();
-    await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
+    await sidePanel
+      .getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ })
+      .first()
+      .waitFor();
     await sidePanel.getByRole('region', { name: 'Routes' }).getByRole('link', { name: 'team=shop' }).waitFor();
     await page.getByRole('button', { name: 'New contact point' }).click();
     const add = sidePanel.getByRole('button', { name: 'Create contact point' });

@@ -138,6 +138,20 @@ declare('times use the time zone and format of the preferences, in another brows
   await holdsAsAView(t, other, '.extent .row time');
 });
 
+declare('the page opens by itself once the server is available again', async (t) => {
+  const tab = await opened('/logs');
+  const { page } = tab;
+  const body = { error: 'UNAVAILABLE', message: 'Not now.' };
+  await page.route('**/auth/session', (route) =>
+    route.fulfill({ status: 503, headers: { 'retry-after': '2' }, json: body }),
+  );
+  await page.reload();
+  await page.getByRole('alert').getByText('Not now. Retrying in 2 s.').waitFor();
+  await page.unroute('**/auth/session');
+  await page.locator('.rows[aria-rowcount="4"]').waitFor();
+  t.deepEqual(tab.complaints, []);
+});
+
 declare('a request is retried while the server is unavailable, and a cancelled request ends', async (t) => {
   const tab = await opened('/explore-metrics');
   const { page } = tab;

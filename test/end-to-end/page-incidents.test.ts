@@ -177,6 +177,7 @@ declare('the person on call is shown by name, and an editor takes over the shift
   await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
   await page.getByRole('button', { name: 'The <i>shop</i>' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Schedule' });
+  await sidePanel.getByText('Shifts as a table').click();
   await sidePanel
     .getByRole('row', { name: /viewer Primary/ })
     .first()

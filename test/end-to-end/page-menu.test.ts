@@ -107,6 +107,7 @@ const viewsWithoutEmptyState: ReadonlySet<string> = new Set([
   ...['/settings/you', '/settings/audit', '/alerts/routing', '/incidents/figures', '/checks/locations', '/checks/code'],
   ...[
     '/detections/import',
+    '/detections/matrix',
     '/detections/rules',
     '/databases/engines',
     '/saved-queries/templates',

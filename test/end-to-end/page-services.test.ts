@@ -289,7 +289,8 @@ declare('a slow service becomes a rule, and a dashboard panel whose snapshot oth
   await page.locator('.panel', { hasText: 'p95 of payments' }).getByRole('table').waitFor();
   t.is((await harness.request('GET', '/api/dashboards')).body.items[0].panels, 2);
   await holdsAsAView(t, tab, '.panel >> nth=0 >> h2');
-  await page.getByRole('button', { name: 'Snapshots' }).click();
+  await page.getByText('Share', { exact: true }).click();
+  await page.getByRole('button', { name: 'Public snapshot' }).click();
   await page.getByRole('button', { name: 'Create snapshot' }).click();
   const link = await page.getByRole('status').getByRole('link').textContent();
   const other = await chromium.open();
@@ -378,7 +379,7 @@ declare(
   'a root cause analysis runs for a service, an alert, an anomaly and an incident, with the results of the API',
   async (t) => {
     // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.
-    const beginMs = nowMs - 85 * minuteMs;
+    const beginMs = Math.floor(Date.now() / minuteMs) * minuteMs - 85 * minuteMs;
     for (const [version, from, minutes, failing] of [
       [1, 0, 70, 10],
       [2, 70, 14, 300],

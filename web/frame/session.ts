@@ -31,12 +31,22 @@ const loadSession = async (): Promise<void> => {
   otherOrganizations.value = items.filter(({ current }) => !current);
 };
 
-/** Loads the session. Without a session, the page redirects to the sign-in page. */
+/**
+ * Loads the session. Without a session, the page redirects to the sign-in page. While the server is unavailable, the
+ * page shows the reason and tries again.
+ */
 export const openSession = (): void => {
-  sessionError.value = '';
-  loadSession().catch((error: unknown) => {
-    sessionError.value = toMessage(error);
-  });
+  loadSession().then(
+    () => {
+      sessionError.value = '';
+    },
+    (error: unknown) => {
+      const retrySeconds = error instanceof CallError ? error.retrySeconds : undefined;
+      const note = retrySeconds === undefined ? '' : ` Retrying in ${retrySeconds} s.`;
+      sessionError.value = `${toMessage(error)}${note}`;
+      if (retrySeconds !== undefined) setTimeout(openSession, retrySeconds * 1000);
+    },
+  );
 };
 
 /** Ends the session in all tabs. */

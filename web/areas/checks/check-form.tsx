@@ -28,24 +28,24 @@ const emptyCheck: CheckDraft = {
   alerting: { enabled: true, severity: 'critical' },
 };
 
-/** Returns the writable fields of a check. */
-const pickWritableFields = (check: Check): CheckDraft => {
-  const {
-    id,
-    version,
-    createdAt,
-    updatedAt,
-    state,
-    since,
-    uptime,
-    nextDueAt,
-    tokenPrefix,
-    token,
-    importedFrom,
-    ...fields
-  } = check;
-  return fields;
+/** Fields of a response that a draft does not have. A field that is missing here fails to compile. */
+const viewFields: Readonly<Record<Exclude<keyof Check, keyof CheckDraft>, true>> = {
+  id: true,
+  version: true,
+  createdAt: true,
+  updatedAt: true,
+  state: true,
+  since: true,
+  hasNoData: true,
+  uptime: true,
+  nextDueAt: true,
+  tokenPrefix: true,
+  token: true,
+  importedFrom: true,
 };
+
+const pickWritableFields = (check: Check): CheckDraft =>
+  Object.fromEntries(Object.entries(check).filter(([name]) => !(name in viewFields))) as CheckDraft;
 
 /** Converts a check to another type: type-specific settings are in a field named after the type, and a heartbeat has no locations. */
 const convertToType = (check: CheckDraft, type: CheckType): CheckDraft => {

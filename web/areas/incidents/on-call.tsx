@@ -110,7 +110,28 @@ const EndOverride = ({ id, overrideId }: { readonly id: string; readonly overrid
   );
 };
 
-const ShiftTable = ({ id, shifts }: { readonly id: string; readonly shifts: Shifts }) => (
+/** Current and upcoming overrides, which users with permission can end. */
+const Overrides = ({ id, shifts }: { readonly id: string; readonly shifts: Shifts }) => {
+  const overrides = mergeShiftsAndGaps(shifts).flatMap((shift) =>
+    shift.overrideId === null ? [] : [{ ...shift, overrideId: shift.overrideId }],
+  );
+  return overrides.length === 0 ? null : (
+    <>
+      <h3>Overrides</h3>
+      <ul>
+        {overrides.map(({ overrideId, from, to, userIds }) => (
+          <li key={overrideId}>
+            <b>{renderText(formatNames(userIds, shifts.names))}</b> from {formatIsoTime(from).slice(0, 16)} until{' '}
+            {formatIsoTime(to).slice(0, 16)}{' '}
+            {isPermitted(endOverrideCall) ? <EndOverride id={id} overrideId={overrideId} /> : null}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+};
+
+const ShiftTable = ({ shifts }: { readonly shifts: Shifts }) => (
   <table class="figures texts">
     <TableHeader columns={['From', 'Until', 'User', 'Layer']} />
     <tbody>
@@ -121,12 +142,7 @@ const ShiftTable = ({ id, shifts }: { readonly id: string; readonly shifts: Shif
           <td>
             {userIds.length === 0 ? <NoOneOnCall reason={reason} /> : renderText(formatNames(userIds, shifts.names))}
           </td>
-          <td>
-            {overrideId === null ? renderText(layer ?? '') : 'override '}
-            {overrideId === null || !isPermitted(endOverrideCall) ? null : (
-              <EndOverride id={id} overrideId={overrideId} />
-            )}
-          </td>
+          <td>{overrideId === null ? renderText(layer ?? '') : 'override'}</td>
         </tr>
       ))}
     </tbody>
@@ -166,11 +182,12 @@ const ScheduleDetails = ({ item: { id, description } }: { readonly item: Schedul
       {response === undefined ? null : (
         <>
           <OverrideForm id={id} names={people} />
+          <Overrides id={id} shifts={response} />
           <h3>The next 14 days</h3>
           <ShiftCalendar shifts={mergeShiftsAndGaps(response)} names={response.names} />
           <details>
             <summary>Shifts as a table</summary>
-            <ShiftTable id={id} shifts={response} />
+            <ShiftTable shifts={response} />
           </details>
           <OnCallLoad shifts={response} />
           <p class="links">

@@ -5,11 +5,12 @@ import { createTabbedView } from '../../frame/parts.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { createSloCall, importCall, slosCall } from './calls.ts';
 import { BudgetRemaining, formatRatio } from './figures.tsx';
-import { SloForm } from './form.tsx';
 import { SloDetails } from './objective.tsx';
 import { formatWindow } from './window-fields.tsx';
 
 const noun = 'SLO';
+
+const SloForm = lazyLoad(async () => (await import('./form.tsx')).SloForm);
 
 const SloList = createListView({
   title: 'SLOs',
