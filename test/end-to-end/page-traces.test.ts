@@ -139,6 +139,8 @@ declare('a selected duration range is compared with the other traces, with the d
   await page.getByLabel('at least').selectOption('500ms');
   const comparison = page.getByRole('region', { name: 'Comparison of the selection with the baseline' });
   await comparison.getByText('20 spans in the selection, 380 in the baseline').waitFor();
+  // The list has the traces of the selection only.
+  await page.locator('.traces[aria-rowcount="21"]').waitFor();
   const { body } = await harness.request(
     'GET',
     `/api/traces/compare?scope=account&from=now-1h&search=${encodeURIComponent('name:"GET /"')}&selection=${encodeURIComponent('duration:>=500ms')}`,
@@ -161,6 +163,40 @@ declare('a selected duration range is compared with the other traces, with the d
   await comparison.getByRole('button', { name: 'old<1>' }).first().click();
   await page.waitForURL(/service%3A%22old%3C1%3E%22/);
   t.deepEqual(tab.complaints, []);
+});
+
+declare('repeated calls of a trace are one row until it is expanded, and columns are chosen', async (t) => {
+  const trace = 'c'.repeat(32);
+  const start = BigInt(Date.now()) * 1_000_000n - 60_000_000_000n;
+  await landedIn(harness).spans([
+    { trace, span: 'c'.repeat(16), service: 'web', name: 'GET /orders', start, duration: 90_000_000, kind: 2 },
+    ...Array.from({ length: 6 }, (_, index) => ({
+      trace,
+      span: `d${index}`.padEnd(16, '0'),
+      parent: 'c'.repeat(16),
+      service: 'web',
+      name: 'SELECT <i>orders</i>',
+      start: start + BigInt(index + 1) * 10_000_000n,
+      duration: 5_000_000,
+      status: index === 2 ? 2 : 0,
+    })),
+  ]);
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, `/traces/${trace}`);
+  await page.locator('.waterfall[aria-rowcount="3"]').waitFor();
+  const rows = page.locator('.waterfall .extent .row');
+  t.regex((await rows.nth(1).textContent()) ?? '', /6 × SELECT <i>orders<\/i> 1 failedweb30 ms total/);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByLabel('Self time').check();
+  await page.waitForURL(/columns=service%2Cduration%2Cself/);
+  await page.keyboard.press('Escape');
+  await page.getByRole('columnheader', { name: 'Self time' }).waitFor();
+  await page.getByRole('button', { name: 'Show 6 below' }).click();
+  await page.locator('.waterfall[aria-rowcount="9"]').waitFor();
+  await rows.nth(3).click();
+  await page.getByRole('complementary', { name: 'Span' }).getByRole('link', { name: 'Logs of this span' }).waitFor();
+  await holdsAsAView(t, tab, '.beside h2');
 });
 
 declare('a trace that does not exist shows a notice', async (t) => {

@@ -52,3 +52,7 @@ export const toRegionSearch = ({ since, until, ...durations }: Region): string =
   ]
     .filter((condition) => condition !== '')
     .join(' ');
+
+/** Returns a search for those spans of a search that are in a region. */
+export const limitToRegion = (search: string, selection: Region): string =>
+  search.trim() === '' ? toRegionSearch(selection) : `(${search}) ${toRegionSearch(selection)}`;

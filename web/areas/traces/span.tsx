@@ -1,7 +1,9 @@
 /** Side panels of a span and of a log record of its trace */
 import { toArea } from '../../frame/address.ts';
+import { toCondition } from '../../frame/conditions.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import { Link } from '../../frame/link.tsx';
+import { toServicePage } from '../../frame/resource-links.ts';
 import { renderText, toText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { RawText } from '../../lists/raw.tsx';
@@ -12,6 +14,21 @@ export const SpanPanel = ({ span, onClose }: { readonly span: Span; readonly onC
   const { name, service, kind, status, statusMessage, durationNs, selfTimeNs, startTime, warnings } = span;
   return (
     <SidePanel label="Span" title={name} onClose={onClose}>
+      <ul class="links">
+        <li>
+          <Link url={toArea('/logs', { search: `traceId:${span.traceId} spanId:${span.spanId}` })}>
+            Logs of this span
+          </Link>
+        </li>
+        <li>
+          <Link url={toServicePage(service)}>Service {renderText(service)}</Link>
+        </li>
+        <li>
+          <Link url={toArea('/traces', { search: `${toCondition('service', service)} ${toCondition('name', name)}` })}>
+            Traces of this operation
+          </Link>
+        </li>
+      </ul>
       <Fields
         values={{
           service,

@@ -1,8 +1,11 @@
 /** One trace: its spans as a waterfall or flame graph, with a side panel */
 import { computed } from '@preact/signals';
+import { Columns3, ScrollText } from 'lucide';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { PagedList } from '../../client/pages.ts';
 import { ApiQuery } from '../../client/query.ts';
+import { ButtonLink } from '../../components/button.tsx';
+import { Popover } from '../../components/popover.tsx';
 import { readParam, setParams, toChangedUrl } from '../../frame/address.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
@@ -12,9 +15,19 @@ import { formatTime } from '../../frame/shown-time.ts';
 import { type Trace, traceCall, traceLogsCall } from './calls.ts';
 import { Flame } from './flame.tsx';
 import { CompareTraceForm } from './hold-against.tsx';
+import { countLevels } from './repeats.ts';
 import { LogPanel, SpanPanel } from './span.tsx';
 import { matchesText, type OrderedSpan, toWaterfallOrder } from './span-order.ts';
-import { foldedIds, logKey, Waterfall } from './waterfall.tsx';
+import {
+  expandedRepeats,
+  foldedIds,
+  logKey,
+  type OptionalColumn,
+  optionalColumns,
+  readColumns,
+  Waterfall,
+  writeColumns,
+} from './waterfall.tsx';
 
 /** Maximum numbers of loaded spans and logs of a trace */
 const [maxSpans, maxLogs] = [250_000, 1_000];
@@ -55,25 +68,114 @@ const RepeatedCalls = ({ trace: { repeatedCalls } }: { readonly trace: Trace }) 
   );
 };
 
+/** Service with the largest share of the critical path */
+const findSlowestService = ({
+  criticalPath,
+  durationNs,
+}: Trace): readonly [service: string, share: number] | undefined => {
+  const serviceBySpan = new Map(tracePages.items.value.map(({ spanId, service }) => [spanId, service]));
+  const durations = new Map<string, number>();
+  for (const { spanId, durationNs: segmentNs } of criticalPath.segments) {
+    const service = serviceBySpan.get(spanId);
+    if (service !== undefined) durations.set(service, (durations.get(service) ?? 0) + Number(segmentNs));
+  }
+  const [slowest] = [...durations].sort(([, left], [, right]) => right - left);
+  return slowest === undefined ? undefined : [slowest[0], slowest[1] / Math.max(1, Number(durationNs))];
+};
+
+const TraceFacts = ({ trace }: { readonly trace: Trace }) => {
+  const spans = positionedSpans.value;
+  const serviceCount = useMemo(() => new Set(spans.map(({ span }) => span.service)).size, [spans]);
+  const levels = useMemo(() => countLevels(spans), [spans]);
+  const slowest = useMemo(() => findSlowestService(trace), [trace, spans]);
+  return (
+    <dl class="facts">
+      <div>
+        <dt>Duration</dt>
+        <dd id="duration">{formatDuration(trace.durationNs)}</dd>
+      </div>
+      <div>
+        <dt>Services</dt>
+        <dd>{number.format(serviceCount)}</dd>
+      </div>
+      <div>
+        <dt>Spans</dt>
+        <dd id="spans">{number.format(trace.spanCount)}</dd>
+      </div>
+      <div>
+        <dt>Errors</dt>
+        <dd class={trace.errorCount === 0 ? '' : 'text-error'}>{number.format(trace.errorCount)}</dd>
+      </div>
+      <div>
+        <dt>Depth</dt>
+        <dd>{number.format(levels)}</dd>
+      </div>
+      {slowest === undefined ? null : (
+        <div>
+          <dt>Slowest service</dt>
+          <dd>
+            {renderText(slowest[0])}
+            <small>{Math.round(100 * slowest[1])} % of the duration</small>
+          </dd>
+        </div>
+      )}
+    </dl>
+  );
+};
+
 const TraceSummary = ({ trace }: { readonly trace: Trace }) => {
   const [root] = trace.roots;
   const loadedSpans = tracePages.items.value.length;
   return (
     <>
-      <h1>{root === undefined ? trace.traceId : renderText(`${root.service}: ${root.name}`)}</h1>
-      <p class="legend">
-        {formatTime(Date.parse(trace.startTime))}, <b id="duration">{formatDuration(trace.durationNs)}</b>,{' '}
-        <b id="spans">{number.format(trace.spanCount)}</b> spans, {number.format(trace.errorCount)} failed.{' '}
-        {trace.missingParentCount === 0 ? null : `${number.format(trace.missingParentCount)} have a missing parent. `}
-        {loadedSpans < trace.spanCount ? (
-          <span role="status">{number.format(loadedSpans)} spans are loaded. </span>
-        ) : null}
-        <Link url={buildLogsPath(trace)}>Logs of this trace</Link>
-      </p>
+      <div class="page-head">
+        <h1>{root === undefined ? trace.traceId : renderText(`${root.service}: ${root.name}`)}</h1>
+        <span class="soft">{formatTime(Date.parse(trace.startTime))}</span>
+        <span class="grow" />
+        <ButtonLink icon={ScrollText} url={buildLogsPath(trace)}>
+          Logs of this trace
+        </ButtonLink>
+      </div>
+      <TraceFacts trace={trace} />
+      {trace.missingParentCount === 0 && loadedSpans >= trace.spanCount ? null : (
+        <p class="legend">
+          {trace.missingParentCount === 0
+            ? null
+            : `${number.format(trace.missingParentCount)} spans have a missing parent. `}
+          {loadedSpans < trace.spanCount ? (
+            <span role="status">{number.format(loadedSpans)} spans are loaded.</span>
+          ) : null}
+        </p>
+      )}
       <RepeatedCalls trace={trace} />
     </>
   );
 };
+
+/** Choice of the columns between the name and the timeline */
+const ColumnsMenu = () => (
+  <Popover title="Columns" icon={Columns3}>
+    {() => {
+      const columns = readColumns();
+      return (
+        <div class="form columns-menu">
+          {(Object.keys(optionalColumns) as OptionalColumn[]).map((column) => (
+            <label key={column} class="choice">
+              <input
+                type="checkbox"
+                checked={columns.includes(column)}
+                onChange={({ currentTarget: { checked } }) =>
+                  writeColumns(checked ? [...columns, column] : columns.filter((name) => name !== column))
+                }
+              />{' '}
+              {optionalColumns[column]}
+            </label>
+          ))}
+        </div>
+      );
+    }}
+  </Popover>
+);
 
 const noMatches: ReadonlySet<string> = new Set();
 
@@ -93,6 +195,7 @@ const useSpanSearch = (spans: readonly OrderedSpan[]) => {
   const matches = useMemo(() => (matchIds.length === 0 ? noMatches : new Set(matchIds)), [matchIds]);
   const find = (text: string, step: number): void => {
     foldedIds.value = new Set();
+    expandedRepeats.value = 'all';
     const isNew = text !== searchText;
     setSearchText(text);
     setMatchIndex(isNew ? 0 : (matchIndex + step + Math.max(1, matchIds.length)) % Math.max(1, matchIds.length));
@@ -155,6 +258,7 @@ const SpanView = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame:
               type="button"
               class="plain"
               onClick={() => {
+                expandedRepeats.value = new Set();
                 foldedIds.value = new Set(
                   positionedSpans
                     .peek()
@@ -169,6 +273,7 @@ const SpanView = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame:
               type="button"
               class="plain"
               onClick={() => {
+                expandedRepeats.value = 'all';
                 foldedIds.value = new Set();
               }}
             >
@@ -184,6 +289,7 @@ const SpanView = ({ trace, isFlame }: { readonly trace: Trace; readonly isFlame:
               />{' '}
               Show logs inline
             </label>
+            <ColumnsMenu />
             <span>
               <span class="swatch waited-swatch" /> Critical path
             </span>
@@ -222,6 +328,7 @@ export const TraceView = ({ id }: { readonly id: string }) => {
   useEffect(() => {
     tracePages.first.clear();
     foldedIds.value = new Set();
+    expandedRepeats.value = new Set();
     tracePages.load({ params: { id }, query: {} });
     logs.run({ params: { id }, query: { limit: maxLogs } });
     return () => {

@@ -14,6 +14,7 @@ import { SearchEditor } from '../../search/search-editor.tsx';
 import { type TraceSummary, tracesCall } from './calls.ts';
 import { RegionComparison } from './compared.tsx';
 import { Heatmap } from './heatmap.tsx';
+import { limitToRegion, region } from './region.ts';
 import { suggestSpanFields } from './suggest.ts';
 import { TraceView } from './trace.tsx';
 
@@ -48,10 +49,12 @@ const TraceTable = () => (
 const TraceList = () => {
   const { from, to } = timeRange.value;
   const search = readParam('search');
+  const selectedRegion = region.value;
+  const listSearch = selectedRegion === undefined ? search : limitToRegion(search, selectedRegion);
   useEffect(() => {
-    tracePages.load({ query: { from, to, search, ...projectScope.value, limit: 100 } });
+    tracePages.load({ query: { from, to, search: listSearch, ...projectScope.value, limit: 100 } });
     return () => tracePages.cancel();
-  }, [from, to, search, projectScope.value, refreshCount.value]);
+  }, [from, to, listSearch, projectScope.value, refreshCount.value]);
   const { error } = tracePages.first.state.value;
   const searchProblem = error?.of('search');
   return (
@@ -70,6 +73,7 @@ const TraceList = () => {
       {searchProblem === undefined ? <ErrorMessage error={error} /> : null}
       <Heatmap />
       <RegionComparison />
+      {selectedRegion === undefined ? null : <p class="soft">Traces with a span of the selection:</p>}
       <div class="list">
         <TraceTable />
       </div>

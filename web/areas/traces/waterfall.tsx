@@ -8,6 +8,7 @@ import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderCellText, renderText, toText } from '../../frame/shown-text.tsx';
 import { type Cell, Rows, type StyledCell } from '../../lists/rows.tsx';
 import type { Trace, TraceLog } from './calls.ts';
+import { isRepeat, type RepeatedSpans, toSpanRows } from './repeats.ts';
 import { type OrderedSpan, removeFoldedSpans, toNanoseconds } from './span-order.ts';
 
 /** ids of the spans whose descendants are hidden */
@@ -20,6 +21,16 @@ const setFolded = (id: string, isFolded: boolean): void => {
   foldedIds.value = newIds;
 };
 
+/** ids of the expanded repetitions, or all of them */
+export const expandedRepeats = signal<ReadonlySet<string> | 'all'>(new Set());
+
+const toggleRepeat = (id: string, all: readonly string[]): void => {
+  const expanded = expandedRepeats.peek();
+  const ids = new Set(expanded === 'all' ? all : expanded);
+  if (!ids.delete(id)) ids.add(id);
+  expandedRepeats.value = ids;
+};
+
 interface LogRow {
   readonly log: TraceLog;
   readonly depth: number;
@@ -27,7 +38,7 @@ interface LogRow {
   /** Service of the span that wrote the log; empty if unknown */
   readonly service: string;
 }
-type WaterfallRow = { readonly orderedSpan: OrderedSpan } | LogRow;
+type WaterfallRow = { readonly orderedSpan: OrderedSpan } | { readonly repeat: RepeatedSpans } | LogRow;
 
 /** Segment of the critical path */
 interface PathSegment {
@@ -47,7 +58,13 @@ const toCriticalPath = ({ criticalPath, startTime }: Trace): ReadonlyMap<string,
   return segmentsBySpan;
 };
 
-const toRows = (placed: readonly OrderedSpan[], logs: readonly TraceLog[], begin: string): readonly WaterfallRow[] => {
+const toRows = (
+  placed: readonly OrderedSpan[],
+  logs: readonly TraceLog[],
+  begin: string,
+  openId: string,
+): readonly WaterfallRow[] => {
+  const expanded = expandedRepeats.value;
   const beginNs = toNanoseconds(begin);
   const bySpan = Map.groupBy(logs, ({ spanId }) => spanId);
   const rows: WaterfallRow[] = [];
@@ -57,7 +74,12 @@ const toRows = (placed: readonly OrderedSpan[], logs: readonly TraceLog[], begin
     service,
     offsetNs: Number(toNanoseconds(log.timestamp) - beginNs),
   });
-  for (const orderedSpan of placed) {
+  for (const row of toSpanRows(placed, (id) => expanded === 'all' || expanded.has(id), openId)) {
+    if (isRepeat(row)) {
+      rows.push({ repeat: row });
+      continue;
+    }
+    const orderedSpan = row;
     rows.push({ orderedSpan });
     const { spanId, service } = orderedSpan.span;
     for (const log of bySpan.get(spanId)?.toReversed() ?? []) rows.push(logRow(log, orderedSpan.depth + 1, service));
@@ -84,6 +106,22 @@ const renderBarCell = ({ span, offsetNs }: OrderedSpan, whole: number, stretches
         <span key={at} class="waited" style={{ left: toPercent(at, whole), width: toPercent(durationNs, whole) }} />
       )),
   ],
+});
+
+/** Maximum number of bars of a repetition */
+const maxRepeatBars = 100;
+
+const renderRepeatBars = ({ spans }: RepeatedSpans, whole: number): Cell => ({
+  attributes: track,
+  content: spans
+    .slice(0, maxRepeatBars)
+    .map(({ span, offsetNs }) => (
+      <span
+        key={span.spanId}
+        class={span.status === 'error' ? 'bar failed' : `bar ${toColorClass(span.service)}`}
+        style={{ left: toPercent(offsetNs, whole), width: toPercent(Number(span.durationNs), whole) }}
+      />
+    )),
 });
 
 /** The color is a pseudo-element, which saves an element per row. */
@@ -113,13 +151,14 @@ const warningTexts = {
 } as const;
 
 const FoldButton = ({
-  id,
   below,
   isFolded,
+  onToggle,
 }: {
-  readonly id: string;
+  /** Number of rows that the button shows or hides */
   readonly below: number;
   readonly isFolded: boolean;
+  readonly onToggle: () => void;
 }) => (
   <button
     type="button"
@@ -128,7 +167,7 @@ const FoldButton = ({
     aria-label={isFolded ? `Show ${below} below` : `Hide ${below} below`}
     onClick={(event) => {
       event.stopPropagation();
-      setFolded(id, !isFolded);
+      onToggle();
     }}
   >
     {isFolded ? '▸' : '▾'}
@@ -155,7 +194,9 @@ const renderNameCell = ({ span, depth, descendantCount }: OrderedSpan, isMatch: 
     attributes,
     content: (
       <>
-        {descendantCount === 0 ? null : <FoldButton id={span.spanId} below={descendantCount} isFolded={isFolded} />}
+        {descendantCount === 0 ? null : (
+          <FoldButton below={descendantCount} isFolded={isFolded} onToggle={() => setFolded(span.spanId, !isFolded)} />
+        )}
         {hasFailed ? <b class="text-error">failed </b> : null}
         <bdi class={isMatch ? 'match' : ''}>{name}</bdi>
         {isFolded ? <span class="soft"> and {descendantCount} below</span> : null}
@@ -167,7 +208,69 @@ const renderNameCell = ({ span, depth, descendantCount }: OrderedSpan, isMatch: 
 
 /** Returns the key of a log record in the URL and in rows. The key of a span is its id. */
 export const logKey = (id: string): string => `log ${id}`;
-const keyOf = (row: WaterfallRow): string => ('orderedSpan' in row ? row.orderedSpan.span.spanId : logKey(row.log.id));
+/** Returns the key of the row of a repetition. */
+const repeatKey = (id: string): string => `repeat ${id}`;
+const keyOf = (row: WaterfallRow): string => {
+  if ('repeat' in row) return repeatKey(row.repeat.id);
+  return 'orderedSpan' in row ? row.orderedSpan.span.spanId : logKey(row.log.id);
+};
+
+const numberFormat = new Intl.NumberFormat('en');
+
+const renderRepeatName = ({ spans, errorCount }: RepeatedSpans, isCollapsed: boolean, onToggle: () => void): Cell => {
+  const [first] = spans;
+  return {
+    attributes: toIndentation(first?.depth ?? 0, true),
+    content: (
+      <>
+        <FoldButton below={spans.length} isFolded={isCollapsed} onToggle={onToggle} />
+        <b>{numberFormat.format(spans.length)} ×</b> <bdi>{renderText(first?.span.name ?? '')}</bdi>
+        {errorCount === 0 ? null : <b class="text-error"> {numberFormat.format(errorCount)} failed</b>}
+      </>
+    ),
+  };
+};
+
+/** Columns between the name and the timeline that the reader chooses */
+export const optionalColumns = {
+  service: 'Service',
+  start: 'Start',
+  duration: 'Duration',
+  self: 'Self time',
+  kind: 'Kind',
+  status: 'Status',
+} as const;
+export type OptionalColumn = keyof typeof optionalColumns;
+const defaultColumns: readonly OptionalColumn[] = ['service', 'duration'];
+
+/** Returns the columns in the URL, or the default columns. */
+export const readColumns = (): readonly OptionalColumn[] => {
+  const names = readParam('columns').split(',');
+  const columns = (Object.keys(optionalColumns) as OptionalColumn[]).filter((name) => names.includes(name));
+  return columns.length === 0 ? defaultColumns : columns;
+};
+
+/** Writes the columns to the URL, which omits the default. */
+export const writeColumns = (columns: readonly OptionalColumn[]): void => {
+  const isDefault = columns.length === defaultColumns.length && defaultColumns.every((name) => columns.includes(name));
+  setParams({ columns: isDefault ? '' : columns.join(',') }, { replace: true });
+};
+
+const renderOptionalCell = (column: OptionalColumn, { span, offsetNs }: OrderedSpan): Cell => {
+  if (column === 'service') return renderServiceCell(span.service);
+  if (column === 'start') return formatDuration(offsetNs);
+  if (column === 'duration') return formatDuration(span.durationNs);
+  if (column === 'self') return span.selfTimeNs === null ? '' : formatDuration(span.selfTimeNs);
+  return span[column];
+};
+
+const renderRepeatCell = (column: OptionalColumn, { spans, durationNs }: RepeatedSpans): Cell => {
+  const [first] = spans;
+  if (first === undefined) return '';
+  if (column === 'duration') return `${formatDuration(durationNs)} total`;
+  if (column === 'self') return '';
+  return column === 'status' ? '' : renderOptionalCell(column, first);
+};
 
 /** Cells of a log row: the text over the full width, and its time on the timeline */
 const renderLogCells = ({ log, depth, offsetNs, service }: LogRow, whole: number): readonly Cell[] => [
@@ -184,6 +287,10 @@ const renderLogCells = ({ log, depth, offsetNs, service }: LogRow, whole: number
   },
   { attributes: track, content: <span class="moment" style={{ left: toPercent(offsetNs, whole) }} /> },
 ];
+
+/** Returns whether a row is the first span of a repetition, which follows if the repetition is expanded. */
+const isFirstOf = ({ id }: RepeatedSpans, row: WaterfallRow | undefined): boolean =>
+  row !== undefined && 'orderedSpan' in row && row.orderedSpan.span.spanId === id;
 
 export const Waterfall = ({
   trace,
@@ -202,32 +309,53 @@ export const Waterfall = ({
 }) => {
   const whole = Math.max(1, Number(trace.durationNs));
   const paths = useMemo(() => toCriticalPath(trace), [trace]);
-  const rows = useMemo(
-    () => toRows(removeFoldedSpans(placed, foldedIds.value), logs, trace.startTime),
-    [placed, foldedIds.value, logs, trace],
-  );
   const open = readParam('span');
+  const rows = useMemo(
+    () => toRows(removeFoldedSpans(placed, foldedIds.value), logs, trace.startTime, open),
+    [placed, foldedIds.value, expandedRepeats.value, logs, trace, open],
+  );
+  const toggle = (id: string): void =>
+    toggleRepeat(
+      id,
+      rows.flatMap((row) => ('repeat' in row ? [row.repeat.id] : [])),
+    );
+  const columns = readColumns();
+  const hasDefaultColumns = columns.join() === defaultColumns.join();
   return (
     <Rows<WaterfallRow>
       items={rows}
       label="Spans"
       class="waterfall"
-      columns={['Span', 'Service', 'Duration', 'Timeline']}
+      columns={['Span', ...columns.map((column) => optionalColumns[column]), 'Timeline']}
+      {...(hasDefaultColumns
+        ? {}
+        : { widths: `minmax(0, 4fr) repeat(${columns.length}, minmax(3rem, 7rem)) minmax(0, 5fr)` })}
       headers={{ Timeline: <Ruler whole={whole} /> }}
       toKey={keyOf}
-      toCells={(row) =>
-        'orderedSpan' in row
-          ? [
-              renderNameCell(row.orderedSpan, matches.has(row.orderedSpan.span.spanId)),
-              renderServiceCell(row.orderedSpan.span.service),
-              formatDuration(row.orderedSpan.span.durationNs),
-              renderBarCell(row.orderedSpan, whole, paths.get(row.orderedSpan.span.spanId) ?? []),
-            ]
-          : renderLogCells(row, whole)
-      }
+      toCells={(row) => {
+        if ('repeat' in row) {
+          const isCollapsed = !isFirstOf(row.repeat, rows[rows.indexOf(row) + 1]);
+          return [
+            renderRepeatName(row.repeat, isCollapsed, () => toggle(row.repeat.id)),
+            ...columns.map((column) => renderRepeatCell(column, row.repeat)),
+            renderRepeatBars(row.repeat, whole),
+          ];
+        }
+        if (!('orderedSpan' in row)) return renderLogCells(row, whole);
+        const { orderedSpan } = row;
+        return [
+          renderNameCell(orderedSpan, matches.has(orderedSpan.span.spanId)),
+          ...columns.map((column) => renderOptionalCell(column, orderedSpan)),
+          renderBarCell(orderedSpan, whole, paths.get(orderedSpan.span.spanId) ?? []),
+        ];
+      }}
       openKey={open}
       scrollToKey={currentId}
-      onOpen={(key) => setParams({ span: key }, { replace: open !== '' })}
+      onOpen={(key) =>
+        key.startsWith(repeatKey(''))
+          ? toggle(key.slice(repeatKey('').length))
+          : setParams({ span: key }, { replace: open !== '' })
+      }
       onKey={(key, row) => {
         if (!('orderedSpan' in row) || (key !== 'ArrowLeft' && key !== 'ArrowRight')) return false;
         setFolded(row.orderedSpan.span.spanId, key === 'ArrowLeft' && row.orderedSpan.descendantCount > 0);
