@@ -303,7 +303,7 @@ declare('a variable value is in the URL, and the list is filtered by words, tag 
   t.deepEqual(tab.complaints, []);
 });
 
-declare('panels are added, moved and resized by keyboard and mouse, and saved', async (t) => {
+declare('panels are added, edited beside a preview, moved by keyboard and mouse, undone and saved', async (t) => {
   const own = await made({
     name: 'To edit',
     panels: [panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 })],
@@ -313,24 +313,40 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   await page.setViewportSize({ width: 1400, height: 1000 });
   await signedInAt(tab, harness.url, `/dashboards/${own}?${range}`, 'editor@a.example');
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
-  await page.getByRole('button', { name: 'Add panel' }).click();
-  const sidePanel = page.getByRole('complementary', { name: 'Panel' });
-  await sidePanel.getByLabel('Title').fill('Requests');
-  await sidePanel.getByLabel('Data source').selectOption('promql');
-  await sidePanel.getByLabel('Expression').fill('sum(m1)');
-  await sidePanel.getByLabel('Unit').fill('By');
-  await sidePanel.getByLabel('Unit').press('Tab');
-  await within(tab, 'Requests').getByRole('img', { name: /KiB/ }).waitFor();
-  await sidePanel.getByRole('button', { name: 'Add formula' }).click();
-  await sidePanel.getByLabel('Arithmetic').fill('A * 2');
-  await sidePanel.getByLabel('Query A is hidden (for formulas only)').check();
-  await within(tab, 'Requests')
-    .getByRole('img', { name: /1 series, from 7\.\d+ KiB/ })
-    .waitFor();
   await page.getByText('Sections', { exact: true }).click();
   await page.getByRole('button', { name: 'Add section' }).click();
   await page.getByLabel('Section', { exact: true }).fill('Shops');
-  await sidePanel.getByLabel('Panel section').selectOption('Shops');
+  await page.getByRole('button', { name: 'Add panel' }).click();
+  const editor = page.getByRole('region', { name: 'Panel editor' });
+  await editor.getByLabel('Title').fill('Requests');
+  await editor.getByLabel('Data source').selectOption('promql');
+  await editor.getByLabel('Expression').fill('sum(m1)');
+  await editor.getByLabel('Unit', { exact: true }).fill('By');
+  const preview = within(tab, 'Requests').getByRole('img', { name: /KiB/ });
+  await preview.waitFor();
+  await editor.getByRole('button', { name: 'Visualization: Time series' }).click();
+  await editor.getByRole('button', { name: 'Gauge', exact: true }).click();
+  await within(tab, 'Requests').locator('.gauge').waitFor();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await preview.waitFor();
+  await editor.getByText('Thresholds', { exact: true }).click();
+  await editor.getByRole('button', { name: 'Add threshold' }).click();
+  await editor.getByLabel('Value of threshold 2').fill('3000');
+  await editor.getByLabel('Thresholds in the graph').selectOption('Lines');
+  await editor.getByLabel('Legend mode').selectOption('Table');
+  await within(tab, 'Requests').getByRole('columnheader', { name: 'Mean' }).waitFor();
+  await editor.getByText('Value mappings', { exact: true }).click();
+  await editor.getByRole('button', { name: 'Add value mapping' }).click();
+  await editor.getByLabel('Condition').selectOption('Special');
+  await editor.getByLabel('Text', { exact: true }).fill('none');
+  await editor.getByRole('button', { name: 'Add formula' }).click();
+  await editor.getByLabel('Arithmetic').fill('A * 2');
+  await editor.getByLabel('Query A is hidden (for formulas only)').check();
+  await within(tab, 'Requests')
+    .getByRole('img', { name: /1 series, from 7\.\d+ KiB/ })
+    .waitFor();
+  await editor.getByLabel('Panel section').selectOption('Shops');
+  await editor.getByRole('button', { name: 'Back to dashboard' }).click();
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowRight');
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowDown');
   const move = page.getByRole('button', { name: 'Move one, with the arrow keys' });
@@ -346,12 +362,22 @@ declare('panels are added, moved and resized by keyboard and mouse, and saved', 
   const { body } = await harness.request('GET', `/api/dashboards/${own}`);
   const { x, width, height } = body.panels[0].place;
   t.deepEqual({ x, width, height }, { x: 4, width: 13, height: 5 });
-  t.like(body.panels[1], { formulas: [{ expression: 'A * 2' }], queries: [{ hidden: true }] });
+  t.like(body.panels[1], {
+    visual: { kind: 'time-series', legend: { form: 'table' } },
+    formulas: [{ expression: 'A * 2' }],
+    queries: [{ hidden: true }],
+    fields: {
+      unit: 'By',
+      thresholds: { mode: 'absolute', steps: [{ value: null, colour: 'green' }, { value: 3000 }] },
+      drawing: { thresholds: 'lines' },
+      mappings: [{ kind: 'special', match: 'null', text: 'none' }],
+    },
+  });
   t.is(body.panels[1].place.section, body.sections[0].id);
   t.is(body.sections[0].title, 'Shops');
   await page.goto(`${harness.url}/dashboards/${own}?${range}&edit=true&panel=panel-2`);
   await within(tab, 'Requests').getByRole('img', { name: /KiB/ }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await holdsAsAView(t, tab, '.panel-editor h2 >> nth=0');
 });
 
 declare(
@@ -404,6 +430,7 @@ declare(
     await page.waitForURL(/var-variable2=job%3Djob-2/);
     await within(tab, 'all').getByText('job-0').waitFor({ state: 'detached' });
     t.deepEqual(await within(tab, 'all').locator('dt').allTextContents(), ['job-2']);
+    await page.locator('summary', { hasText: /^variable2: (?!none)/ }).click();
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByRole('button', { name: 'Edit', exact: true }).waitFor();
     const { body } = await harness.request('GET', `/api/dashboards/${own}`);
@@ -434,7 +461,7 @@ declare('concurrent edits of two users are merged, and the second to save resolv
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/dashboards/${own}?${range}&edit=true&panel=one`, 'editor@a.example');
-  const title = page.getByRole('complementary', { name: 'Panel' }).getByLabel('Title');
+  const title = page.getByRole('region', { name: 'Panel editor' }).getByLabel('Title');
   await title.fill('Mine');
   const others = async (fields: Fields): Promise<void> => {
     const { body, headers } = await harness.request('GET', `/api/dashboards/${own}`, { as: 'admin' });

@@ -17,7 +17,7 @@ import { formatQuantity } from './values.ts';
 type QueryInput = z.input<typeof Query>;
 
 /** Returns links that open the query of a chart: its data, a new alert rule, a new dashboard panel. */
-const listQueryItems = (title: string, query: QueryInput): readonly MenuItem[] => {
+export const listQueryItems = (title: string, query: QueryInput): readonly MenuItem[] => {
   const data = getDataLink({ query: query as Query, ...timeRange.value });
   const serialized = JSON.stringify(query);
   return [

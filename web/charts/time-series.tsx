@@ -7,8 +7,26 @@ import { displayTimeZone, formatClockTime, formatDay, formatShortTime } from '..
 import { theme } from '../frame/theme.ts';
 import { setRangeInMs } from '../frame/time-range.ts';
 import { ScrollRegion } from '../lists/scrolled.tsx';
+import { TableHeader } from '../lists/table-header.tsx';
+import { reduceValues } from './reduce.ts';
 import { findPartialIndexes, getLastComplete, selectSeries } from './series-state.ts';
 import { ChartDataTable } from './value-table.tsx';
+
+export interface SeriesAxis {
+  readonly side?: 'auto' | 'left' | 'right' | 'hidden' | undefined;
+  readonly label?: string | undefined;
+  readonly scale?: 'linear' | 'log2' | 'log10' | 'symlog' | undefined;
+  /** Ends of the axis, unless values exceed them */
+  readonly softMin?: number | undefined;
+  readonly softMax?: number | undefined;
+}
+
+export interface LegendSettings {
+  readonly place: 'bottom' | 'right';
+  readonly form: 'list' | 'table';
+  /** Reducers of the values of a table */
+  readonly values: readonly string[];
+}
 
 export interface TimeSeries {
   readonly name: string;
@@ -20,10 +38,21 @@ export interface TimeSeries {
   readonly area: number;
   readonly isStacked: boolean;
   readonly connectsGaps: boolean;
+  /** How a line connects its points; straight by default */
+  readonly interpolation?: 'linear' | 'smooth' | 'step-before' | 'step-after' | undefined;
+  /** Width of the line, in pixels */
+  readonly lineWidth?: number | undefined;
+  readonly dashes?: 'solid' | 'dash' | 'dot' | undefined;
+  /** Whether a line has points; by default where there is room */
+  readonly points?: 'auto' | 'always' | 'never' | undefined;
+  /** Axis of the series. Series of one unit have the axis of the first of them. */
+  readonly axis?: SeriesAxis | undefined;
   /** Name of a color, if one is set */
   readonly colorName?: string | undefined;
-  /** Whether the line is of an earlier period, with which others are compared */
+  /** Whether the line is of an earlier period, with which others are compared. It has the color of the later one. */
   readonly isEarlier?: boolean;
+  /** Name of the series with the same color, if it is another one */
+  readonly colorOf?: string | undefined;
   formatValue(value: number | undefined): string;
 }
 
@@ -49,11 +78,13 @@ export interface TimeSeriesProps {
   readonly marks?: readonly Mark[];
   /** Values at which a line is drawn, with its color */
   readonly limits?: readonly (readonly [value: number, tone: string])[];
+  /** How limits are drawn; as lines by default */
+  readonly limitStyle?: 'lines' | 'areas' | 'lines-and-areas' | undefined;
   readonly low?: number | undefined;
   readonly high?: number | undefined;
   /** Indexes of two series between which an area is filled, and of the series with its color */
   readonly bands?: readonly (readonly [upper: number, lower: number, of: number])[];
-  readonly legend: boolean;
+  readonly legend: boolean | LegendSettings;
   /** Whether the data table is offered */
   readonly hasDataTable?: boolean;
 }
@@ -117,9 +148,11 @@ const toPlotData = (series: readonly ColoredSeries[], length: number): (readonly
     stackTotals[at] = (stackTotals[at] ?? 0) + value;
     return stackTotals[at] ?? null;
   };
-  return series.map(({ values, isStacked, isHidden }) => {
+  return series.map(({ values, isStacked, isHidden, axis }) => {
     if (isHidden) return new Array<null>(length).fill(null);
     if (isStacked) return values.map(stack);
+    // A logarithmic axis has no place for values up to 0.
+    if (axis?.scale?.startsWith('log')) return values.map((value) => (value !== undefined && value > 0 ? value : null));
     return hasNoGaps(values) ? values : values.map((value) => value ?? null);
   });
 };
@@ -174,24 +207,31 @@ const createAxes = (series: readonly ColoredSeries[], ink: string, grid: string)
   return [
     time,
     ...units.slice(0, 2).map((unit, index): uPlot.Axis => {
-      const shown = series.find((one) => one.unit === unit)?.formatValue;
+      const { formatValue: shown, axis = {} } = series.find((one) => one.unit === unit) ?? {};
+      const { side = 'auto', label = '', scale = 'linear' } = axis;
       return {
         ...axisStyle,
+        show: side !== 'hidden',
+        ...(label === '' ? {} : { label, labelSize: 18, labelFont: '11px system-ui' }),
         scale: unit || 'y',
-        ...(axisSteps[unit] === undefined ? {} : { incrs: [...axisSteps[unit]] }),
+        ...(axisSteps[unit] === undefined || scale !== 'linear' ? {} : { incrs: [...axisSteps[unit]] }),
         space: 28,
         gap: 6,
-        side: index === 0 ? 3 : 1,
+        side: side === 'right' || (side !== 'left' && index > 0) ? 1 : 3,
         grid: { show: index === 0, stroke: grid, width: 1 },
         size: (_, values) => Math.max(34, 12 + 6.2 * Math.max(0, ...(values ?? []).map(({ length }) => length))),
-        values: (_, splits) => splits.map((value) => shown?.(value) ?? ''),
+        values: (_, splits) => splits.map((value) => (value === null ? '' : (shown?.(value) ?? ''))),
       };
     }),
   ];
 };
 
 const createMarkPainter =
-  ({ marks = [], limits = [] }: Pick<TimeSeriesProps, 'marks' | 'limits'>, place: Element, scale: string) =>
+  (
+    { marks = [], limits = [], limitStyle = 'lines' }: Pick<TimeSeriesProps, 'marks' | 'limits' | 'limitStyle'>,
+    place: Element,
+    scale: string,
+  ) =>
   (plot: uPlot) => {
     const { ctx, bbox } = plot;
     const line = (ink: string, from: readonly [number, number], to: readonly [number, number]): void => {
@@ -216,11 +256,21 @@ const createMarkPainter =
       ctx.fill();
       ctx.restore();
     }
-    for (const [value, tone] of limits) {
+    limits.forEach(([value, tone], index) => {
       const y = plot.valToPos(value, scale, true);
-      if (y >= bbox.top && y <= bbox.top + bbox.height)
-        line(resolveColor(place, `tone-${tone}`), [bbox.left, y], [bbox.left + bbox.width, y]);
-    }
+      const ink = resolveColor(place, `tone-${tone}`);
+      if (limitStyle !== 'areas' && y >= bbox.top && y <= bbox.top + bbox.height)
+        line(ink, [bbox.left, y], [bbox.left + bbox.width, y]);
+      if (limitStyle === 'lines') return;
+      const next = limits[index + 1];
+      const top = Math.max(bbox.top, next === undefined ? bbox.top : plot.valToPos(next[0], scale, true));
+      const bottom = Math.min(bbox.top + bbox.height, y);
+      if (bottom <= top) return;
+      ctx.save();
+      ctx.fillStyle = withOpacity(ink, 0.1);
+      ctx.fillRect(bbox.left, top, bbox.width, bottom - top);
+      ctx.restore();
+    });
   };
 
 const withOpacity = (ink: string, opacity: number): string => ink.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${opacity})`);
@@ -232,19 +282,33 @@ const toFill = ({ drawStyle, area }: TimeSeries, ink: string): Pick<uPlot.Series
 
 /** Dash pattern of earlier periods and of incomplete steps */
 const dash = [4, 4];
+const dashPatterns = { solid: undefined, dash: [8, 5], dot: [2, 4] } as const;
+
+const getPaths = ({ drawStyle, interpolation = 'linear' }: TimeSeries): uPlot.Series.PathBuilder | undefined => {
+  if (drawStyle === 'bars') return uPlot.paths.bars?.({ size: [0.8, 60] });
+  if (interpolation === 'smooth') return uPlot.paths.spline?.();
+  if (interpolation === 'step-after') return uPlot.paths.stepped?.({ align: 1 });
+  return interpolation === 'step-before' ? uPlot.paths.stepped?.({ align: -1 }) : undefined;
+};
 
 const toPlotSeries = (series: ColoredSeries, ink: string, width: number): uPlot.Series => {
-  const isPoints = series.drawStyle === 'points';
+  const { drawStyle, points = 'auto', lineWidth, dashes = 'solid' } = series;
+  const isPoints = drawStyle === 'points';
+  const pattern = series.isEarlier === true ? dash : dashPatterns[dashes];
+  const paths = getPaths(series);
   return {
     label: series.name,
     scale: series.unit || 'y',
     stroke: ink,
-    width: isPoints ? 0 : width,
+    width: isPoints ? 0 : (lineWidth ?? width),
     spanGaps: series.connectsGaps,
-    points: isPoints ? { show: true, size: 5 } : { size: 4 },
-    ...(series.isEarlier === true ? { dash } : {}),
+    points: {
+      size: isPoints ? 5 : 4,
+      ...(isPoints || points === 'always' ? { show: true } : points === 'never' ? { show: false } : {}),
+    },
+    ...(pattern === undefined ? {} : { dash: [...pattern] }),
     ...toFill(series, ink),
-    ...(series.drawStyle === 'bars' && uPlot.paths.bars ? { paths: uPlot.paths.bars({ size: [0.8, 60] }) } : {}),
+    ...(paths === undefined ? {} : { paths }),
   };
 };
 
@@ -281,9 +345,18 @@ const createOptions = (
 ): uPlot.Options => {
   const { series, height, from, to, group, low, high, bands = [], onCursor } = props;
   const units = [...new Set(series.map(({ unit }) => unit || 'y'))];
-  const range: uPlot.Scale.Range = (_, min, max) => {
-    const [bottom, top] = [low ?? Math.min(0, min ?? 0), high ?? Math.max(max ?? 1, min ?? 0)];
-    return [bottom, top > bottom ? (high === undefined ? top + (top - bottom) * 0.08 : top) : bottom + 1];
+  const createScale = (unit: string): uPlot.Scale => {
+    const { scale = 'linear', softMin, softMax } = series.find((one) => (one.unit || 'y') === unit)?.axis ?? {};
+    if (scale === 'log2' || scale === 'log10') {
+      const log = scale === 'log2' ? 2 : 10;
+      return { distr: 3, log, range: (_, min, max) => uPlot.rangeLog(min ?? 1, max ?? 10, log, true) };
+    }
+    const range: uPlot.Scale.Range = (_, min, max) => {
+      const [lowest, highest] = [Math.min(softMin ?? 0, min ?? 0), Math.max(max ?? softMax ?? 1, softMax ?? min ?? 0)];
+      const [bottom, top] = [low ?? lowest, high ?? highest];
+      return [bottom, top > bottom ? (high === undefined ? top + (top - bottom) * 0.08 : top) : bottom + 1];
+    };
+    return scale === 'symlog' ? { distr: 4, range } : { range };
   };
   const ink = createColorResolver(place);
   const thickness = series.length > maxLinesWithPoints ? 1 : 1.5;
@@ -303,7 +376,10 @@ const createOptions = (
       // Each point is a separate element, and among many lines it is hard to recognize.
       points: { show: series.length <= maxLinesWithPoints, size: 6 },
     },
-    scales: { x: { time: true, range: [from, to] }, ...Object.fromEntries(units.map((unit) => [unit, { range }])) },
+    scales: {
+      x: { time: true, range: [from, to] },
+      ...Object.fromEntries(units.map((unit) => [unit, createScale(unit)])),
+    },
     axes: createAxes(series, ink('ink-soft'), ink('ink-line')),
     // The first uPlot series contains the times.
     bands: bands.map(([upper, lower, of]) => ({
@@ -378,7 +454,7 @@ const Plot = (props: PlotProps) => {
       resizeObserver.disconnect();
       plot.destroy();
     };
-  }, [steps, series, props.from, props.to, props.height, themeKey, displayTimeZone.value, props.marks]);
+  }, [steps, series, props.from, props.to, props.height, themeKey, displayTimeZone.value, props.marks, props.limits]);
   return <div ref={place} class="plot" role="img" aria-label={sentence} style={{ height: `${props.height}px` }} />;
 };
 
@@ -437,38 +513,105 @@ const Tooltip = ({
   );
 };
 
-const Legend = ({
-  title,
-  series,
-  cursorIndex,
-  partialIndexes,
-  onSelect,
-}: Pick<PlotProps, 'title' | 'series' | 'partialIndexes'> & {
+/** Titles of the reducers in the header of a legend */
+const reducerTitles: Readonly<Record<string, string>> = {
+  'last-not-null': 'Last',
+  last: 'Last',
+  min: 'Min',
+  max: 'Max',
+  mean: 'Mean',
+  sum: 'Total',
+};
+const defaultLegendValues = ['min', 'max', 'mean', 'last-not-null'];
+
+interface LegendProps extends Pick<PlotProps, 'title' | 'series' | 'partialIndexes'> {
   readonly cursorIndex: number | undefined;
   /** Called with an index of the series, and whether only that one is toggled */
   readonly onSelect: (index: number, isToggle: boolean) => void;
-}) => {
+}
+
+const LegendButton = ({
+  series: one,
+  isOnlySeries,
+  value,
+  onSelect,
+}: {
+  readonly series: ColoredSeries;
+  readonly isOnlySeries: boolean;
+  /** Value behind the name, if there is one */
+  readonly value: string | undefined;
+  readonly onSelect: (isToggle: boolean) => void;
+}) => (
+  <button
+    type="button"
+    class="legend-entry"
+    aria-pressed={!one.isHidden}
+    data-tooltip={isOnlySeries ? undefined : 'Click to isolate, Ctrl-click to hide'}
+    onClick={({ ctrlKey, metaKey, shiftKey }) => onSelect(ctrlKey || metaKey || shiftKey)}
+  >
+    <span class={`swatch ${one.colorClass}`} />
+    <bdi>{renderText(one.name)}</bdi>
+    {value === undefined ? null : <b>{value}</b>}
+  </button>
+);
+
+/** Legend as a table with a column for each reducer */
+const LegendTable = ({
+  title,
+  series,
+  partialIndexes,
+  reducers,
+  onSelect,
+}: LegendProps & { readonly reducers: readonly string[] }) => {
+  const rows = useMemo(
+    () =>
+      series.map(({ values, formatValue }) => {
+        const complete = values.filter((_, index) => !partialIndexes.includes(index));
+        return reducers.map((reducer) => formatValue(reduceValues(complete, reducer)));
+      }),
+    [series, partialIndexes, reducers],
+  );
+  return (
+    <ScrollRegion class="series-names table" label={`Series of ${title === '' ? 'the chart' : title}`}>
+      <table>
+        <TableHeader columns={['Series', ...reducers.map((reducer) => reducerTitles[reducer] ?? reducer)]} />
+        <tbody>
+          {series.map((one, index) => (
+            <tr key={`${one.name} ${index}`}>
+              <td>
+                <LegendButton
+                  series={one}
+                  isOnlySeries={series.length === 1}
+                  value={undefined}
+                  onSelect={(isToggle) => onSelect(index, isToggle)}
+                />
+              </td>
+              {rows[index]?.map((text, column) => (
+                <td key={reducers[column]}>{text}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </ScrollRegion>
+  );
+};
+
+const LegendList = ({ title, series, cursorIndex, partialIndexes, onSelect }: LegendProps) => {
   const [shownCount, setShownCount] = useState(maxInitialEntries);
   return (
     <ScrollRegion class="series-names" label={`Series of ${title === '' ? 'the chart' : title}`}>
       <ul>
         {series.slice(0, shownCount).map((one, index) => (
           <li key={`${one.name} ${index}`}>
-            <button
-              type="button"
-              class="legend-entry"
-              aria-pressed={!one.isHidden}
-              data-tooltip={series.length > 1 ? 'Click to isolate, Ctrl-click to hide' : undefined}
-              onClick={({ ctrlKey, metaKey, shiftKey }) => onSelect(index, ctrlKey || metaKey || shiftKey)}
-            >
-              <span class={`swatch ${one.colorClass}`} />
-              <bdi>{renderText(one.name)}</bdi>
-              <b>
-                {one.formatValue(
-                  cursorIndex === undefined ? getLastComplete(one.values, partialIndexes) : one.values[cursorIndex],
-                )}
-              </b>
-            </button>
+            <LegendButton
+              series={one}
+              isOnlySeries={series.length === 1}
+              value={one.formatValue(
+                cursorIndex === undefined ? getLastComplete(one.values, partialIndexes) : one.values[cursorIndex],
+              )}
+              onSelect={(isToggle) => onSelect(index, isToggle)}
+            />
           </li>
         ))}
         {series.length > shownCount ? (
@@ -489,11 +632,15 @@ export const TimeSeriesChart = (props: TimeSeriesProps) => {
   const [hidden, setHidden] = useState<ReadonlySet<number>>(new Set());
   const { steps, series, legend, title, partialSteps, hasDataTable = true } = props;
   const colored = useMemo(() => {
-    const colors = assignColorClasses(series.map(({ name }) => name));
+    const indexes = series.flatMap(({ colorOf }, index) => (colorOf === undefined ? [index] : []));
+    const classes = assignColorClasses(indexes.map((index) => series[index]?.name ?? ''));
+    const classByIndex = new Map(indexes.map((index, position) => [index, classes[position] ?? '']));
+    const getClass = ({ colorOf }: TimeSeries, index: number): string =>
+      classByIndex.get(index) ?? classByIndex.get(series.findIndex(({ name }) => name === colorOf)) ?? 'series-1';
     return series.map(
       (one, index): ColoredSeries => ({
         ...one,
-        colorClass: one.colorName === undefined ? (colors[index] ?? '') : `tone-${one.colorName}`,
+        colorClass: one.colorName === undefined ? getClass(one, index) : `tone-${one.colorName}`,
         isHidden: hidden.has(index),
       }),
     );
@@ -501,19 +648,23 @@ export const TimeSeriesChart = (props: TimeSeriesProps) => {
   const partialIndexes = useMemo(() => findPartialIndexes(steps, partialSteps), [steps, partialSteps]);
   const lines = useMemo(() => series.map(({ name, values }) => ({ name, values })), [series]);
   const plotProps: PlotProps = { ...props, series: colored, partialIndexes, onCursor: setPosition };
+  const legendProps: LegendProps = {
+    title,
+    series: colored,
+    cursorIndex: position?.index,
+    partialIndexes,
+    onSelect: (index, isToggle) => setHidden(selectSeries(hidden, index, { count: series.length, isToggle })),
+  };
+  const { form = 'list', place = 'bottom', values = [] } = typeof legend === 'object' ? legend : {};
   return (
-    <div class="chart-box">
+    <div class={legend !== false && place === 'right' ? 'chart-box beside-legend' : 'chart-box'}>
       <Plot {...plotProps} />
       {position?.pointer === undefined ? null : <Tooltip {...plotProps} position={position} />}
-      {legend ? (
-        <Legend
-          title={title}
-          series={colored}
-          cursorIndex={position?.index}
-          partialIndexes={partialIndexes}
-          onSelect={(index, isToggle) => setHidden(selectSeries(hidden, index, { count: series.length, isToggle }))}
-        />
-      ) : null}
+      {legend === false ? null : form === 'table' ? (
+        <LegendTable {...legendProps} reducers={values.length === 0 ? defaultLegendValues : values} />
+      ) : (
+        <LegendList {...legendProps} />
+      )}
       {hasDataTable ? (
         <ChartDataTable
           steps={steps}

@@ -90,28 +90,36 @@ const unitTexts: Readonly<Record<string, string>> = {
   '1/s': '/s',
 };
 
-const formatBytes = (value: number): string => {
+type FormatNumber = (value: number) => string;
+
+const formatBytes = (value: number, format: FormatNumber = precise.format): string => {
   const power = Math.min(byteUnits.length - 1, Math.max(0, Math.floor(Math.log2(Math.abs(value) || 1) / 10)));
-  return `${precise.format(value / 1024 ** power)} ${byteUnits[power]}`;
+  return `${format(value / 1024 ** power)} ${byteUnits[power]}`;
 };
 
 const percent = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 
 const formatPercent = (value: number): string =>
-  `${Math.abs(value) >= 0.1 || value === 0 ? percent.format(value) : precise.format(value)} %`;
+  Math.abs(value) >= 0.1 || value === 0 ? percent.format(value) : precise.format(value);
+
+/** Returns a formatter with a fixed number of decimals; `undefined` for the default precision. */
+const createFormatter = (decimals: number | undefined): FormatNumber | undefined =>
+  decimals === undefined
+    ? undefined
+    : new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format;
 
 /** Formats a value with a UCUM unit: `1.12 req/s`, `2.46 s`, `12 KiB`. The only formatter of values of the page. */
-export const formatQuantity = (value: number | undefined, unit: string): string => {
+export const formatQuantity = (value: number | undefined, unit: string, decimals?: number): string => {
   if (value === undefined) return '';
+  const format = createFormatter(decimals);
   const factor = nanosecondsPerUnit[unit];
-  if (factor !== undefined) return formatDuration(value * factor);
-  if (unit === 'By') return formatBytes(value);
-  if (unit === 'By/s') return `${formatBytes(value)}/s`;
-  if (unit === '%') return formatPercent(value);
+  if (factor !== undefined) return formatDuration(value * factor, format);
+  if (unit === 'By') return formatBytes(value, format);
+  if (unit === 'By/s') return `${formatBytes(value, format)}/s`;
+  if (unit === '%') return `${(format ?? formatPercent)(value)} %`;
   const plainUnit = unitTexts[unit] ?? unit.replace(/[{}]/g, '');
   // UCUM annotations are singular, for example `{record}`.
   const isPlural = value !== 1 && unit === `{${plainUnit}}` && !/[sy]$/.test(plainUnit);
-  return plainUnit === '' || plainUnit === '1'
-    ? formatNumber(value)
-    : `${formatNumber(value)} ${plainUnit}${isPlural ? 's' : ''}`;
+  const number = (format ?? formatNumber)(value);
+  return plainUnit === '' || plainUnit === '1' ? number : `${number} ${plainUnit}${isPlural ? 's' : ''}`;
 };

@@ -8,8 +8,11 @@ const units: readonly (readonly [name: string, nanoseconds: number])[] = [
 ];
 
 /** Formats nanoseconds, for example as `12.3 ms`. API responses have large values as strings. */
-export const formatDuration = (nanoseconds: number | string): string => {
+export const formatDuration = (
+  nanoseconds: number | string,
+  formatNumber: (value: number) => string = (value) => String(Number(value.toPrecision(3))),
+): string => {
   const value = Number(nanoseconds);
   const [name, size] = units.find(([, unitSize]) => Math.abs(value) >= unitSize) ?? ['ns', 1];
-  return `${Number((value / size).toPrecision(3))} ${name}`;
+  return `${formatNumber(value / size)} ${name}`;
 };

@@ -1,11 +1,18 @@
 /** Card of a panel: title, visualization and error */
+import { ExternalLink, Info, Pencil } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { parseDuration } from '../../../queries/time.ts';
 import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
+import { listQueryItems } from '../../charts/chart-card.tsx';
+import { Icon } from '../../components/icon.tsx';
+import { Menu, type MenuItem } from '../../components/menu.tsx';
+import { setParams } from '../../frame/address.ts';
+import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import type { DashboardContext, DashboardResults } from './board.ts';
-import type { Panel, Visual } from './calls.ts';
+import { type Panel, replaceDashboardCall, type Visual } from './calls.ts';
 import type { PanelData } from './fields.ts';
 import type { Cell, RepeatValues } from './layout.ts';
 import { hasNoQuery, PanelView } from './panels/panel-view.tsx';
@@ -26,6 +33,25 @@ const resolveVisual = (visual: Visual, resolveText: (text: string) => string): P
   return { ...visual, search: resolveText(visual.search ?? ''), labels: resolveText(visual.labels ?? '') };
 };
 
+/** Returns the results of an earlier range at the times of the range with which they are compared. */
+const shiftToRange = (results: PanelItem['results'], compareWith: string | undefined): PanelItem['results'] => {
+  const offsetMs = Number((parseDuration(compareWith ?? '') ?? 0n) / 1_000_000n);
+  const shift = (time: number): number => time + offsetMs;
+  return Object.fromEntries(
+    Object.entries(results).map(([name, result]) => [
+      name,
+      {
+        ...result,
+        series: result.series.map((series) => ({
+          ...series,
+          points: series.points.map(([time, value]) => [shift(time), value] as (typeof series.points)[number]),
+        })),
+        partialSteps: result.partialSteps.map(shift),
+      },
+    ]),
+  );
+};
+
 const toPanelData = (panel: Panel, item: PanelItem | undefined, resolveText: (text: string) => string): PanelData => {
   const { visual, fields, overrides, queries, formulas } = panel;
   const tables =
@@ -37,7 +63,7 @@ const toPanelData = (panel: Panel, item: PanelItem | undefined, resolveText: (te
     overrides,
     legends: Object.fromEntries([...queries, ...formulas].map(({ name, legend }) => [name, resolveText(legend)])),
     results: item?.results ?? {},
-    earlier: item?.earlier ?? {},
+    earlier: shiftToRange(item?.earlier ?? {}, panel.time.compareWith),
     tables,
   };
 };
@@ -71,9 +97,35 @@ export interface CardProps {
   readonly from: number;
   readonly to: number;
   readonly annotationTimes: readonly number[];
-  /** Tools next to the title while editing */
+  /** Tools next to the title while editing, instead of the menu */
   readonly tools?: ComponentChildren;
 }
+
+/** Returns whether a URL is safe to link to: other users can enter any URL. */
+export const isSafeUrl = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
+
+/** Menu of a panel: its links, its editor, and other areas with its query */
+const PanelMenu = ({ panel, title }: { readonly panel: Panel; readonly title: string }) => {
+  // Values of variables would have to be quoted for the language of the query.
+  const queries = panel.queries.flatMap(({ query, hidden }) =>
+    query === undefined || hidden || JSON.stringify(query).includes('$') ? [] : [query],
+  );
+  const [query] = queries;
+  const links = panel.links
+    .filter(({ url }) => isSafeUrl(url))
+    .map((link) => ({
+      title: renderText(link.title === '' ? link.url : link.title),
+      icon: ExternalLink,
+      url: link.url,
+    }));
+  const edit = { title: 'Edit panel', icon: Pencil, onSelect: () => setParams({ edit: 'true', panel: panel.id }) };
+  const items: readonly MenuItem[] = [
+    ...links,
+    ...(isPermitted(replaceDashboardCall) ? [edit] : []),
+    ...(query === undefined ? [] : listQueryItems(title, query)),
+  ];
+  return items.length === 0 ? null : <Menu label={`Actions of ${title}`} kind="quiet" items={items} />;
+};
 
 export const PanelCard = ({ cell, board, head, from, to, annotationTimes, tools }: CardProps) => {
   const panelElement = useRef<HTMLElement>(null);
@@ -103,13 +155,22 @@ export const PanelCard = ({ cell, board, head, from, to, annotationTimes, tools 
   const hasResult = item !== undefined || hasNoQuery(panel.visual.kind);
   const label = panelData.title === '' ? `Panel ${panel.id}` : panelData.title;
   return (
-    <section ref={panelElement} class="panel" aria-busy={isLoading} tabIndex={-1}>
+    <section
+      ref={panelElement}
+      class={panel.transparent ? 'panel transparent' : 'panel'}
+      aria-busy={isLoading}
+      tabIndex={-1}
+    >
       <div class="panel-head">
-        <h2 class={panelData.title === '' ? 'sr-only' : ''} title={panel.description}>
-          {renderText(label)}
-        </h2>
+        <h2 class={panelData.title === '' ? 'sr-only' : ''}>{renderText(label)}</h2>
+        {panel.description === '' ? null : (
+          <span class="panel-note" data-tooltip={panel.description}>
+            <Icon shape={Info} size={14} />
+            <span class="sr-only">{renderText(panel.description)}</span>
+          </span>
+        )}
         {isLoading ? <span class="soft">…</span> : null}
-        {tools}
+        {tools === undefined ? <PanelMenu panel={panel} title={label} /> : tools}
       </div>
       <ScrollRegion class="panel-body" label={`Content of ${label}`}>
         <PanelMessages item={item} />

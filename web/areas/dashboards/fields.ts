@@ -48,6 +48,10 @@ export interface Field {
   readonly partialSteps?: readonly number[];
   /** For an anomaly query: the role of the values (observed, expected, or a bound) and the series they belong to */
   readonly band?: { readonly role: string; readonly of: string };
+  /** Whether the values are of the earlier range with which the panel compares */
+  readonly isEarlier?: boolean;
+  /** Name of the same values in the later range */
+  readonly laterName?: string;
   readonly settings: Settings;
 }
 
@@ -109,6 +113,7 @@ const buildSeriesFields = (panel: PanelData, results: PanelData['results'], suff
       values: series.points.map(([, value]) => value),
       times: shareTimes(series.points),
       partialSteps,
+      ...(suffix === '' ? {} : { isEarlier: true, laterName: names[index] ?? '' }),
       ...toBand(query, series),
     }));
   });
@@ -179,9 +184,6 @@ const findMapping = (value: unknown, { mappings = [] }: Settings) => {
   });
 };
 
-const formatDecimal = (value: number, decimals: number): string =>
-  new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format(value);
-
 /** Formats a value of a field. */
 export const formatFieldValue = (
   { type, unit, settings }: Pick<Field, 'type' | 'unit' | 'settings'>,
@@ -193,13 +195,7 @@ export const formatFieldValue = (
   const number = toNumberOrUndefined(value);
   if (type === 'time') return formatTime(typeof value === 'number' ? value : Date.parse(String(value)));
   if ((type !== 'number' && type !== 'duration') || number === undefined) return toText(value);
-  const { decimals } = settings;
-  const plainUnit = unit.replace(/[{}]/g, '');
-  if (decimals !== undefined && !['ns', 'us', 'ms', 's', 'By'].includes(unit))
-    return plainUnit === '' || plainUnit === '1'
-      ? formatDecimal(number, decimals)
-      : `${formatDecimal(number, decimals)} ${plainUnit}`;
-  return formatQuantity(number, unit);
+  return formatQuantity(number, unit, settings.decimals);
 };
 
 const tones: readonly (readonly [tone: string, pattern: RegExp])[] = [

@@ -1,19 +1,30 @@
 /** One dashboard: its variables, its panels, and its actions */
 
+import { GitCompareArrows } from 'lucide';
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
+import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { useDefaultRefresh } from '../../frame/auto-refresh.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { refresh, refreshCount, timeRange, toMilliseconds, useDefaultRange } from '../../frame/time-range.ts';
+import {
+  comparesPrevious,
+  refreshCount,
+  setComparesPrevious,
+  type TimeRange,
+  timeRange,
+  toMilliseconds,
+  useDefaultRange,
+} from '../../frame/time-range.ts';
 import { DashboardResults } from './board.ts';
-import { type Dashboard, type Document, getDashboardCall, replaceDashboardCall } from './calls.ts';
-import { PanelCard } from './card.tsx';
+import { type Dashboard, type Document, getDashboardCall, replaceDashboardCall, toDocument } from './calls.ts';
+import { isSafeUrl, PanelCard } from './card.tsx';
 import { DashboardDraft, saveCount } from './editing/draft.ts';
 import { layOutSections } from './layout.ts';
 import { SectionView } from './parts.tsx';
@@ -23,54 +34,6 @@ import { Variables } from './variables.tsx';
 const Editing = lazyLoad(async () => (await import('./editing/editing.tsx')).DashboardEditor);
 const Versions = lazyLoad(async () => (await import('./versions.tsx')).Versions);
 const Snapshots = lazyLoad(async () => (await import('./snapshots.tsx')).Snapshots);
-
-/** Refresh intervals, as duration and text */
-const refreshIntervals: readonly (readonly [duration: string, title: string])[] = [
-  ['', 'Off'],
-  ['10s', 'every 10 s'],
-  ['30s', 'every 30 s'],
-  ['1m', 'every minute'],
-  ['5m', 'every 5 minutes'],
-];
-const unitMs: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
-const parseDurationMs = (duration: string): number => {
-  const [, count = '', unit = ''] = /^(\d{1,6})([smh])$/.exec(duration) ?? [];
-  return Number(count) * (unitMs[unit] ?? 0);
-};
-
-/** Refreshes at the interval while the page is visible. */
-const useAutoRefresh = (duration: string): void =>
-  useEffect(() => {
-    const ms = parseDurationMs(duration);
-    if (ms < 1_000) return;
-    const timer = setInterval(() => {
-      if (document.visibilityState === 'visible') refresh();
-    }, ms);
-    return () => clearInterval(timer);
-  }, [duration]);
-
-const RefreshSelect = ({ defaultRefresh }: { readonly defaultRefresh: string }) => {
-  const selectedInterval = readParam('refresh') || defaultRefresh;
-  const isListedInterval = refreshIntervals.some(([duration]) => duration === selectedInterval);
-  return (
-    <label>
-      Auto-refresh{' '}
-      <select
-        value={selectedInterval}
-        onChange={({ currentTarget }) => setParams({ refresh: currentTarget.value || '0s' })}
-      >
-        {isListedInterval ? null : (
-          <option value={selectedInterval}>{selectedInterval === '0s' ? 'Off' : selectedInterval}</option>
-        )}
-        {refreshIntervals.map(([duration, title]) => (
-          <option key={duration} value={duration}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
-};
 
 const exportFormats = [
   ['oiq', 'JSON'],
@@ -100,7 +63,15 @@ const sidePanels = ['versions', 'snapshots'] as const;
 
 const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; readonly isEditing: boolean }) => (
   <>
-    {isEditing ? null : <RefreshSelect defaultRefresh={dashboard.time.refresh ?? ''} />}
+    {isEditing ? null : (
+      <Button
+        icon={GitCompareArrows}
+        aria-pressed={comparesPrevious.value}
+        onClick={() => setComparesPrevious(!comparesPrevious.value)}
+      >
+        Compare
+      </Button>
+    )}
     {isPermitted(replaceDashboardCall) && !isEditing ? (
       <button type="button" onClick={() => setParams({ edit: 'true', show: '' })}>
         Edit
@@ -118,9 +89,6 @@ const Toolbar = ({ dashboard, isEditing }: { readonly dashboard: Dashboard; read
   </>
 );
 
-/** Returns whether a URL is safe to link to: other users can enter any URL. */
-const isSafeUrl = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
-
 const DashboardLinks = ({ links }: { readonly links: Document['links'] }) => {
   const safeLinks = links.flatMap((link) => (link.kind === 'address' && isSafeUrl(link.url) ? [link] : []));
   return safeLinks.length === 0 ? null : (
@@ -136,7 +104,23 @@ const DashboardLinks = ({ links }: { readonly links: Document['links'] }) => {
   );
 };
 
+/** Returns a document whose panels of series compare the range with the period of the same length before it. */
+const comparePanels = (document: Document, { from, to }: TimeRange): Document => {
+  const seconds = Math.round(((toMilliseconds(to, 'end') ?? 0) - (toMilliseconds(from) ?? 0)) / 1_000);
+  if (seconds < 1) return document;
+  return {
+    ...document,
+    panels: document.panels.map((panel) =>
+      panel.visual.kind === 'time-series' && panel.time.compareWith === undefined
+        ? { ...panel, time: { ...panel.time, compareWith: `${seconds}s` } }
+        : panel,
+    ),
+  };
+};
+
 interface DashboardContentProps {
+  /** Document to show: the dashboard or its draft */
+  readonly document: Document;
   readonly dashboard: Dashboard;
   readonly board: DashboardResults;
   readonly dashboardDraft: DashboardDraft;
@@ -146,8 +130,7 @@ interface DashboardContentProps {
 }
 
 /** The panels, and the open side panel. */
-const DashboardContent = ({ dashboard, board, dashboardDraft, draft, variables }: DashboardContentProps) => {
-  const document = draft ?? dashboard;
+const DashboardContent = ({ document, dashboard, board, dashboardDraft, draft, variables }: DashboardContentProps) => {
   const { from, to } = timeRange.value;
   const head = board.context.value;
   const annotationTimes = useMemo(
@@ -196,16 +179,27 @@ const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
     else dashboardDraft.stopEditing();
   }, [isEditing, dashboard]);
   const draft = isEditing ? dashboardDraft.draft.value : undefined;
-  const document = draft ?? dashboard;
   useDefaultRange(dashboard.time.from, dashboard.time.to);
-  useAutoRefresh(isEditing ? '' : readParam('refresh') || (dashboard.time.refresh ?? ''));
+  useDefaultRefresh(isEditing ? '' : (dashboard.time.refresh ?? ''));
   const { from, to } = timeRange.value;
+  const isCompared = comparesPrevious.value && draft === undefined;
+  const document = useMemo(
+    () => draft ?? (isCompared ? comparePanels(toDocument(dashboard), { from, to }) : dashboard),
+    [draft, dashboard, isCompared, from, to],
+  );
+  const queriedDraft = draft ?? (isCompared ? document : undefined);
   const variables = readSelectionFromUrl(document.variables);
   const variablesKey = JSON.stringify(variables);
   useEffect(() => {
-    board.run({ id: dashboard.id, from, to, variables, ...(draft === undefined ? {} : { draft }) });
+    board.run({
+      id: dashboard.id,
+      from,
+      to,
+      variables,
+      ...(queriedDraft === undefined ? {} : { draft: queriedDraft }),
+    });
     return () => board.cancel();
-  }, [dashboard, from, to, variablesKey, draft, refreshCount.value]);
+  }, [dashboard, from, to, variablesKey, queriedDraft, refreshCount.value]);
   const head = board.context.value;
   return (
     <>
@@ -226,6 +220,7 @@ const LoadedDashboard = ({ dashboard }: { readonly dashboard: Dashboard }) => {
       )}
       <ErrorMessage error={board.state.value.error} />
       <DashboardContent
+        document={document}
         dashboard={dashboard}
         board={board}
         dashboardDraft={dashboardDraft}

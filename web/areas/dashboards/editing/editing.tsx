@@ -1,7 +1,9 @@
 /** Dashboard editor: the grid with handles, the fields of one panel, and saving */
-import { useState } from 'preact/hooks';
+import { Plus, Redo2, Undo2, Variable } from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { CallError, request } from '../../../client/request.ts';
+import { Button, IconButton } from '../../../components/button.tsx';
 import { Confirmation } from '../../../components/confirmation.tsx';
 import { navigate, readParam, setParams, toArea } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
@@ -21,7 +23,8 @@ import { SectionView } from '../parts.tsx';
 import { type DashboardDraft, notifySaved } from './draft.ts';
 import { Handles } from './handles.tsx';
 import { type Conflict, mergeDocuments } from './merge.ts';
-import { createPanelQuery, PanelEditor } from './panel.tsx';
+import { PanelEditor } from './panel.tsx';
+import { createPanelQuery } from './panel-queries.tsx';
 import { Sections } from './sections.tsx';
 import { VariablesEditor } from './variables.tsx';
 
@@ -251,66 +254,116 @@ const newPanel = {
   transparent: false,
 };
 
+/** Returns whether the browser undoes edits of the focused element by itself. */
+const isTextField = (target: EventTarget | null): boolean =>
+  target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+
+const UndoControls = ({ dashboardDraft }: Pick<EditingProps, 'dashboardDraft'>) => {
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'z' || isTextField(event.target)) return;
+      event.preventDefault();
+      if (event.shiftKey) dashboardDraft.redo();
+      else dashboardDraft.undo();
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, [dashboardDraft]);
+  return (
+    <>
+      <IconButton
+        label="Undo"
+        icon={Undo2}
+        disabled={!dashboardDraft.canUndo.value}
+        onClick={() => dashboardDraft.undo()}
+      />
+      <IconButton
+        label="Redo"
+        icon={Redo2}
+        disabled={!dashboardDraft.canRedo.value}
+        onClick={() => dashboardDraft.redo()}
+      />
+    </>
+  );
+};
+
+/** Shows a panel of the grid, and moves the focus to it. */
+const showPanel = (id: string): void => {
+  requestAnimationFrame(() => {
+    const button = document.querySelector<HTMLElement>(`[data-panel="${CSS.escape(id)}"]`);
+    button?.scrollIntoView({ block: 'center' });
+    button?.focus({ preventScroll: true });
+  });
+};
+
 export const DashboardEditor = (props: EditingProps) => {
   const { dashboardDraft, dashboard, board, head, range, annotationTimes, section } = props;
   const openPanel = dashboardDraft.findPanel(readParam('panel'));
-  const add = (): void => {
+  const open = (id: string): void => setParams({ panel: id, sidePanel: '' });
+  const add = (): void =>
     // The API adds defaults for the fields of a kind.
-    const id = dashboardDraft.addPanel(newPanel as unknown as Parameters<typeof dashboardDraft.addPanel>[0]);
-    setParams({ panel: id, sidePanel: '' });
-  };
+    open(dashboardDraft.addPanel(newPanel as unknown as Parameters<typeof dashboardDraft.addPanel>[0]));
   const showsVariables = readParam('sidePanel') === 'variables';
+  const cardProps = { board, head, ...range, annotationTimes };
   const renderCell = (gridCell: Cell) => (
     <PanelCard
       cell={gridCell}
-      board={board}
-      head={head}
-      {...range}
-      annotationTimes={annotationTimes}
-      tools={
-        <Handles
-          cell={gridCell}
-          drafting={dashboardDraft}
-          onOpen={() => setParams({ panel: gridCell.panel.id, sidePanel: '' })}
-        />
-      }
+      {...cardProps}
+      tools={<Handles cell={gridCell} drafting={dashboardDraft} onOpen={() => open(gridCell.panel.id)} />}
     />
   );
   return (
     <>
       <div class="toolbar">
-        <button type="button" onClick={add}>
+        <Button icon={Plus} onClick={add}>
           Add panel
-        </button>
-        <button
-          type="button"
-          class="plain"
+        </Button>
+        <Button
+          icon={Variable}
           aria-pressed={showsVariables}
           onClick={() => setParams({ sidePanel: showsVariables ? '' : 'variables', panel: '' })}
         >
           Variables
-        </button>
+        </Button>
+        <UndoControls dashboardDraft={dashboardDraft} />
         <SaveControls dashboardDraft={dashboardDraft} dashboard={dashboard} />
         <DashboardActions dashboard={dashboard} />
         {dashboard.source === null ? null : <p class="soft">Managed as code in {renderText(dashboard.source)}.</p>}
       </div>
-      <DashboardSettings dashboardDraft={dashboardDraft} />
-      <Sections dashboardDraft={dashboardDraft} />
-      <div class={openPanel === undefined && !showsVariables ? 'list' : 'list with-record'}>
-        <div class="scrolled editing" id="panels">
-          <SectionView section={section} head={head} renderCell={renderCell} />
-        </div>
-        {showsVariables ? (
-          <VariablesEditor dashboardDraft={dashboardDraft} board={board} onClose={() => setParams({ sidePanel: '' })} />
-        ) : openPanel === undefined ? null : (
-          <PanelEditor
-            key={openPanel.id}
-            panel={openPanel}
-            dashboardDraft={dashboardDraft}
-            onClose={() => setParams({ panel: '' })}
-          />
-        )}
-      </div>
+      {openPanel === undefined ? (
+        <>
+          <DashboardSettings dashboardDraft={dashboardDraft} />
+          <Sections dashboardDraft={dashboardDraft} />
+          <div class={showsVariables ? 'list with-record' : 'list'}>
+            <div class="scrolled editing" id="panels">
+              <SectionView section={section} head={head} renderCell={renderCell} />
+            </div>
+            {showsVariables ? (
+              <VariablesEditor
+                dashboardDraft={dashboardDraft}
+                board={board}
+                onClose={() => setParams({ sidePanel: '' })}
+              />
+            ) : null}
+          </div>
+        </>
+      ) : (
+        <PanelEditor
+          key={openPanel.id}
+          panel={openPanel}
+          dashboardDraft={dashboardDraft}
+          section={section}
+          {...cardProps}
+          onClose={() => {
+            setParams({ panel: '' });
+            showPanel(openPanel.id);
+          }}
+          onDuplicate={() => {
+            const { id: _, place, ...template } = openPanel;
+            open(dashboardDraft.addPanel(template, place));
+          }}
+        />
+      )}
     </>
   );
 };

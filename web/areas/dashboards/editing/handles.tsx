@@ -107,7 +107,7 @@ export const Handles = ({
   const name = title === '' ? id : title;
   return (
     <span class="handles">
-      <button type="button" class="plain" aria-label={`Edit ${name}`} onClick={onOpen}>
+      <button type="button" class="plain" data-panel={id} aria-label={`Edit ${name}`} onClick={onOpen}>
         Edit
       </button>
       <Handle label={`Move ${name}`} text="✥" moveOrResize={move} rectangle={place} onPlace={onPlace} />

@@ -1,5 +1,6 @@
 /** Panels of few values: large numbers, gauges, bars and pie charts */
-import { toNumberOrUndefined } from '../../../charts/reduce.ts';
+import { reduceSteps, toNumberOrUndefined } from '../../../charts/reduce.ts';
+import { formatQuantity } from '../../../charts/values.ts';
 import { Sparkline } from '../../../components/sparkline.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
@@ -16,8 +17,55 @@ import type { PanelProps } from './panel-props.ts';
 
 const NoValues = () => <p class="soft">No values in this range.</p>;
 
-const isNameVisible = (singleValue: SingleValue, allValues: readonly SingleValue[]): boolean =>
-  allValues.length > 1 || singleValue.field.settings.name !== undefined;
+/** Returns the change over the range, in percent; `undefined` without a first value other than 0. */
+const getChange = ({ field }: SingleValue): number | undefined => {
+  const first = reduceSteps(field, 'first-not-null');
+  const last = reduceSteps(field, 'last-not-null');
+  return field.times === undefined || first === undefined || last === undefined || first === 0
+    ? undefined
+    : (100 * (last - first)) / Math.abs(first);
+};
+
+interface StatSettings {
+  readonly text: string;
+  readonly coloured: string;
+  readonly graph: string;
+  readonly showsChange: boolean;
+}
+
+const Stat = ({
+  singleValue,
+  settings: { text = 'auto', coloured = 'value', graph = 'area', showsChange = false },
+  hasSeveral,
+}: {
+  readonly singleValue: SingleValue;
+  readonly settings: Partial<StatSettings>;
+  readonly hasSeveral: boolean;
+}) => {
+  const { field, value, name } = singleValue;
+  const tone = coloured === 'none' ? undefined : getValueTone(field, value);
+  const change = showsChange ? getChange(singleValue) : undefined;
+  const hasName =
+    text === 'auto' ? hasSeveral || field.settings.name !== undefined : ['name', 'value-and-name'].includes(text);
+  return (
+    <div class={`stat ink-${tone ?? 'plain'}${coloured.startsWith('background') ? ' filled' : ''}`}>
+      <dt class={hasName ? '' : 'sr-only'}>{renderText(name)}</dt>
+      <dd class={text === 'name' ? 'sr-only' : ''}>
+        {renderText(formatFieldValue(field, value) || '–')}
+        {change === undefined ? null : (
+          <small>
+            {' '}
+            {change > 0 ? '+' : ''}
+            {formatQuantity(change, '%')}
+          </small>
+        )}
+      </dd>
+      {graph === 'none' || field.times === undefined ? null : (
+        <Sparkline values={field.values.map(toNumberOrUndefined)} />
+      )}
+    </div>
+  );
+};
 
 export const StatPanel = ({ panel }: PanelProps) => {
   const singleValues = getSingleValues(panel);
@@ -25,13 +73,12 @@ export const StatPanel = ({ panel }: PanelProps) => {
   return (
     <dl class="stats">
       {singleValues.map((singleValue) => (
-        <div key={singleValue.key} class={`stat ink-${getValueTone(singleValue.field, singleValue.value) ?? 'plain'}`}>
-          <dt class={isNameVisible(singleValue, singleValues) ? '' : 'sr-only'}>{renderText(singleValue.name)}</dt>
-          <dd>{renderText(formatFieldValue(singleValue.field, singleValue.value) || '–')}</dd>
-          {panel.visual['graph'] === 'none' || singleValue.field.times === undefined ? null : (
-            <Sparkline values={singleValue.field.values.map(toNumberOrUndefined)} />
-          )}
-        </div>
+        <Stat
+          key={singleValue.key}
+          singleValue={singleValue}
+          settings={panel.visual as Partial<StatSettings>}
+          hasSeveral={singleValues.length > 1}
+        />
       ))}
     </dl>
   );
@@ -141,6 +188,7 @@ export const PiePanel = ({ panel }: PanelProps) => {
           cumulativeShare += value / total;
           return <path key={key} class={`line-${index % maxSlices}`} d={buildSlicePath(from, cumulativeShare)} />;
         })}
+        {panel.visual['form'] === 'ring' ? <circle class="pie-hole" cx={50} cy={50} r={28} /> : null}
       </svg>
       <table class="figures">
         <TableHeader columns={['Name', 'Value', 'Share']} />

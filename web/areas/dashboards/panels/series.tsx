@@ -1,7 +1,13 @@
 /** Panel of time series. The code and uPlot are loaded on first use. */
 import { useMemo } from 'preact/hooks';
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
-import { type TimeSeries, TimeSeriesChart } from '../../../charts/time-series.tsx';
+import {
+  type LegendSettings,
+  type TimeSeries,
+  TimeSeriesChart,
+  type TimeSeriesProps,
+} from '../../../charts/time-series.tsx';
+import { formatQuantity } from '../../../charts/values.ts';
 import {
   colorToTone,
   type Field,
@@ -14,7 +20,7 @@ import {
 import type { PanelProps } from './panel-props.ts';
 
 const toTimeSeries = (field: Field, values: readonly unknown[]): TimeSeries => {
-  const { drawing = {}, colour } = field.settings;
+  const { drawing = {}, colour, axis } = field.settings;
   return {
     name: field.name,
     unit: field.unit,
@@ -26,18 +32,48 @@ const toTimeSeries = (field: Field, values: readonly unknown[]): TimeSeries => {
     area: (drawing.area ?? 0) / 100,
     isStacked: drawing.stack !== undefined && drawing.stack !== 'none',
     connectsGaps: drawing.joinGaps !== undefined && drawing.joinGaps !== false,
+    interpolation: drawing.interpolation,
+    lineWidth: drawing.width,
+    dashes: drawing.dashes,
+    points: drawing.points,
+    axis,
     colorName: colour?.mode === 'fixed' && colour.fixed !== undefined ? colorToTone(colour.fixed) : undefined,
+    isEarlier: field.isEarlier === true,
+    colorOf: field.laterName,
     formatValue: (value) => formatFieldValue(field, value),
   };
 };
 
-/** Returns the threshold lines of the first field that displays its thresholds. */
-const buildThresholdLines = (fields: readonly Field[]): (readonly [number, string])[] => {
-  const thresholds = fields.find(({ settings }) => (settings.drawing?.thresholds ?? 'none') !== 'none')?.settings
-    .thresholds;
-  return (thresholds?.steps ?? []).flatMap(({ value, colour }) =>
+/** Returns series that are stacked to 100 % as shares of their total at each step. */
+const toShares = (series: readonly TimeSeries[], isShare: readonly boolean[]): readonly TimeSeries[] => {
+  if (!isShare.includes(true)) return series;
+  const totals = (series[0]?.values ?? []).map((_, step) =>
+    series.reduce((total, { values }, index) => total + (isShare[index] === true ? (values[step] ?? 0) : 0), 0),
+  );
+  return series.map((one, index) =>
+    isShare[index] === true
+      ? {
+          ...one,
+          unit: '%',
+          values: one.values.map((value, step) => {
+            const total = totals[step] ?? 0;
+            return value === undefined || total === 0 ? undefined : (100 * value) / total;
+          }),
+          formatValue: (value) => formatQuantity(value, '%'),
+        }
+      : one,
+  );
+};
+
+/** Returns the thresholds that the first field with displayed thresholds has, and how they are drawn. */
+const buildThresholds = (fields: readonly Field[]): Pick<TimeSeriesProps, 'limits' | 'limitStyle'> => {
+  const { thresholds, drawing } =
+    fields.find(({ settings }) => (settings.drawing?.thresholds ?? 'none') !== 'none')?.settings ?? {};
+  const limits = (thresholds?.steps ?? []).flatMap(({ value, colour }) =>
     value === null ? [] : [[value, colorToTone(colour)] as const],
   );
+  const shown = drawing?.thresholds;
+  return { limits, limitStyle: shown === 'areas' || shown === 'lines-and-areas' ? shown : 'lines' };
 };
 
 /** Returns the bands of expected values as field indexes: upper bound, lower bound, and observed values. */
@@ -76,17 +112,34 @@ const buildSeries = (props: PanelProps) => {
     .map((field) => ({ field, times: getFieldTimes(field, allFields) }))
     .filter(({ times }) => times.length > 0);
   const steps = mergeSteps(timedFields.map(({ times }) => times));
-  const series = timedFields.map(({ field, times }) => toTimeSeries(field, alignToSteps(field, times, steps)));
+  const series = toShares(
+    timedFields.map(({ field, times }) => toTimeSeries(field, alignToSteps(field, times, steps))),
+    timedFields.map(({ field }) => field.settings.drawing?.stack === 'percent'),
+  );
   return { shown: timedFields.map(({ field }) => field), steps, series };
+};
+
+/** Returns the height of the legend below the chart, in pixels. */
+const getLegendHeight = (legend: false | LegendSettings, count: number): number => {
+  if (legend === false || legend.place === 'right') return 0;
+  return legend.form === 'table' ? 20 + 24 * Math.min(5, count) : 20 * Math.min(3, Math.ceil(count / 2));
 };
 
 export const SeriesPanel = (props: PanelProps) => {
   const { panel, height, from, to, annotationTimes, cursorGroup } = props;
   const { shown: visibleFields, steps, series } = useMemo(() => buildSeries(props), [panel]);
   const marks = useMemo(() => annotationTimes.map((at) => ({ at, title: '' })), [annotationTimes]);
+  const thresholds = useMemo(() => buildThresholds(visibleFields), [visibleFields]);
   const partialSteps = useMemo(() => getPartialSteps(panel), [panel]);
   if (steps.length === 0) return <p class="soft">No values in this range.</p>;
-  const hasLegend = (panel.visual['legend'] as { readonly place?: string } | undefined)?.place !== 'hidden';
+  const {
+    place = 'bottom',
+    form = 'list',
+    values = [],
+  } = (panel.visual['legend'] ?? {}) as Partial<Omit<LegendSettings, 'place'>> & {
+    readonly place?: LegendSettings['place'] | 'hidden';
+  };
+  const legend = place === 'hidden' ? false : { place, form, values };
   const { min, max } = visibleFields[0]?.settings ?? {};
   return (
     <TimeSeriesChart
@@ -100,10 +153,10 @@ export const SeriesPanel = (props: PanelProps) => {
       group={cursorGroup}
       low={min}
       high={max}
-      legend={hasLegend}
-      limits={buildThresholdLines(visibleFields)}
+      legend={legend}
+      {...thresholds}
       bands={buildBands(visibleFields)}
-      height={Math.max(70, height - (hasLegend ? 22 + 20 * Math.min(3, Math.ceil(series.length / 2)) : 22))}
+      height={Math.max(70, height - 22 - getLegendHeight(legend, series.length))}
     />
   );
 };

@@ -37,12 +37,11 @@ const TableRow = ({ fields, row }: { readonly fields: readonly Field[]; readonly
   <tr>
     {fields.map((field) => {
       const value = field.values[row];
-      const isColored = (field.settings.cell?.as ?? 'auto').startsWith('coloured');
+      const { as = 'auto' } = field.settings.cell ?? {};
+      const tone = as.startsWith('coloured') ? ` ink-${getValueTone(field, value) ?? 'plain'}` : '';
+      const filled = as === 'coloured-background' ? ' filled' : '';
       return (
-        <td
-          key={field.key}
-          class={`${isNumeric(field) ? 'number' : ''}${isColored ? ` ink-${getValueTone(field, value) ?? 'plain'}` : ''}`}
-        >
+        <td key={field.key} class={`${isNumeric(field) ? 'number' : ''}${tone}${filled}`}>
           <bdi>{renderText(formatFieldValue(field, value))}</bdi>
         </td>
       );
@@ -68,12 +67,18 @@ const SortableTable = ({ panelProps, table }: { readonly panelProps: PanelProps;
     );
   return (
     <table class="figures panel-table">
-      <thead>
+      <thead class={panelProps.panel.visual['header'] === false ? 'sr-only' : ''}>
         <tr>
-          {fields.map(({ key, name }) => {
+          {fields.map((field) => {
+            const { key, name } = field;
             const isSorted = sort?.field === name;
             return (
-              <th key={key} scope="col" aria-sort={isSorted ? (sort.descending ? 'descending' : 'ascending') : 'none'}>
+              <th
+                key={key}
+                scope="col"
+                class={isNumeric(field) ? 'number' : ''}
+                aria-sort={isSorted ? (sort.descending ? 'descending' : 'ascending') : 'none'}
+              >
                 <button
                   type="button"
                   class="value"
@@ -145,6 +150,8 @@ export const LogsPanel = ({ panel }: PanelProps) => {
     }));
   });
   if (records.length === 0) return <p class="soft">No records in this range.</p>;
+  // Queries return the newest records first.
+  if (panel.visual['order'] === 'oldest') records.reverse();
   return (
     <ScrollRegion class="panel-rows" label={`Records of ${panel.title === '' ? 'the panel' : panel.title}`}>
       <ol class="around">

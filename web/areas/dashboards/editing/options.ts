@@ -1,0 +1,367 @@
+/**
+ * Options of a panel in the editor, per visualization, as data: each has the path of its value in the panel, a label,
+ * and the values that the API accepts. Only options that a panel draws are listed.
+ */
+import type { Panel, Visual } from '../calls.ts';
+
+type Path = readonly [root: 'visual' | 'fields', ...names: string[]];
+
+interface CommonOption {
+  readonly path: Path;
+  readonly label: string;
+}
+
+/** Value and title of each choice; the first is the default */
+export type Choices = readonly (readonly [value: string, title: string])[];
+
+export type PanelOption =
+  | (CommonOption & { readonly type: 'choice'; readonly choices: Choices })
+  | (CommonOption & { readonly type: 'switch'; readonly isOnByDefault?: boolean })
+  | (CommonOption & { readonly type: 'number'; readonly placeholder?: string })
+  | (CommonOption & { readonly type: 'text'; readonly placeholder?: string; readonly suggestions?: Choices });
+
+export interface OptionGroup {
+  readonly title: string;
+  readonly options: readonly PanelOption[];
+}
+
+/** Kinds of visualizations that the editor offers; only an import creates placeholders */
+export type EditableKind = Exclude<Visual['kind'], 'placeholder'>;
+
+const choice = (label: string, path: Path, choices: Choices): PanelOption => ({ type: 'choice', label, path, choices });
+
+/** Calculations that reduce a series or column to one value */
+export const calculations: Choices = [
+  ['last-not-null', 'Last'],
+  ['first-not-null', 'First'],
+  ['min', 'Min'],
+  ['max', 'Max'],
+  ['mean', 'Mean'],
+  ['median', 'Median'],
+  ['p95', '95th percentile'],
+  ['sum', 'Total'],
+  ['count', 'Count'],
+  ['range', 'Range'],
+  ['difference', 'Difference'],
+];
+const calculation = choice('Calculation', ['visual', 'reduce', 'reducer'], calculations);
+const everyRow: PanelOption = {
+  type: 'switch',
+  label: 'One value per row of a table',
+  path: ['visual', 'reduce', 'everyRow'],
+};
+
+/** Units with their titles, as UCUM writes them */
+const units: Choices = [
+  ['1', 'number'],
+  ['%', 'percent'],
+  ['ns', 'nanoseconds'],
+  ['ms', 'milliseconds'],
+  ['s', 'seconds'],
+  ['By', 'bytes'],
+  ['By/s', 'bytes per second'],
+  ['bit/s', 'bits per second'],
+  ['{request}', 'requests'],
+  ['{request}/s', 'requests per second'],
+  ['{error}', 'errors'],
+  ['Cel', 'degrees Celsius'],
+];
+
+const valueGroup: OptionGroup = {
+  title: 'Values',
+  options: [
+    {
+      type: 'text',
+      label: 'Unit',
+      path: ['fields', 'unit'],
+      placeholder: 'Unit of the query',
+      suggestions: units,
+    },
+    { type: 'number', label: 'Decimals', path: ['fields', 'decimals'], placeholder: 'Automatic' },
+    { type: 'number', label: 'Min', path: ['fields', 'min'], placeholder: 'Automatic' },
+    { type: 'number', label: 'Max', path: ['fields', 'max'], placeholder: 'Automatic' },
+    { type: 'text', label: 'Display name', path: ['fields', 'name'], placeholder: 'Name of the series' },
+    { type: 'text', label: 'Text without a value', path: ['fields', 'noValue'], placeholder: '–' },
+  ],
+};
+
+/** Colors of the palette, with their titles */
+export const colors: Choices = [
+  ['green', 'Green'],
+  ['yellow', 'Yellow'],
+  ['orange', 'Orange'],
+  ['red', 'Red'],
+  ['blue', 'Blue'],
+  ['purple', 'Purple'],
+  ['grey', 'Gray'],
+];
+
+const lineGroups: readonly OptionGroup[] = [
+  {
+    title: 'Graph',
+    options: [
+      choice(
+        'Style',
+        ['fields', 'drawing', 'as'],
+        [
+          ['lines', 'Lines'],
+          ['bars', 'Bars'],
+          ['points', 'Points'],
+        ],
+      ),
+      choice(
+        'Line interpolation',
+        ['fields', 'drawing', 'interpolation'],
+        [
+          ['linear', 'Linear'],
+          ['smooth', 'Smooth'],
+          ['step-before', 'Step before'],
+          ['step-after', 'Step after'],
+        ],
+      ),
+      { type: 'number', label: 'Line width', path: ['fields', 'drawing', 'width'], placeholder: '1.5' },
+      choice(
+        'Line style',
+        ['fields', 'drawing', 'dashes'],
+        [
+          ['solid', 'Solid'],
+          ['dash', 'Dashed'],
+          ['dot', 'Dotted'],
+        ],
+      ),
+      { type: 'number', label: 'Fill opacity, %', path: ['fields', 'drawing', 'area'], placeholder: '0' },
+      choice(
+        'Points',
+        ['fields', 'drawing', 'points'],
+        [
+          ['auto', 'Automatic'],
+          ['always', 'Always'],
+          ['never', 'Never'],
+        ],
+      ),
+      { type: 'switch', label: 'Connect gaps', path: ['fields', 'drawing', 'joinGaps'] },
+      choice(
+        'Stacking',
+        ['fields', 'drawing', 'stack'],
+        [
+          ['none', 'None'],
+          ['normal', 'Normal'],
+          ['percent', '100 %'],
+        ],
+      ),
+    ],
+  },
+  {
+    title: 'Axis',
+    options: [
+      choice(
+        'Axis placement',
+        ['fields', 'axis', 'side'],
+        [
+          ['auto', 'Automatic'],
+          ['left', 'Left'],
+          ['right', 'Right'],
+          ['hidden', 'Hidden'],
+        ],
+      ),
+      { type: 'text', label: 'Axis label', path: ['fields', 'axis', 'label'], placeholder: 'None' },
+      choice(
+        'Scale',
+        ['fields', 'axis', 'scale'],
+        [
+          ['linear', 'Linear'],
+          ['log10', 'Logarithmic, base 10'],
+          ['log2', 'Logarithmic, base 2'],
+          ['symlog', 'Symmetric logarithmic'],
+        ],
+      ),
+      { type: 'number', label: 'Soft min', path: ['fields', 'axis', 'softMin'], placeholder: 'Automatic' },
+      { type: 'number', label: 'Soft max', path: ['fields', 'axis', 'softMax'], placeholder: 'Automatic' },
+    ],
+  },
+  {
+    title: 'Legend',
+    options: [
+      choice(
+        'Legend placement',
+        ['visual', 'legend', 'place'],
+        [
+          ['bottom', 'Bottom'],
+          ['right', 'Right'],
+          ['hidden', 'Hidden'],
+        ],
+      ),
+      choice(
+        'Legend mode',
+        ['visual', 'legend', 'form'],
+        [
+          ['list', 'List'],
+          ['table', 'Table'],
+        ],
+      ),
+    ],
+  },
+];
+
+const statGroup: OptionGroup = {
+  title: 'Stat',
+  options: [
+    calculation,
+    everyRow,
+    choice(
+      'Text',
+      ['visual', 'text'],
+      [
+        ['auto', 'Automatic'],
+        ['value', 'Value'],
+        ['name', 'Name'],
+        ['value-and-name', 'Value and name'],
+      ],
+    ),
+    choice(
+      'Color',
+      ['visual', 'coloured'],
+      [
+        ['value', 'Value'],
+        ['background', 'Background'],
+        ['none', 'None'],
+      ],
+    ),
+    choice(
+      'Sparkline',
+      ['visual', 'graph'],
+      [
+        ['area', 'Shown'],
+        ['none', 'Hidden'],
+      ],
+    ),
+    { type: 'switch', label: 'Change in percent', path: ['visual', 'showsChange'] },
+  ],
+};
+
+const cellGroup: OptionGroup = {
+  title: 'Table',
+  options: [
+    { type: 'switch', label: 'Header', path: ['visual', 'header'], isOnByDefault: true },
+    choice(
+      'Cells',
+      ['fields', 'cell', 'as'],
+      [
+        ['auto', 'Text'],
+        ['coloured-text', 'Colored text'],
+        ['coloured-background', 'Colored background'],
+      ],
+    ),
+  ],
+};
+
+const withValues = (...groups: readonly OptionGroup[]): readonly OptionGroup[] => [...groups, valueGroup];
+
+/** Options of each visualization, besides those of all panels */
+export const optionsByKind: Readonly<Record<EditableKind, readonly OptionGroup[]>> = {
+  'time-series': [lineGroups[0], valueGroup, lineGroups[1], lineGroups[2]].filter((group) => group !== undefined),
+  stat: withValues(statGroup),
+  gauge: withValues({ title: 'Gauge', options: [calculation, everyRow] }),
+  'bar-gauge': withValues({ title: 'Bar gauge', options: [calculation, everyRow] }),
+  pie: withValues({
+    title: 'Pie chart',
+    options: [
+      calculation,
+      everyRow,
+      choice(
+        'Shape',
+        ['visual', 'form'],
+        [
+          ['pie', 'Pie'],
+          ['ring', 'Donut'],
+        ],
+      ),
+    ],
+  }),
+  bars: withValues({
+    title: 'Bar chart',
+    options: [{ type: 'text', label: 'X field', path: ['visual', 'x'], placeholder: 'First text field' }],
+  }),
+  heatmap: withValues({
+    title: 'Heatmap',
+    options: [{ type: 'switch', label: 'Compute buckets from values', path: ['visual', 'fromValues'] }],
+  }),
+  histogram: withValues({
+    title: 'Histogram',
+    options: [
+      { type: 'number', label: 'Bucket size', path: ['visual', 'bucketSize'], placeholder: 'Automatic' },
+      { type: 'number', label: 'Bucket count', path: ['visual', 'bucketCount'], placeholder: 'Automatic' },
+    ],
+  }),
+  'state-timeline': withValues({
+    title: 'State timeline',
+    options: [{ type: 'switch', label: 'Merge equal states', path: ['visual', 'merges'], isOnByDefault: true }],
+  }),
+  'status-history': withValues(),
+  table: withValues(cellGroup),
+  logs: [
+    {
+      title: 'Logs',
+      options: [
+        choice(
+          'Order',
+          ['visual', 'order'],
+          [
+            ['newest', 'Newest first'],
+            ['oldest', 'Oldest first'],
+          ],
+        ),
+      ],
+    },
+  ],
+  traces: [
+    {
+      title: 'Traces',
+      options: [{ type: 'number', label: 'Maximum traces', path: ['visual', 'max'], placeholder: '100' }],
+    },
+  ],
+  'node-graph': [],
+  text: [],
+  alerts: [],
+  dashboards: [],
+};
+
+/** Visualizations whose values have colors by thresholds and texts by mappings */
+export const hasValueRules = (kind: Visual['kind']): boolean =>
+  kind !== 'placeholder' && optionsByKind[kind].includes(valueGroup);
+
+type Values = Readonly<Record<string, unknown>>;
+
+const isValues = (value: unknown): value is Values =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Returns the value at a path; `undefined` if it has its default. */
+export const readOption = (panel: Pick<Panel, 'visual' | 'fields'>, path: Path): unknown =>
+  path.reduce<unknown>((value, name) => (isValues(value) ? value[name] : undefined), panel);
+
+/** Returns values with another one at a path. Without a value, the names that would be empty are removed. */
+const writeValue = (values: Values, [name, ...rest]: readonly string[], value: unknown): Values => {
+  if (name === undefined) return values;
+  const { [name]: before, ...others } = values;
+  const next = rest.length === 0 ? value : writeValue(isValues(before) ? before : {}, rest, value);
+  const isEmpty = next === undefined || (isValues(next) && Object.keys(next).length === 0);
+  return isEmpty ? others : { ...values, [name]: next };
+};
+
+/** Returns the part of a panel that changes with an option; `undefined` restores the default. */
+export const writeOption = (
+  panel: Pick<Panel, 'visual' | 'fields'>,
+  [root, ...names]: Path,
+  value: unknown,
+): Partial<Panel> => ({ [root]: writeValue(panel[root] as unknown as Values, names, value) }) as Partial<Panel>;
+
+/** Returns the visualization of another kind, with the settings that both kinds have. */
+export const convertVisual = (visual: Visual, kind: EditableKind): Visual => {
+  const shared = new Set(
+    optionsByKind[kind].flatMap(({ options }) =>
+      options.flatMap(({ path: [root, name = ''] }) => (root === 'visual' ? [name] : [])),
+    ),
+  );
+  const kept = Object.entries(visual).filter(([name]) => (name === 'reduce' || name === 'legend') && shared.has(name));
+  return { ...Object.fromEntries(kept), kind } as unknown as Visual;
+};
