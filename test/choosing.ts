@@ -10,21 +10,21 @@ const served = /-(?:served|sharded)\.test\.ts$/;
 
 /**
  * What takes longest, and of how many runs each has its turn in one: processes that are killed, servers that go away, an upgrade; walks
- * through the page, but for the one of a cluster, which no other stands for; and what has whole servers or installations of its own.
+ * through the page; and what has whole servers or installations of its own.
  * Suites of kills draw within themselves, by the same seed, one part of two or of four, and those over shards how many there are by four: turns
  * share no factor with that, or they would never draw the others.
  */
 const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: number }[] = [
   {
     family:
-      /\/(?:[a-z-]+-kills|chart-processes|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
-    runsPerDraw: 7,
+      /\/(?:[a-z-]+-kills|chart-processes|check-lag|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
+    runsPerDraw: 11,
   },
-  { family: /end-to-end\/page-(?!cluster)[a-z-]+\.test\.ts$/, runsPerDraw: 5 },
+  { family: /end-to-end\/page-[a-z-]+\.test\.ts$/, runsPerDraw: 5 },
   {
     family:
-      /\/(?:bus-kafka-(?:brokers|failures)|check-lag|erased-bytes-servers|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|resources-mongodb|schedules-processes|end-to-end\/image|ingest-without-mongodb|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
-    runsPerDraw: 3,
+      /\/(?:bus-kafka-(?:brokers|failures)|erased-bytes-servers|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|resources-mongodb|schedules-processes|end-to-end\/image|ingest-without-mongodb|schemathesis|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
+    runsPerDraw: 5,
   },
 ];
 

@@ -4,7 +4,7 @@
  * path, without the other checks.
  */
 import { spawn } from 'node:child_process';
-import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
@@ -193,7 +193,13 @@ try {
     NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
   });
   await checked;
-  if (existsSync(computing)) topComputing = topFilesByCpu(readFileSync(computing, 'utf8'), 30);
+  if (existsSync(computing)) {
+    topComputing = topFilesByCpu(readFileSync(computing, 'utf8'), 30);
+    writeFileSync(
+      `${root}node_modules/.cache/test-cpu.txt`,
+      topFilesByCpu(readFileSync(computing, 'utf8'), files.length).join('\n'),
+    );
+  }
   if (existsSync(walked)) await checkWalks();
 } finally {
   clearInterval(progress);

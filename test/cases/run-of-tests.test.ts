@@ -44,25 +44,25 @@ test('of five runs, a suite with a server and a sharded variant has each in one,
   t.deepEqual(leftOut(suites, all), []);
 });
 
-test('kill suites, walks (except the cluster walk) and suites with their own servers each run in rotation', (t) => {
+test('kill suites, walks and suites with their own servers each run in rotation', (t) => {
   const suites = globSync('test/**/*.test.ts').filter((path) => !/-(?:served|sharded)\./.test(path));
-  const seeds = 3 * 5 * 7;
+  const seeds = 5 * 11;
   const ran = new Map(suites.map((path) => [path, seeds]));
   for (let seed = 0; seed < seeds; seed++)
     for (const path of leftOut(suites, drawnPartBy(seed))) ran.set(path, (ran.get(path) ?? 0) - 1);
-  t.is(ran.get('test/end-to-end/chart-processes.test.ts'), seeds / 7);
-  t.is(ran.get('test/contract/shard-kills.test.ts'), seeds / 7);
+  t.is(ran.get('test/end-to-end/chart-processes.test.ts'), seeds / 11);
+  t.is(ran.get('test/contract/shard-kills.test.ts'), seeds / 11);
   t.is(ran.get('test/end-to-end/page-logs.test.ts'), seeds / 5);
-  t.is(ran.get('test/contract/columns-placements.test.ts'), seeds / 3);
-  t.is(ran.get('test/end-to-end/page-cluster.test.ts'), seeds);
+  t.is(ran.get('test/contract/columns-placements.test.ts'), seeds / 5);
+  t.is(ran.get('test/end-to-end/page-cluster.test.ts'), seeds / 5);
   t.is(ran.get('test/end-to-end/api-logs.test.ts'), seeds);
   t.deepEqual(leftOut(suites, all), []);
 });
 
 test('a file that is left out is listed with the last commit that selected it', (t) => {
   const kills = ['test/contract/a-kills.test.ts', 'test/contract/b-kills.test.ts', 'test/contract/c-kills.test.ts'];
-  const commits = [5, 5, 6, 0].map((seed, index) => ({ name: `abcdef${index}`, seed }));
-  t.deepEqual(describeLeftOut(leftOut(kills, drawnPartBy(5)), kills, commits), [
+  const commits = [9, 9, 10, 0].map((seed, index) => ({ name: `abcdef${index}`, seed }));
+  t.deepEqual(describeLeftOut(leftOut(kills, drawnPartBy(9)), kills, commits), [
     'test/contract/a-kills.test.ts  selected by abcdef3, 3 commits before',
     'test/contract/b-kills.test.ts  selected by abcdef2, 2 commits before',
   ]);
@@ -80,7 +80,7 @@ test('each part of a kill suite is drawn in some run of the suite', (t) => {
     'end-to-end/check-lag',
   ]) {
     const path = `test/${name}.test.ts`;
-    const seeds = Array.from({ length: 40 }, (_, seed) => seed).filter(
+    const seeds = Array.from({ length: 60 }, (_, seed) => seed).filter(
       (seed) => !leftOut(suites, drawnPartBy(seed)).includes(path),
     );
     for (const parts of [2, 4])
