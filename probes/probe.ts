@@ -198,7 +198,14 @@ class Probe {
     const onFailure = (): void => {
       if (shouldAlarm) this.#alarm({ checkId: check.id, dueMs });
     };
-    const run = runCheck(work, { egressPolicy, pace, chromium, signal, onFailure })
+    const run = runCheck(work, {
+      egressPolicy,
+      pace,
+      chromium,
+      signal,
+      hasExchanges: runRequestId !== undefined,
+      onFailure,
+    })
       .then(({ picture, ...result }) => {
         if (result.outcome === 'failed') this.#failingCheckIds.add(check.id);
         else if (result.outcome !== 'unknown') this.#failingCheckIds.delete(check.id);

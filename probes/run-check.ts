@@ -3,10 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { z } from 'zod';
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
-import type { StepCertificate } from '../schemas/synthetic-runs.ts';
+import type { StepAssertion, StepCertificate, StepExchange } from '../schemas/synthetic-runs.ts';
 import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import { parseDurationMs } from '../subjects/alerts/durations.ts';
 import { type CheckFields, getTypedSettings } from '../subjects/synthetics/check.ts';
+import { truncate } from '../subjects/synthetics/cut.ts';
 import { isBoundTo } from '../subjects/synthetics/problems.ts';
 import type { declaredTypes } from '../subjects/synthetics/registry.ts';
 import { getFinalOutcome, getRetryDelayMs, type Outcome } from '../subjects/synthetics/state.ts';
@@ -83,6 +84,30 @@ const joinMessages = (steps: readonly Pick<StepResult, 'name' | 'message'>[]): s
     )
     .join('; ');
 
+/** Redacts texts, and truncates them to the limits of the report. */
+const redactAssertion = (
+  { name, value, ...assertion }: StepAssertion,
+  redact: (text: string) => string,
+): StepAssertion => ({
+  ...assertion,
+  ...(name !== undefined && { name: redact(name).slice(0, 1024) }),
+  ...(value !== undefined && { value: redact(value).slice(0, 4096) }),
+  found: redact(assertion.found).slice(0, 256),
+});
+
+const redactExchange = (exchange: StepExchange, redact: (text: string) => string): StepExchange => ({
+  method: exchange.method,
+  url: redact(exchange.url).slice(0, 4096),
+  protocol: exchange.protocol,
+  headers: Object.fromEntries(
+    Object.entries(exchange.headers).map(([name, value]) => [
+      redact(name).slice(0, 256),
+      redact(truncate(value, 400)).slice(0, 512),
+    ]),
+  ),
+  body: redact(exchange.body).slice(0, 8192),
+});
+
 /** Runs a check once, with its retries. Rejects early when the signal aborts. */
 export const runCheck = async (
   { check, variables, location }: CheckRun,
@@ -91,12 +116,15 @@ export const runCheck = async (
     pace,
     signal,
     chromium,
+    hasExchanges = false,
     onFailure = () => undefined,
   }: {
     readonly egressPolicy: EgressPolicy;
     readonly pace: RateLimiter;
     readonly signal: AbortSignal;
     readonly chromium: ChromiumOptions;
+    /** Whether steps report their requests and responses */
+    readonly hasExchanges?: boolean;
     /** Called as soon as the first attempt failed, before the retries. */
     onFailure?(): void;
   },
@@ -147,11 +175,15 @@ export const runCheck = async (
     signal.throwIfAborted();
     const finder = new SecretFinder(secrets);
     const redact = (text: string): string => finder.redact(text);
-    const redactedSteps = steps.map(({ certificate, ...step }) => ({
+    const redactedSteps = steps.map(({ certificate, exchange, ...step }) => ({
       ...step,
       name: redact(step.name),
       message: redact(step.message),
       ...(step.body !== undefined && { body: redact(step.body) }),
+      ...(step.assertions !== undefined && {
+        assertions: step.assertions.map((assertion) => redactAssertion(assertion, redact)),
+      }),
+      ...(hasExchanges && exchange !== undefined && { exchange: redactExchange(exchange, redact) }),
       ...(certificate !== undefined && toStepCertificate(certificate, redact)),
       ...(step.page !== undefined && { page: redactPage(step.page, redact) }),
     }));

@@ -1,6 +1,6 @@
 /** The interface of check types: input and output of a runner. */
 import type { EgressPolicy } from '../runtime/egress-policy.ts';
-import type { StepPage } from '../schemas/synthetic-runs.ts';
+import type { StepAssertion, StepExchange, StepPage } from '../schemas/synthetic-runs.ts';
 import type { ProbeVariable } from '../schemas/synthetic-work.ts';
 import type { Observation } from '../subjects/synthetics/assertions.ts';
 import type { TemplateValues } from '../subjects/synthetics/templates.ts';
@@ -57,6 +57,8 @@ export interface StepResult {
   readonly status?: number;
   /** Beginning of the answer of a failed step */
   readonly body?: string;
+  readonly assertions?: StepAssertion[];
+  readonly exchange?: StepExchange;
   /** Certificate of an encrypted connection */
   readonly certificate?: NonNullable<Observation['certificate']>;
   readonly page?: StepPage;

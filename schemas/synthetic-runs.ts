@@ -54,6 +54,29 @@ const StepCertificate = z.strictObject({
 });
 export type StepCertificate = z.output<typeof StepCertificate>;
 
+/** Result of one assertion of a step */
+export const StepAssertion = z.strictObject({
+  source: z.string().max(32),
+  name: z.string().max(1024).optional(),
+  operator: z.string().max(32),
+  value: z.string().max(4096).optional().describe('Expected value, with its variables filled in'),
+  outcome: z.enum(['passed', 'degraded', 'failed']),
+  found: z.string().max(256).describe('Beginning of the observed value; empty if there is none'),
+});
+export type StepAssertion = z.output<typeof StepAssertion>;
+
+/** Request and response of a step */
+export const StepExchange = z.strictObject({
+  method: z.string().max(32),
+  url: z.string().max(4096).describe('URL of the last request, after redirects'),
+  protocol: z.string().max(32),
+  headers: z
+    .record(z.string().max(256), z.string().max(512))
+    .describe('First headers of the response; values of cookies are masked'),
+  body: z.string().max(8192).describe('Beginning of the response'),
+});
+export type StepExchange = z.output<typeof StepExchange>;
+
 /** One step of a run. */
 export const SyntheticStep = z.strictObject({
   name: z.string().max(256),
@@ -62,6 +85,8 @@ export const SyntheticStep = z.strictObject({
   message: z.string().max(8192),
   status: z.int().min(0).max(999).optional(),
   body: z.string().max(8192).optional().describe('Beginning of a failed response'),
+  assertions: z.array(StepAssertion).max(51).optional(),
+  exchange: StepExchange.optional().describe('Request and response of an HTTP step of a manual run'),
   certificate: StepCertificate.optional().describe('Certificate of an encrypted connection'),
   page: StepPage.optional().describe('Page of a browser step'),
 });

@@ -104,11 +104,11 @@ const toOutcome = (
   if (failure !== undefined) return { outcome: failure.outcome, message: failure.message };
   if (step.action !== 'goto' || stepResult.outcome !== 'passed') return { outcome: stepResult.outcome, message };
   const observation = { durationMs: sumDurations(phases as StepResult['phases']), vitals: stepResult.page.vitals };
-  const { outcome, messages } = checkAssertions(step.assertions, {
+  const { outcome, messages, results } = checkAssertions(step.assertions, {
     ...observation,
     ...(status !== undefined && { status }),
   });
-  return { outcome, message: messages.join('; ') };
+  return { outcome, message: messages.join('; '), assertions: results };
 };
 
 const runStep = async (written: BrowserStep, run: Run): Promise<StepResult> => {

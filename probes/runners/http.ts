@@ -93,7 +93,12 @@ const sendFollowingRedirects = async (
     readonly cookies: Cookies | undefined;
     readonly mayCarry: (host: string) => boolean;
   },
-): Promise<{ readonly response: HopResponse; readonly redirectCount: number; readonly url: URL }> => {
+): Promise<{
+  readonly response: HopResponse;
+  readonly redirectCount: number;
+  readonly method: string;
+  readonly url: URL;
+}> => {
   const runHeaders = createRunHeaders(attempt);
   const headers = {
     'user-agent': userAgent,
@@ -120,7 +125,7 @@ const sendFollowingRedirects = async (
     });
     cookies?.store(request.url, response.headers['set-cookie'] ?? []);
     if (step.redirects === 0 || !redirects.has(response.status) || response.headers['location'] === undefined)
-      return { response, redirectCount, url: request.url };
+      return { response, redirectCount, method: request.method, url: request.url };
     if (redirectCount >= step.redirects) throw new StepFailure(`redirects more than ${step.redirects} times`);
     request = createRedirectRequest(request, response, mayCarry);
   }
@@ -164,6 +169,32 @@ interface StepContext {
   readonly attempt: Attempt;
 }
 
+/** Maximum number of headers in a report */
+const maxHeaders = 40;
+
+const maskCookies = (value: string): string => value.replace(/=[^;]*/, '=********');
+
+/** Request headers are not part of it, because they may contain credentials. */
+const toExchange = ({
+  response,
+  method,
+  url,
+}: {
+  readonly response: HopResponse;
+  readonly method: string;
+  readonly url: URL;
+}): NonNullable<StepResult['exchange']> => ({
+  method,
+  url: url.href,
+  protocol: response.protocol,
+  headers: Object.fromEntries(
+    Object.entries(response.headers)
+      .slice(0, maxHeaders)
+      .map(([name, values]) => [name, (name === 'set-cookie' ? values.map(maskCookies) : values).join(', ')]),
+  ),
+  body: toBodyExcerpt(response),
+});
+
 /** Runs a step with rendered texts. `texts` are those for its address, as written. */
 const runAuthenticated = async (
   step: AuthenticatedStep,
@@ -172,7 +203,7 @@ const runAuthenticated = async (
   const clock = new PhaseClock('lookup');
   const base = { name: step.name };
   try {
-    const { response, redirectCount } = await sendFollowingRedirects(step, {
+    const { response, redirectCount, method, url } = await sendFollowingRedirects(step, {
       attempt,
       clock,
       cookies,
@@ -204,9 +235,11 @@ const runAuthenticated = async (
     const renderedAssertions = step.assertions.map((one) =>
       typeof one.value === 'string' ? { ...one, value: renderText(one.value, templateContext) } : one,
     );
-    const { outcome, messages } = checkAssertions(renderedAssertions, seen);
+    const { outcome, messages, results } = checkAssertions(renderedAssertions, seen);
     const reportFields = {
       ...(outcome === 'failed' && { body: toBodyExcerpt(response) }),
+      assertions: results,
+      exchange: toExchange({ response, method, url }),
       ...(certificate !== undefined && { certificate }),
     };
     return { ...base, outcome, phases, message: messages.join('; '), status: responseFields.status, ...reportFields };

@@ -48,7 +48,7 @@ export const createOneStepRunner =
         message,
         phases = clock.phases(),
       } = await observe(settings, { ...attempt, clock, reached: resolvedAddress });
-      const { outcome, messages } = judgeAssertions(settings.assertions, {
+      const { outcome, messages, results } = judgeAssertions(settings.assertions, {
         ...observation,
         phases,
         durationMs: sumDurations(phases),
@@ -59,6 +59,7 @@ export const createOneStepRunner =
         outcome: message === undefined ? outcome : ('failed' as const),
         phases,
         message: fullMessage,
+        assertions: results,
       };
       return [{ ...result, ...(observation.certificate !== undefined && { certificate: observation.certificate }) }];
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Assertions on responses, as data: schema, validation and evaluation */
 import { z } from 'zod';
 import { compileRegex } from '../../queries/search/regex.ts';
-import { type StepCertificate, type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
+import { type StepAssertion, type StepCertificate, type WebVitals, webVitals } from '../../schemas/synthetic-runs.ts';
 import { truncate } from './cut.ts';
 import { writeExactJson } from './json.ts';
 import { findJsonPathProblem } from './json-path.ts';
@@ -229,33 +229,57 @@ const cutSources: Partial<Record<AssertionSource, ReadonlySet<Assertion['operato
   xml: new Set(),
 };
 
-/** Returns why an assertion fails, for people; `undefined` if it holds. */
-const describeFailure = (assertion: Assertion, seen: Observation): string | undefined => {
+interface Evaluation {
+  /** Observed value, truncated; empty if there is none */
+  readonly found: string;
+  /** Why the assertion fails, for people; `undefined` if it holds */
+  readonly failure: string | undefined;
+}
+
+const evaluateAssertion = (assertion: Assertion, seen: Observation): Evaluation => {
   const { source, name = '', operator, value = '' } = assertion;
   const values = sourceReaders[source](seen, name);
   const subject = name === '' ? source : `${source} ${name}`;
-  if (typeof values === 'string') return `${subject} ${values}`;
+  if (typeof values === 'string') return { found: '', failure: `${subject} ${values}` };
+  const found = truncate(values.map(formatValue).join(', '), maxActualLength);
   const isKnown = seen.cut === undefined || (source === 'size' && seen.cut.isSizeKnown);
   const cutOperators = isKnown ? undefined : cutSources[source];
   const isTrue = isAssertionTrue(values, operator, value);
   if (cutOperators !== undefined && !(isTrue && cutOperators.has(operator)))
-    return `${subject} is not known: only the first ${seen.cut?.readBytes} bytes of the answer are read, expected: ${[operator, value].join(' ').trim()}`;
-  if (isTrue) return undefined;
-  const found =
-    values.length === 0 ? 'is absent' : `is ${truncate(values.map(formatValue).join(', '), maxActualLength)}`;
-  return `${subject} ${found}, expected: ${[operator, value].join(' ').trim()}`;
+    return {
+      found: '',
+      failure: `${subject} is not known: only the first ${seen.cut?.readBytes} bytes of the answer are read, expected: ${[operator, value].join(' ').trim()}`,
+    };
+  if (isTrue) return { found, failure: undefined };
+  const actual = values.length === 0 ? 'is absent' : `is ${found}`;
+  return { found, failure: `${subject} ${actual}, expected: ${[operator, value].join(' ').trim()}` };
 };
 
-/** Returns the worst level of the failed assertions, with the reasons. */
+const outcomesByLevel = { fail: 'failed', degrade: 'degraded' } as const;
+
+/** Returns the worst level of the failed assertions, with the reasons, and the result of each assertion in order. */
 export const judgeAssertions = (
   assertions: readonly Assertion[],
   seen: Observation,
-): { readonly outcome: 'passed' | 'degraded' | 'failed'; readonly messages: readonly string[] } => {
-  const failures = assertions.flatMap((assertion) => {
-    const message = describeFailure(assertion, seen);
-    return message === undefined ? [] : [{ level: assertion.level, message }];
+): {
+  readonly outcome: StepAssertion['outcome'];
+  readonly messages: readonly string[];
+  readonly results: StepAssertion[];
+} => {
+  const messages: string[] = [];
+  const results = assertions.map((assertion): StepAssertion => {
+    const { source, name, operator, value, level } = assertion;
+    const { found, failure } = evaluateAssertion(assertion, seen);
+    if (failure !== undefined) messages.push(failure);
+    return {
+      source,
+      operator,
+      ...(name !== undefined && { name }),
+      ...(value !== undefined && { value: String(value) }),
+      outcome: failure === undefined ? 'passed' : outcomesByLevel[level],
+      found,
+    };
   });
-  const messages = failures.map(({ message }) => message);
-  if (failures.length === 0) return { outcome: 'passed', messages };
-  return { outcome: failures.some(({ level }) => level === 'fail') ? 'failed' : 'degraded', messages };
+  const outcome = (['failed', 'degraded'] as const).find((worst) => results.some((result) => result.outcome === worst));
+  return { outcome: outcome ?? 'passed', messages, results };
 };

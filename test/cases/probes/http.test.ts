@@ -61,6 +61,43 @@ test('a failed step ends the run, gives the reason, and preserves the start of i
   t.is(steps[0]?.body?.length, 4096);
 });
 
+test('a requested run reports its response and each assertion, without secrets and cookies', async (t) => {
+  const port = await serveHttp(t, (request, response) => {
+    if (request.url === '/old') return response.writeHead(302, { location: '/new?key=s3cr3t-key' }).end();
+    response
+      .setHeader('set-cookie', ['id=abc123; Path=/', 'b=2'])
+      .setHeader('x-echo', 's3cr3t-key')
+      .end('got s3cr3t-key');
+  });
+  const steps = [
+    {
+      url: `http://127.0.0.1:${port}/old`,
+      headers: { 'x-key': '{{variables.key}}' },
+      assertions: [
+        { source: 'status', operator: 'is', value: 200 },
+        { source: 'body', operator: 'contains', value: '{{variables.key}}' },
+      ],
+    },
+  ];
+  const variables = { key: { value: 's3cr3t-key', hosts: ['127.0.0.1'] } };
+  const requested = await runHttp(steps, { variables, hasExchanges: true });
+  const [step] = requested.steps;
+  t.like(step?.exchange, {
+    method: 'GET',
+    url: `http://127.0.0.1:${port}/new?key=********`,
+    protocol: 'HTTP/1.1',
+    body: 'got ********',
+  });
+  t.like(step?.exchange?.headers, { 'set-cookie': 'id=********; Path=/, b=********', 'x-echo': '********' });
+  t.deepEqual(step?.assertions, [
+    { source: 'status', operator: 'is', value: '200', outcome: 'passed', found: '200' },
+    { source: 'body', operator: 'contains', value: '********', outcome: 'passed', found: 'got ********' },
+  ]);
+  const [scheduledStep] = (await runHttp(steps, { variables })).steps;
+  t.is(scheduledStep?.exchange, undefined);
+  t.is(scheduledStep?.assertions?.length, 2);
+});
+
 test('a slow target is degraded, not down', async (t) => {
   const port = await serveHttp(t, (_, response) => response.end());
   const assertions = [{ source: 'duration', operator: 'lt', value: 0, level: 'degrade' }];

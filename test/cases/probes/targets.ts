@@ -71,6 +71,7 @@ interface Around {
   readonly pace?: RateLimiter;
   readonly chromium?: ChromiumOptions;
   readonly signal?: AbortSignal;
+  readonly hasExchanges?: boolean;
 }
 
 /** Runs a check without retries, unless it says so. */
@@ -83,6 +84,7 @@ export const run = (
     pace = new RateLimiter(),
     chromium = { program: '/none/chromium', hasSandbox: true },
     signal = new AbortController().signal,
+    hasExchanges = false,
   }: Around = {},
 ): Promise<RunResult> => {
   const check = CheckFields.parse({ name: 'c', timeout: soon(5000), retries: { count: 0 }, ...settings });
@@ -92,7 +94,7 @@ export const run = (
     resolve: resolving(names),
   });
   const work = { check: { ...check, id: 'c1' }, variables, location: 'here' };
-  return runCheck(work, { egressPolicy, pace, chromium, signal });
+  return runCheck(work, { egressPolicy, pace, chromium, signal, hasExchanges });
 };
 
 export const runHttp = (steps: readonly object[], around: Around = {}, more: object = {}): Promise<RunResult> =>

@@ -103,9 +103,9 @@ test('the outcome of a response is its worst assertion, and each assertion state
       assertions.map((one) => Assertion.parse(one)),
       seen,
     );
-  t.deepEqual(judged(), { outcome: 'passed', messages: [] });
-  t.deepEqual(judged(slow), { outcome: 'degraded', messages: ['duration is 120, expected: lt 100'] });
-  t.deepEqual(judged(slow, status, header), {
+  t.deepEqual(judged(), { outcome: 'passed', messages: [], results: [] });
+  t.like(judged(slow), { outcome: 'degraded', messages: ['duration is 120, expected: lt 100'] });
+  t.like(judged(slow, status, header), {
     outcome: 'failed',
     messages: [
       'duration is 120, expected: lt 100',
@@ -113,6 +113,26 @@ test('the outcome of a response is its worst assertion, and each assertion state
       'header etag is absent, expected: exists',
     ],
   });
+});
+
+test('each assertion has a result with the observed value, also if it passes', (t) => {
+  const assertions = [
+    { source: 'status', operator: 'is', value: 200 },
+    { source: 'duration', operator: 'lt', value: 100, level: 'degrade' },
+    { source: 'header', name: 'etag', operator: 'exists' },
+    { source: 'json', name: '$.queues[*].depth', operator: 'gt', value: 50 },
+    { source: 'body', operator: 'contains', value: 'x'.repeat(300) },
+  ].map((assertion) => Assertion.parse(assertion));
+  const body = `{"queues":[{"depth":3},{"depth":70}],"text":"${'y'.repeat(300)}"}`;
+  const { results } = judgeAssertions(assertions, { ...seen, body });
+  t.deepEqual(results.slice(0, 4), [
+    { source: 'status', operator: 'is', value: '200', outcome: 'passed', found: '200' },
+    { source: 'duration', operator: 'lt', value: '100', outcome: 'degraded', found: '120' },
+    { source: 'header', name: 'etag', operator: 'exists', outcome: 'failed', found: '' },
+    { source: 'json', name: '$.queues[*].depth', operator: 'gt', value: '50', outcome: 'passed', found: '3, 70' },
+  ]);
+  t.is(results[4]?.outcome, 'failed');
+  t.is(results[4]?.found.length, 201);
 });
 
 test('an assertion that cannot be evaluated is rejected with its path', (t) => {
