@@ -172,7 +172,14 @@ export interface CheckStatus {
    * up / (up + down) for the last 1, 30 and 90 days, without exclusions; `null` if there is neither up nor down time
    */
   readonly uptime: readonly (number | null)[];
+  /** The same for each of the last 24 hours, the latest last */
+  readonly hours: readonly (number | null)[];
 }
+
+const toShare = (up: number, down: number): number | null => (up + down === 0 ? null : up / (up + down));
+
+const hourMs = 3_600_000;
+const hoursOfDay = 24;
 
 /** Returns the states of checks in one statement. Checks without a state are omitted. */
 export const readCheckStatuses = async (
@@ -187,12 +194,15 @@ export const readCheckStatuses = async (
     (days) =>
       `toString(${durationSql(days, `'up', 'degraded'`)}) AS up_${days}, toString(${durationSql(days, `'down'`)}) AS down_${days}`,
   );
+  const hoursSql = (states: string): string =>
+    `arrayMap(ms -> toString(ms), sumForEachIf(arrayMap(hour -> greatest(0, least(until, {now:Int64} - hour * ${hourMs}) - greatest(from_ms, {now:Int64} - (hour + 1) * ${hourMs})), reverse(range(${hoursOfDay}))), state IN (${states})))`;
   const checkCondition = `tenant_id = {tenant:String} AND check_id IN {ids:Array(String)} AND location = ''`;
   const since = `fromUnixTimestamp64Milli({now:Int64} - ${Math.max(...uptimeDays) * dayMs})`;
   // From the time before these days, only the last state counts. It is read without FINAL, which would merge years
   // of rows.
-  const rows = await columns.query<Record<string, string>>(
-    `SELECT id, argMax(state, from_ms) AS now_state, toString(maxIf(from_ms, before != state)) AS since, ${uptimeColumns.join(', ')}
+  const rows = await columns.query<{ up_hours: string[]; down_hours: string[] } & Record<string, string | string[]>>(
+    `SELECT id, argMax(state, from_ms) AS now_state, toString(maxIf(from_ms, before != state)) AS since, ${uptimeColumns.join(', ')},
+      ${hoursSql(`'up', 'degraded'`)} AS up_hours, ${hoursSql(`'down'`)} AS down_hours
     FROM (
       SELECT id, state, from_ms,
         leadInFrame(from_ms, 1, {now:Int64}) OVER (
@@ -211,14 +221,18 @@ export const readCheckStatuses = async (
   );
   return new Map(
     rows.map((row) => [
-      row['id'] ?? '',
+      String(row['id']),
       {
         state: row['now_state'] as CheckStatus['state'],
         sinceMs: Number(row['since']),
         uptime: uptimeDays.map((days) => {
           const [up, down] = [Number(row[`up_${days}`]), Number(row[`down_${days}`])];
-          return up + down === 0 ? null : up / (up + down);
+          return toShare(up, down);
         }),
+        // An hour without a state in it has no sum.
+        hours: Array.from({ length: hoursOfDay }, (_, hour) =>
+          toShare(Number(row.up_hours[hour] ?? 0), Number(row.down_hours[hour] ?? 0)),
+        ),
       },
     ]),
   );

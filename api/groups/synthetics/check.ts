@@ -38,7 +38,12 @@ const View = z.strictObject({
   since: z.iso.datetime().nullable(),
   hasNoData: HasNoData,
   uptime: z
-    .strictObject({ day: NullableShare, days30: NullableShare, days90: NullableShare })
+    .strictObject({
+      day: NullableShare,
+      days30: NullableShare,
+      days90: NullableShare,
+      hours: z.array(NullableShare).describe('Of each of the last 24 hours, the latest last'),
+    })
     .nullable()
     .describe('Of the last 1, 30 and 90 days, without exclusions'),
   nextDueAt: z
@@ -125,7 +130,7 @@ const toViews = async (
       importedFrom: document.importedFrom ?? null,
       ...toStateView(status, document.enabled ? findDowntime(document) : undefined),
       hasNoData: idsWithoutData.has(document.id),
-      uptime: status === undefined ? null : { day, days30, days90 },
+      uptime: status === undefined ? null : { day, days30, days90, hours: [...status.hours] },
       ...(heartbeats.get(document.id) ?? { nextDueAt: null, tokenPrefix: null }),
     };
   });

@@ -14,6 +14,7 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 const dayMs = 86_400_000;
+const hourMs = 3_600_000;
 const states = ['up', 'down', 'degraded', 'unknown'] as const;
 
 test('the state of a check follows from its states of today, from before ninety days, or duplicated', async (t) => {
@@ -51,5 +52,11 @@ test('the state of a check follows from its states of today, from before ninety 
       (days) => computeUptime(changes, [], { fromMs: nowMs - days * dayMs, toMs: nowMs }).uptime,
     );
     t.deepEqual(found.uptime, uptimes, title);
+    const hours = Array.from(
+      { length: 24 },
+      (_, hour) =>
+        computeUptime(changes, [], { fromMs: nowMs - (24 - hour) * hourMs, toMs: nowMs - (23 - hour) * hourMs }).uptime,
+    );
+    t.deepEqual(found.hours, hours, title);
   }
 });
