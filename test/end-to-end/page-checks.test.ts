@@ -64,7 +64,14 @@ const land = async (): Promise<void> => {
     const result = { outcome: 'passed', phases, message: '', status: 200 };
     const steps = [
       { ...result, name: 'open', page: seenPage },
-      { ...result, name: 'buy' },
+      {
+        ...result,
+        name: 'buy',
+        assertions: [
+          { source: 'status', operator: 'is', value: '200', outcome: 'passed', found: '200' },
+          { source: 'header', name: 'etag', operator: 'exists', outcome: 'failed', found: '' },
+        ],
+      },
     ];
     return `('a', 'default', '${id}', '${place}', ${at(nowMs - number * minuteMs - minuteMs)}, 0, 1, ${at(nowMs - number * minuteMs)}, '${isBad ? 'failed' : 'passed'}', 1, 211.5, '${JSON.stringify(phases)}', '${number === 0 ? JSON.stringify(steps) : '[]'}', '${message}', '${'c'.repeat(31)}${number.toString(16)}')`;
   });
@@ -125,10 +132,17 @@ declare('a check shows its state, start time, and uptime over 1, 30 and 90 days'
   await row.waitFor();
   t.is(body.state, 'degraded');
   t.true(body.uptime.day < 1);
-  t.is(await cells.nth(1).textContent(), 'degraded');
+  t.is(await cells.nth(1).textContent(), 'Degraded');
   t.not(await cells.nth(2).textContent(), '');
   const { day, days30, days90 } = body.uptime;
-  t.deepEqual((await cells.allTextContents()).slice(3), [percent(day), percent(days30), percent(days90), 'HTTP', '1m']);
+  t.deepEqual((await cells.allTextContents()).slice(4), [percent(day), percent(days30), percent(days90), 'HTTP', '1m']);
+  const bars = row.getByRole('img', { name: /^Shop <b>answers<\/b>: outages in [12] of the last 24 hours$/ });
+  await bars.waitFor();
+  t.is(body.uptime.hours.length, 24);
+  t.is(await bars.locator('.broken').count(), body.uptime.hours.filter((hour: number) => hour < 0.99).length);
+  await bars.locator('.broken').first().hover();
+  await page.getByText(/^\d\d:\d\d to \d\d:\d\d: [\d.]+ %$/).waitFor();
+  await page.mouse.move(0, 0);
   await holdsAsAView(t, tab, 'table');
 });
 
@@ -137,16 +151,21 @@ declare('a check shows its runs with their phases, the failure reason, and each 
   const { page } = tab;
   await signedInAt(tab, harness.url, `/checks?open=${id}`);
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
-  const runs = sidePanel.getByRole('region', { name: 'Runs' }).getByRole('row');
+  const runs = sidePanel.getByRole('region', { name: 'Runs' }).locator('.run-summary');
   const { body } = await harness.request('GET', `/api/synthetics/checks/${id}/runs`);
-  await runs.nth(body.items.length).waitFor();
-  t.is(await runs.count(), body.items.length + 1);
-  const failed = runs.filter({ hasText: 'the status was <i>500</i>' });
-  t.deepEqual((await failed.getByRole('cell').allTextContents()).slice(1, 4), ['Far & away', 'failed', '212 ms']);
-  await failed.getByRole('img', { name: 'lookup 1.5 ms, connect 10.0 ms, wait 200 ms' }).waitFor();
+  await runs.nth(body.items.length - 1).waitFor();
+  t.is(await runs.count(), body.items.length);
+  await sidePanel.getByText('the status was <i>500</i>').waitFor();
+  const failed = runs.filter({ hasText: 'Failed' });
+  t.deepEqual((await failed.getByRole('cell').allTextContents()).slice(1, 4), ['Far & away', 'Failed', '212 ms']);
+  await sidePanel.getByRole('img', { name: /^Response time: 2 series/ }).waitFor();
+  await failed.getByRole('img', { name: 'DNS lookup 1.5 ms, Connect 10 ms, First byte 200 ms' }).waitFor();
   await sidePanel.getByText('2 steps').click();
-  await sidePanel.getByRole('listitem').filter({ hasText: 'buy: passed 200' }).waitFor();
-  await sidePanel.getByText('https://shop.example/<cart>: LCP 1,235 ms, CLS 0.2').waitFor();
+  const steps = sidePanel.getByRole('listitem').filter({ hasText: 'buy Passed 200' });
+  await steps.getByRole('row', { name: 'First byte 200 ms' }).waitFor();
+  await steps.getByText('Passed: Status code is 200').waitFor();
+  await steps.getByText('Failed: Header etag exists no value found').waitFor();
+  await sidePanel.getByText('https://shop.example/<cart>: LCP 1.23 s, CLS 0.2').waitFor();
   await sidePanel.getByRole('list', { name: 'Page errors' }).getByText('cart is <undefined>').waitFor();
   await sidePanel.getByText('5 requests').click();
   const requests = sidePanel.getByRole('region', { name: 'Requests' });
@@ -154,14 +173,14 @@ declare('a check shows its runs with their phases, the failure reason, and each 
   const [, document = '', image = ''] = await requests.getByRole('row').allTextContents();
   t.is(document, 'GET https://shop.example/document2001,500');
   t.is(image, 'GET https://cdn.example/ximagenet::ERR_FAILED');
-  await requests.getByRole('img', { name: 'started at 60.0 ms, took 40.0 ms' }).waitFor();
+  await requests.getByRole('img', { name: 'started at 60 ms, took 40 ms' }).waitFor();
   await sidePanel.getByRole('img', { name: /^Far & away: [12] of \d+ days with data had an outage: / }).waitFor();
   await sidePanel.getByRole('img', { name: /^Local: 0 of \d+ days with data had an outage$/ }).waitFor();
   const cannot = sidePanel.getByRole('list', { name: 'Locations that cannot run this check' });
   await cannot.getByText('Far & away cannot run this check: there is no <program>').waitFor();
   const clocks = sidePanel.getByRole('list', { name: 'Locations with clock differences' });
   t.deepEqual(await clocks.getByRole('listitem').allTextContents(), [
-    'The clock of Far & away is 90,000 ms behind; timestamps use the clock of the platform.',
+    'The clock of Far & away is 1.5 min behind; timestamps use the clock of the platform.',
   ]);
   await sidePanel.getByText('Running checks is for editor, admin, and owner; your role is viewer.').waitFor();
   await holdsAsAView(t, tab, '.beside h2');
@@ -187,7 +206,7 @@ declare('an editor changes a check, tests it before saving, and sees an error at
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   const step = sidePanel.getByRole('group', { name: 'Step 1' });
-  const address = step.getByLabel('Address', { exact: true });
+  const address = step.getByLabel('URL', { exact: true });
   t.is(await address.inputValue(), 'https://shop.example/');
   await sidePanel.getByLabel('Local').uncheck();
   await address.fill('shop.example');
@@ -196,11 +215,22 @@ declare('an editor changes a check, tests it before saving, and sees an error at
   await step.getByRole('alert').getByText('must begin with http:// or https://').waitFor();
   t.is(await address.getAttribute('aria-invalid'), 'true');
   await address.fill('https://other.example/');
-  await step.getByLabel('Authentication, as JSON').fill('{');
-  await step.getByText('This is not valid JSON.').waitFor();
+  await step.getByLabel('Authentication').selectOption('Bearer token');
+  await step.getByLabel('Token', { exact: true }).fill('{{variables.missing}}');
   await attempt.click();
-  await page.getByRole('alert').filter({ hasText: 'check.http.steps.0.authentication' }).waitFor();
-  await step.getByLabel('Authentication, as JSON').fill('null');
+  await step
+    .getByRole('alert')
+    .getByText(/missing/)
+    .waitFor();
+  await sidePanel.getByRole('button', { name: 'Edit as JSON' }).click();
+  const json = sidePanel.getByLabel('Settings');
+  t.like(JSON.parse(await json.inputValue()).steps[0].authentication, { token: '{{variables.missing}}' });
+  await json.fill('{');
+  await sidePanel.getByText('This is not valid JSON.').waitFor();
+  t.true(await sidePanel.getByRole('button', { name: 'Edit as form' }).isDisabled());
+  await json.fill(JSON.stringify({ steps: [{ url: 'https://other.example/' }] }));
+  await sidePanel.getByRole('button', { name: 'Edit as form' }).click();
+  t.is(await step.getByLabel('Authentication').inputValue(), '');
   await attempt.click();
   const messages = sidePanel.getByRole('status').getByRole('listitem');
   await messages.waitFor();
@@ -248,7 +278,7 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   await sidePanel.getByRole('combobox', { name: 'Records' }).selectOption('AAAA');
   await sidePanel.getByLabel('Enabled').uncheck();
   await sidePanel.getByRole('button', { name: 'Save check' }).click();
-  await sidePanel.getByText('disabled', { exact: true }).waitFor();
+  await sidePanel.getByText('Disabled', { exact: true }).waitFor();
   const changed = (await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body;
   t.deepEqual({ ...changed.dns, record: 'A' }, made.dns);
   t.like(changed, { version: 2, enabled: false, labels: made.labels });
@@ -263,6 +293,69 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
   t.is((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
+});
+
+declare('an editor creates checks of requests and of a browser by forms', async (t) => {
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, '/checks?open=new', 'editor@a.example');
+  const sidePanel = page.getByRole('complementary', { name: 'Check' });
+  const [first, second] = [1, 2].map((number) => sidePanel.getByRole('group', { name: `Step ${number}`, exact: true }));
+  if (first === undefined || second === undefined) return t.fail();
+  await sidePanel.getByLabel('Name', { exact: true }).fill('Order');
+  await first.getByLabel('Method').selectOption('POST');
+  await first.getByLabel('URL', { exact: true }).fill('https://shop.example/login');
+  await first.getByText('Request options').click();
+  await first.getByLabel('Headers, one per line').fill('Accept: application/json');
+  await first.getByLabel('Body').fill('{"user":"a"}');
+  await first.getByLabel('Authentication').selectOption('Basic');
+  await first.getByLabel('User name').fill('shop');
+  await first.getByRole('button', { name: 'Add variable' }).click();
+  const variable = first.getByRole('group', { name: 'Variable 1' });
+  await variable.getByLabel('Name').fill('token');
+  await variable.getByLabel('JSONPath').fill('$.token');
+  await sidePanel.getByRole('button', { name: 'Add step' }).click();
+  await second.getByLabel('URL', { exact: true }).fill('https://shop.example/orders');
+  await second.getByLabel('Authentication').selectOption('Bearer token');
+  await second.getByLabel('Token', { exact: true }).fill('{{values.token}}');
+  await sidePanel.getByRole('button', { name: 'Move step 2 up' }).click();
+  await sidePanel.getByRole('button', { name: 'Create check' }).click();
+  await first.getByText('uses the value token, which no earlier step extracts').waitFor();
+  await sidePanel.getByRole('button', { name: 'Move step 1 down' }).click();
+  await sidePanel.getByRole('button', { name: 'Create check' }).click();
+  await sidePanel.getByRole('heading', { name: 'Order' }).waitFor();
+  const [order] = (await harness.request('GET', '/api/synthetics/checks?search=Order')).body.items;
+  t.like(order.http.steps[0], { method: 'POST', headers: { Accept: 'application/json' }, body: '{"user":"a"}' });
+  t.like(order.http.steps[0], { authentication: { type: 'basic', user: 'shop', password: '' } });
+  t.deepEqual(order.http.steps[0].extract, [{ as: 'token', source: 'json', path: '$.token', isSecret: null }]);
+  t.deepEqual(order.http.steps[1].authentication, { type: 'bearer', token: '{{values.token}}' });
+  await sidePanel.getByRole('button', { name: 'Close' }).click();
+
+  await page.getByRole('button', { name: 'New check' }).click();
+  await sidePanel.getByLabel('Name', { exact: true }).fill('Sign-in');
+  await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('Browser');
+  await first.getByLabel('URL', { exact: true }).fill('https://shop.example/');
+  await sidePanel.getByRole('button', { name: 'Add step' }).click();
+  await second.getByLabel('Action').selectOption('Fill in');
+  await second.getByLabel('Label text').fill('Email');
+  await second.getByLabel('Text', { exact: true }).fill('a@shop.example');
+  await sidePanel.getByRole('button', { name: 'Add step' }).click();
+  const third = sidePanel.getByRole('group', { name: 'Step 3', exact: true });
+  await third.getByLabel('Action').selectOption('Assert');
+  await third.getByLabel('Property').selectOption('title');
+  await third.getByLabel('Operator').selectOption('contains');
+  await third.getByLabel('Value', { exact: true }).fill('Shop');
+  t.is(await third.getByLabel('Element by').count(), 0);
+  await sidePanel.getByRole('button', { name: 'Create check' }).click();
+  await sidePanel.getByRole('heading', { name: 'Sign-in' }).waitFor();
+  const [signIn] = (await harness.request('GET', '/api/synthetics/checks?search=Sign-in')).body.items;
+  const [goto, fill, expectation] = signIn.browser.steps;
+  t.like(goto, { action: 'goto', url: 'https://shop.example/' });
+  t.like(fill, { action: 'fill', target: { by: 'label', label: 'Email', exact: false }, text: 'a@shop.example' });
+  t.like(expectation, { action: 'expect', target: null, read: 'title', operator: 'contains', value: 'Shop' });
+  await holdsAsAView(t, tab, '.beside h2');
+  for (const { id: madeId } of [order, signIn])
+    await harness.request('DELETE', `/api/synthetics/checks/${madeId}`, { as: 'admin' });
 });
 
 declare('the token of a heartbeat is shown once, and a new token revokes it', async (t) => {

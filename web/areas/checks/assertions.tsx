@@ -1,4 +1,6 @@
 /** Assertions of a check, one per line */
+import { Trash2 } from 'lucide';
+import { IconButton } from '../../components/button.tsx';
 import { FieldProblem } from '../../editors/field.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import {
@@ -6,12 +8,13 @@ import {
   assertionSourcesByType,
   type CheckType,
   operatorTitles,
+  propertyTitles,
   sourceProperties,
   sourceTitles,
 } from './setting-kinds.ts';
 
 /** Returns whether an operator has no operand. */
-const hasNoOperand = (operator: string): boolean => operator === 'exists' || operator === 'absent';
+export const hasNoOperand = (operator: string): boolean => operator === 'exists' || operator === 'absent';
 
 /** Parses a typed value: a canonical number becomes a number, everything else remains text. */
 const parseValue = (text: string): string | number => (String(Number(text)) === text ? Number(text) : text);
@@ -25,6 +28,16 @@ const omitUnusedFields = ({ name, value, ...rest }: AssertionFields): AssertionF
     ...(hasNoOperand(rest.operator) ? {} : { value: value ?? '' }),
   };
 };
+
+/** Outcomes of a step whose assertion fails. */
+export const LevelOptions = () => (
+  <Options
+    options={[
+      ['fail', 'else Failed'],
+      ['degrade', 'else Degraded'],
+    ]}
+  />
+);
 
 const AssertionRow = ({
   assertion,
@@ -46,7 +59,7 @@ const AssertionRow = ({
   const names = sourceProperties[assertion.source];
   const sources = assertionSourcesByType[type] ?? [];
   return (
-    <fieldset>
+    <fieldset class="assertion">
       <legend class="sr-only">{label}</legend>
       <div class="act">
         <select
@@ -67,7 +80,9 @@ const AssertionRow = ({
             value={assertion.name}
             onChange={({ currentTarget }) => updateAssertion({ name: currentTarget.value })}
           >
-            <Options options={names.map((propertyName) => [propertyName, propertyName])} />
+            <Options
+              options={names.map((propertyName) => [propertyName, propertyTitles[propertyName] ?? propertyName])}
+            />
           </select>
         ) : (
           <input
@@ -105,16 +120,9 @@ const AssertionRow = ({
           value={assertion.level ?? 'fail'}
           onChange={({ currentTarget }) => updateAssertion({ level: currentTarget.value as 'fail' })}
         >
-          <Options
-            options={[
-              ['fail', 'otherwise failed'],
-              ['degrade', 'otherwise degraded'],
-            ]}
-          />
+          <LevelOptions />
         </select>
-        <button type="button" class="plain" onClick={onRemove}>
-          Remove<span class="sr-only"> {label.toLowerCase()}</span>
-        </button>
+        <IconButton label={`Remove ${label.toLowerCase()}`} icon={Trash2} onClick={onRemove} />
       </div>
       <FieldProblem message={problem} />
     </fieldset>
@@ -151,13 +159,15 @@ export const Assertions = ({
           onRemove={() => onChange([...value].toSpliced(index, 1))}
         />
       ))}
-      <button
-        type="button"
-        class="plain"
-        onClick={() => onChange([...value, omitUnusedFields({ source: defaultSource, operator: 'is' })])}
-      >
-        Add assertion
-      </button>
+      <div>
+        <button
+          type="button"
+          class="plain"
+          onClick={() => onChange([...value, omitUnusedFields({ source: defaultSource, operator: 'is' })])}
+        >
+          Add assertion
+        </button>
+      </div>
     </fieldset>
   );
 };

@@ -1,14 +1,16 @@
 /** Form to edit a check and test it before it is saved */
+import { Play } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { Button } from '../../components/button.tsx';
 import { createProblemFinder, useSaving } from '../../editors/form-state.tsx';
 import { CheckboxGroup, CheckInput, NumberInput, PairsInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projects } from '../../frame/project.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { type Check, createCheckCall, type Location, locationsCall, replaceCheckCall, testCheckCall } from './calls.ts';
-import { type LocationResult, RunResults } from './came.tsx';
 import { newHeartbeatToken } from './fresh-token.ts';
+import { type LocationResult, RunResults } from './run-results.tsx';
 import { type CheckDraft, type CheckType, defaultSettingsByType, typeNames } from './setting-kinds.ts';
 import { TypedSettings } from './settings.tsx';
 
@@ -54,6 +56,13 @@ const convertToType = (check: CheckDraft, type: CheckType): CheckDraft => {
   return { ...commonFields, type, [type]: defaultSettingsByType[type], locations };
 };
 
+/** Titles of the settings of a type */
+const sectionTitles: Partial<Record<CheckType, string>> = {
+  http: 'Requests',
+  browser: 'Steps',
+  heartbeat: 'Expected heartbeats',
+};
+
 const CheckTest = ({
   check,
   action,
@@ -70,13 +79,18 @@ const CheckTest = ({
     if (response !== undefined) setResults(response.items);
   };
   return (
-    <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void testCheck()}>
-        {action.isRunning.value ? 'Waiting for results …' : 'Run test'}
-      </button>
-      <RunResults results={results} getLocationName={getLocationName} />
+    <section class="check-test" aria-label="Test">
+      <div class="act">
+        <Button icon={Play} disabled={action.isRunning.value} onClick={() => void testCheck()}>
+          {action.isRunning.value ? 'Waiting for results …' : 'Run test'}
+        </Button>
+      </div>
       <ErrorMessage error={action.error.value} />
-    </>
+      {results.length > 0 || action.isRunning.value ? null : (
+        <p class="soft">A test runs the check once at each location, without saving it.</p>
+      )}
+      <RunResults results={results} getLocationName={getLocationName} />
+    </section>
   );
 };
 
@@ -188,48 +202,60 @@ export const CheckForm = ({ savedItem }: { readonly savedItem: Check | undefined
   const { type } = check;
   const hasRuns = type !== 'heartbeat';
   return (
-    <div class="form">
-      <ErrorMessage error={loadError} />
-      <TextInput label="Name" value={check.name} problem={wrong('name')} onChange={(name) => updateCheck({ name })} />
-      <TextInput
-        label="Description"
-        maxLength={4096}
-        value={check.description ?? ''}
-        problem={wrong('description')}
-        onChange={(description) => updateCheck({ description })}
-      />
-      <SelectInput
-        label="Type"
-        value={type}
-        problem={wrong('type')}
-        options={Object.entries(typeNames)}
-        onChange={(newType) => setCheck((currentCheck) => convertToType(currentCheck, newType as CheckType))}
-      />
-      <TypedSettings key={type} check={check} findProblem={wrong} onChange={updateCheck} />
-      <TextInput
-        label="Frequency"
-        hint="10s, 1m or 1h"
-        value={check.every ?? ''}
-        problem={wrong('every')}
-        onChange={(every) => updateCheck({ every })}
-      />
-      {hasRuns ? (
-        <RunSettings check={check} availableLocations={locations} wrong={wrong} updateCheck={updateCheck} />
-      ) : null}
-      <AlertingSettings check={check} wrong={wrong} updateCheck={updateCheck} />
-      <div class="act">
-        {hasRuns ? (
-          <CheckTest
-            check={check}
-            action={tryAction}
-            getLocationName={(id) => locations.find((location) => location.id === id)?.name ?? id}
+    <div class="check-editor">
+      <div class="form">
+        <ErrorMessage error={loadError} />
+        <div class="field-row">
+          <TextInput
+            label="Name"
+            value={check.name}
+            problem={wrong('name')}
+            onChange={(name) => updateCheck({ name })}
           />
+          <SelectInput
+            label="Type"
+            value={type}
+            problem={wrong('type')}
+            options={Object.entries(typeNames)}
+            onChange={(newType) => setCheck((currentCheck) => convertToType(currentCheck, newType as CheckType))}
+          />
+        </div>
+        <TextInput
+          label="Description"
+          maxLength={4096}
+          value={check.description ?? ''}
+          problem={wrong('description')}
+          onChange={(description) => updateCheck({ description })}
+        />
+        <h3>{sectionTitles[type] ?? 'Target'}</h3>
+        <TypedSettings key={type} check={check} findProblem={wrong} onChange={updateCheck} />
+        <h3>Schedule</h3>
+        <TextInput
+          label="Frequency"
+          hint="10s, 1m or 1h"
+          value={check.every ?? ''}
+          problem={wrong('every')}
+          onChange={(every) => updateCheck({ every })}
+        />
+        {hasRuns ? (
+          <RunSettings check={check} availableLocations={locations} wrong={wrong} updateCheck={updateCheck} />
         ) : null}
-        <button type="button" disabled={isRunning} onClick={() => void save(check)}>
-          {savedItem === undefined ? 'Create check' : 'Save check'}
-        </button>
-        <ErrorMessage error={error} />
+        <h3>Alerting and labels</h3>
+        <AlertingSettings check={check} wrong={wrong} updateCheck={updateCheck} />
+        <div class="act">
+          <Button kind="primary" disabled={isRunning} onClick={() => void save(check)}>
+            {savedItem === undefined ? 'Create check' : 'Save check'}
+          </Button>
+          <ErrorMessage error={error} />
+        </div>
       </div>
+      {hasRuns ? (
+        <CheckTest
+          check={check}
+          action={tryAction}
+          getLocationName={(id) => locations.find((location) => location.id === id)?.name ?? id}
+        />
+      ) : null}
     </div>
   );
 };

@@ -1,6 +1,7 @@
 /** Synthetic checks with their current state and uptime, and the details of a single check with its runs */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { Button } from '../../components/button.tsx';
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -31,7 +32,7 @@ import { Screenshots } from './pictures.tsx';
 import { RunNow, Runs } from './runs.tsx';
 import { typeNames } from './setting-kinds.ts';
 import { describeState, formatMs, formatUptime, StateLabel } from './shown.tsx';
-import { Uptimes } from './uptime.tsx';
+import { HourlyUptime, Uptimes } from './uptime.tsx';
 
 /** Minimum clock skew that is displayed, in milliseconds */
 const minClockSkewMs = 1000;
@@ -82,16 +83,19 @@ const HeartbeatToken = ({ check: { id, tokenPrefix } }: { readonly check: Check 
   );
 };
 
-const EnableSwitch = ({ check: { id, version, enabled } }: { readonly check: Check }) => {
+const EnableButton = ({ check: { id, version, enabled } }: { readonly check: Check }) => {
   const [action] = useState(() => new Action(updateCheckCall));
   if (!isPermitted(updateCheckCall)) return null;
   const toggleEnabled = async (): Promise<void> => {
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} onSubmit={toggleEnabled}>
-      {null}
-    </ActionForm>
+    <div class="act">
+      <Button disabled={action.isRunning.value} onClick={() => void toggleEnabled()}>
+        {enabled ? 'Disable' : 'Enable'}
+      </Button>
+      <ErrorMessage error={action.error.value} />
+    </div>
   );
 };
 
@@ -126,9 +130,11 @@ const CheckDetails = ({ item: check }: { readonly item: Check }) => {
           ))}
         </ul>
       )}
-      <EnableSwitch key={check.version} check={check} />
       <ClockSkewWarningList locations={locations.filter(({ id: location }) => check.locations.includes(location))} />
-      {check.locations.length === 0 ? null : <RunNow id={id} getLocationName={formatLocation} />}
+      <div class="check-actions">
+        {check.locations.length === 0 ? null : <RunNow id={id} getLocationName={formatLocation} />}
+        <EnableButton key={check.version} check={check} />
+      </div>
       {check.type === 'heartbeat' ? <HeartbeatToken check={check} /> : null}
       <Uptimes check={check} getLocationName={formatLocation} />
       <Runs id={id} getLocationName={formatLocation} />
@@ -163,12 +169,9 @@ const CheckList = createListView({
   columns: {
     Name: ({ name }) => name,
     State: (check) =>
-      check.hasNoData && check.enabled ? (
-        <span class="text-warn">no data</span>
-      ) : (
-        <StateLabel state={describeState(check)} />
-      ),
+      check.hasNoData && check.enabled ? <StateLabel state="no data" /> : <StateLabel state={describeState(check)} />,
     Since: ({ since }) => formatIsoTime(since),
+    'Last 24 hours': (check) => <HourlyUptime check={check} />,
     '1 day': ({ uptime }) => formatUptime(uptime?.day),
     '30 days': ({ uptime }) => formatUptime(uptime?.days30),
     '90 days': ({ uptime }) => formatUptime(uptime?.days90),

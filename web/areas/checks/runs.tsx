@@ -1,5 +1,7 @@
 /** Runs of a check in the selected time range, and a button to run it now */
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { type TimeSeries, TimeSeriesChart } from '../../charts/time-series.tsx';
+import { toLines } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { PagedList } from '../../client/pages.ts';
 import { toArea } from '../../frame/address.ts';
@@ -13,28 +15,25 @@ import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Run, runCheckCall, runsCall } from './calls.ts';
-import { type LocationResult, RunResults } from './came.tsx';
+import { type LocationResult, RunResults, StepDetails } from './run-results.tsx';
 import { formatMs, PhasesBar, PhasesLegend, StateLabel } from './shown.tsx';
-import { StepPage } from './stepped-page.tsx';
 
 interface LocationNameProps {
   /** Returns the name of a location by its id */
   readonly getLocationName: (id: string) => string;
 }
 
-/** Details of a run that did not pass, step by step if there are several. */
+/** Reason of a run that did not pass, and its steps. */
 const RunDetails = ({ run }: { readonly run: Run }) => (
   <>
     {renderText(run.message)}
-    {run.steps.length < 2 && run.steps[0]?.page === undefined ? null : (
+    {run.steps.length === 0 ? null : (
       <details>
-        <summary>{run.steps.length === 1 ? '1 step' : `${run.steps.length} steps`}</summary>
-        <ol>
-          {run.steps.map(({ name, outcome, phases, message, status, page }, stepIndex) => (
-            <li key={`${stepIndex} ${name}`}>
-              <bdi>{renderText(name)}</bdi>: <StateLabel state={outcome} /> {status}{' '}
-              <PhasesBar phaseDurations={phases} /> {renderText(message)}
-              {page === undefined ? null : <StepPage page={page} />}
+        <summary>{run.steps.length === 1 ? 'Details' : `${run.steps.length} steps`}</summary>
+        <ol class="run-steps">
+          {run.steps.map((step, stepIndex) => (
+            <li key={`${stepIndex} ${step.name}`}>
+              <StepDetails step={step} index={stepIndex} />
             </li>
           ))}
         </ol>
@@ -43,31 +42,84 @@ const RunDetails = ({ run }: { readonly run: Run }) => (
   </>
 );
 
-const RunRow = ({ run, getLocationName }: { readonly run: Run } & LocationNameProps) => (
-  <tr>
-    <td>
-      {run.traceId === '' ? (
-        formatIsoTime(run.dueAt)
-      ) : (
-        <Link url={toArea(`/traces/${run.traceId}`)}>{formatIsoTime(run.dueAt)}</Link>
-      )}
-      {run.isManual ? ' manual' : ''}
-    </td>
-    <td>
-      <bdi>{renderText(getLocationName(run.location))}</bdi>
-    </td>
-    <td>
-      <StateLabel state={run.outcome} />
-    </td>
-    <td class="number">{formatMs(run.durationMs)}</td>
-    <td>
-      <PhasesBar phaseDurations={run.phases} />
-    </td>
-    <td>
-      <RunDetails run={run} />
-    </td>
-  </tr>
+const RunRows = ({ run, getLocationName }: { readonly run: Run } & LocationNameProps) => (
+  <>
+    <tr class="run-summary">
+      <td>
+        {run.traceId === '' ? (
+          formatIsoTime(run.dueAt)
+        ) : (
+          <Link url={toArea(`/traces/${run.traceId}`)}>{formatIsoTime(run.dueAt)}</Link>
+        )}
+        {run.isManual ? ' manual' : ''}
+      </td>
+      <td>
+        <bdi>{renderText(getLocationName(run.location))}</bdi>
+      </td>
+      <td>
+        <StateLabel state={run.outcome} />
+      </td>
+      <td class="number">{formatMs(run.durationMs)}</td>
+      <td>
+        <PhasesBar phaseDurations={run.phases} />
+      </td>
+    </tr>
+    <tr class="run-details">
+      <td colSpan={runColumns.length}>
+        <RunDetails run={run} />
+      </td>
+    </tr>
+  </>
 );
+
+const runColumns = ['Scheduled', 'Location', 'Outcome', 'Duration', 'Phases'];
+
+/** Durations of the loaded runs over time, with a line per location. */
+const DurationChart = ({ runs, getLocationName }: { readonly runs: readonly Run[] } & LocationNameProps) => {
+  const { steps, series } = useMemo(() => {
+    const { steps, lines } = toLines({
+      series: [...Map.groupBy(runs, ({ location }) => location)].map(([location, runsOfLocation]) => ({
+        name: getLocationName(location),
+        labels: {},
+        unit: 'ms',
+        points: runsOfLocation.map(({ dueAt, durationMs }): [number, number] => [Date.parse(dueAt), durationMs]),
+      })),
+    });
+    return {
+      steps,
+      series: lines.map(
+        ({ name, values }): TimeSeries => ({
+          name,
+          unit: 'ms',
+          values,
+          drawStyle: 'lines',
+          area: lines.length === 1 ? 0.1 : 0,
+          isStacked: false,
+          // Locations run at different times.
+          connectsGaps: true,
+          formatValue: (value) => (value === undefined ? '' : formatMs(value)),
+        }),
+      ),
+    };
+  }, [runs]);
+  const [first, last] = [steps[0], steps.at(-1)];
+  if (first === undefined || last === undefined || first === last) return null;
+  return (
+    <>
+      <h3>Response time</h3>
+      <TimeSeriesChart
+        title="Response time"
+        steps={steps}
+        series={series}
+        from={first}
+        to={last}
+        height={140}
+        group="check"
+        legend={series.length > 1}
+      />
+    </>
+  );
+};
 
 export const Runs = ({ id, getLocationName }: { readonly id: string } & LocationNameProps) => {
   const [pagedRuns] = useState(() => new PagedList(runsCall, ({ items }) => items));
@@ -83,6 +135,7 @@ export const Runs = ({ id, getLocationName }: { readonly id: string } & Location
   )[0];
   return (
     <>
+      <DurationChart runs={runs} getLocationName={getLocationName} />
       <h3>Runs</h3>
       <ErrorMessage error={error ?? pagedRuns.loadMoreError.value} />
       {runWithMostPhases === undefined ? (
@@ -92,10 +145,10 @@ export const Runs = ({ id, getLocationName }: { readonly id: string } & Location
           <PhasesLegend phaseDurations={runWithMostPhases.phases} />
           <ScrollRegion class="numbers runs" label="Runs">
             <table class="figures texts">
-              <TableHeader columns={['Scheduled', 'Location', 'Outcome', 'Duration', 'Phases', 'Reason']} />
+              <TableHeader columns={runColumns} />
               <tbody>
                 {runs.map((run) => (
-                  <RunRow key={run.id} run={run} getLocationName={getLocationName} />
+                  <RunRows key={run.id} run={run} getLocationName={getLocationName} />
                 ))}
               </tbody>
             </table>

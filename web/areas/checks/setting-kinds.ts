@@ -12,9 +12,10 @@ export type AssertionFields = z.input<typeof Assertion>;
 type Source = AssertionFields['source'];
 
 /**
- * Kind of a form field. An empty `optional` text is `null`; `lines` is multi-line text, which is also `null` if empty
+ * Kind of a form field. An empty `optional` text is `null`; `lines` is multi-line text, which is also `null` if empty;
+ * `flag` is true by default
  */
-type FieldKind = 'text' | 'optional' | 'lines' | 'number' | 'flag' | 'pairs' | 'list' | 'json' | readonly string[];
+type FieldKind = 'text' | 'optional' | 'lines' | 'number' | 'flag' | 'pairs' | 'list' | readonly string[];
 
 export interface SettingField<Name extends string = string> {
   readonly name: Name;
@@ -23,6 +24,9 @@ export interface SettingField<Name extends string = string> {
   readonly hint?: string;
 }
 type SettingFields<Settings> = readonly SettingField<Exclude<keyof Settings & string, 'assertions'>>[];
+export type Authentication = NonNullable<Step['authentication']>;
+export type ClientCertificate = NonNullable<Step['clientCertificate']>;
+export type Extraction = NonNullable<Step['extract']>[number];
 
 export const typeNames: Readonly<Record<CheckType, string>> = {
   http: 'HTTP',
@@ -40,35 +44,65 @@ const hostField = { name: 'host', label: 'Host', kind: 'text' } as const;
 const portField = { name: 'port', label: 'Port', kind: 'number' } as const;
 const serverNameField = { name: 'serverName', label: 'Server name (SNI)', kind: 'optional' } as const;
 const verifyCertificateField = { name: 'verifyCertificate', label: 'Verify certificate', kind: 'flag' } as const;
-const secretsHint = 'Write secrets as {{variables.NAME}}';
+/** Placeholder of a variable, which keeps secrets out of the check */
+export const variableHint = '{{variables.NAME}}';
 
-export const stepFields: SettingFields<Step> = [
-  { name: 'name', label: 'Step name', kind: 'text' },
+/** Main fields of a request */
+export const requestFields: SettingFields<Step> = [
   { name: 'method', label: 'Method', kind: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] },
-  { name: 'url', label: 'Address', kind: 'text', hint: 'https://shop.example/; may contain {{variables.NAME}}' },
+  { name: 'url', label: 'URL', kind: 'text', hint: `https://shop.example/; may contain ${variableHint}` },
+];
+
+/** Optional fields of a request */
+export const requestOptionFields: SettingFields<Step> = [
+  { name: 'name', label: 'Step name', kind: 'text' },
   { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'Accept: text/html' },
   { name: 'body', label: 'Body', kind: 'lines' },
-  {
-    name: 'authentication',
-    label: 'Authentication, as JSON',
-    kind: 'json',
-    hint: `{"type": "bearer", "token": "{{variables.NAME}}"}, or type basic or oauth2. ${secretsHint}`,
-  },
-  {
-    name: 'clientCertificate',
-    label: 'Client certificate, as JSON',
-    kind: 'json',
-    hint: `{"certificate": "PEM", "key": "{{variables.NAME}}"}`,
-  },
   { name: 'redirects', label: 'Maximum redirects', kind: 'number' },
   verifyCertificateField,
-  {
-    name: 'extract',
-    label: 'Extract variables, as JSON',
-    kind: 'json',
-    hint: '[{"as": "token", "source": "json", "path": "$.token"}]; a later step reads {{values.token}}. With "isSecret": true, results do not show the value',
-  },
 ];
+
+export const authenticationTitles: Readonly<Record<Authentication['type'], string>> = {
+  basic: 'Basic',
+  bearer: 'Bearer token',
+  oauth2: 'OAuth 2.0 client credentials',
+};
+
+/** New settings of each authentication */
+export const emptyAuthentications: { readonly [Type in Authentication['type']]: Authentication & { type: Type } } = {
+  basic: { type: 'basic', user: '', password: '' },
+  bearer: { type: 'bearer', token: '' },
+  oauth2: { type: 'oauth2', tokenUrl: 'https://', clientId: '', clientSecret: '' },
+};
+
+/** Fields of each authentication */
+export const authenticationFields: Readonly<Record<Authentication['type'], readonly SettingField[]>> = {
+  basic: [
+    { name: 'user', label: 'User name', kind: 'text' },
+    { name: 'password', label: 'Password', kind: 'text', hint: variableHint },
+  ],
+  bearer: [{ name: 'token', label: 'Token', kind: 'text', hint: variableHint }],
+  oauth2: [
+    { name: 'tokenUrl', label: 'Token URL', kind: 'text' },
+    { name: 'clientId', label: 'Client ID', kind: 'text' },
+    { name: 'clientSecret', label: 'Client secret', kind: 'text', hint: variableHint },
+    { name: 'scope', label: 'Scope', kind: 'text' },
+    { name: 'audience', label: 'Audience', kind: 'text' },
+    { name: 'sentIn', label: 'Credentials in', kind: ['header', 'body'] },
+  ],
+};
+
+export const certificateFields: SettingFields<ClientCertificate> = [
+  { name: 'certificate', label: 'Certificate (PEM)', kind: 'lines' },
+  { name: 'key', label: 'Private key', kind: 'text', hint: variableHint },
+];
+
+export const extractionSourceTitles: Readonly<Record<Extraction['source'], string>> = {
+  json: 'JSON value',
+  xml: 'XML value',
+  header: 'Header',
+  body: 'Body (regular expression)',
+};
 
 /** Form fields of types with one set of settings */
 export const settingFieldsByType: {
@@ -95,7 +129,7 @@ export const settingFieldsByType: {
     { name: 'metadata', label: 'Metadata, one per line', kind: 'pairs', hint: 'name: value' },
   ],
   websocket: [
-    { name: 'url', label: 'Address', kind: 'text', hint: 'wss://shop.example/socket' },
+    { name: 'url', label: 'URL', kind: 'text', hint: 'wss://shop.example/socket' },
     { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'name: value' },
     { name: 'protocols', label: 'Offered subprotocols', kind: 'list' },
     { name: 'send', label: 'Payload on open', kind: 'lines' },
@@ -158,24 +192,25 @@ export const assertionSourcesByType: Readonly<Partial<Record<CheckType, readonly
   icmp: ['loss', 'duration', 'phase'],
   grpc: ['code', 'certificate', 'duration', 'phase'],
   websocket: ['body', 'json', 'xml', 'size', 'header', 'protocol', 'certificate', 'duration', 'phase'],
+  browser: ['status', 'duration', 'vital'],
 };
 
 export const sourceTitles: Readonly<Record<Source, string>> = {
-  status: 'status code',
-  header: 'header',
-  body: 'body',
+  status: 'Status code',
+  header: 'Header',
+  body: 'Body',
   json: 'JSON value',
   xml: 'XML value',
-  size: 'size',
-  duration: 'duration (ms)',
-  phase: 'phase duration (ms)',
-  redirects: 'redirects',
-  protocol: 'protocol',
-  certificate: 'certificate',
-  record: 'record',
-  code: 'code',
-  loss: 'packet loss (%)',
-  vital: 'web vital',
+  size: 'Size (bytes)',
+  duration: 'Duration (ms)',
+  phase: 'Phase (ms)',
+  redirects: 'Redirects',
+  protocol: 'Protocol',
+  certificate: 'Certificate',
+  record: 'Record',
+  code: 'Code',
+  loss: 'Packet loss (%)',
+  vital: 'Web vital',
 };
 
 /** Properties of a source: one of those listed, or free text if the list is empty. Other sources have no property */
@@ -185,6 +220,22 @@ export const sourceProperties: Readonly<Partial<Record<Source, readonly string[]
   xml: [],
   phase: ['lookup', 'connect', 'tls', 'send', 'wait', 'receive'],
   certificate: ['daysLeft', 'issuer', 'name'],
+  vital: ['lcp', 'fcp', 'ttfb', 'cls'],
+};
+
+/** Titles of properties that need one */
+export const propertyTitles: Readonly<Record<string, string>> = {
+  lookup: 'DNS lookup',
+  connect: 'connect',
+  tls: 'TLS handshake',
+  send: 'send',
+  wait: 'first byte',
+  receive: 'download',
+  daysLeft: 'days left',
+  lcp: 'LCP (ms)',
+  fcp: 'FCP (ms)',
+  ttfb: 'TTFB (ms)',
+  cls: 'CLS',
 };
 
 export const operatorTitles: Readonly<Record<AssertionFields['operator'], string>> = {
@@ -195,9 +246,9 @@ export const operatorTitles: Readonly<Record<AssertionFields['operator'], string
   matches: 'matches',
   notMatches: 'does not match',
   lt: 'is below',
-  lte: '≤',
+  lte: 'is at most',
   gt: 'is above',
-  gte: '≥',
+  gte: 'is at least',
   exists: 'exists',
   absent: 'does not exist',
 };

@@ -1,156 +1,148 @@
 /** Settings of a check, by its type */
-import {
-  CheckInput,
-  JsonInput,
-  ListInput,
-  MultilineInput,
-  NumberInput,
-  PairsInput,
-  SelectInput,
-  TextInput,
-} from '../../editors/inputs.tsx';
+import { useState } from 'preact/hooks';
+import { CheckInput, JsonInput } from '../../editors/inputs.tsx';
 import { Assertions } from './assertions.tsx';
+import { BrowserSettingsFields } from './browser-steps.tsx';
+import { AuthenticationFields, ClientCertificateFields, Extractions } from './request-options.tsx';
+import { type FindProblem, SettingInputs, type SettingValues } from './setting-input.tsx';
 import {
   type AssertionFields,
   type CheckDraft,
-  type CheckType,
   emptyStep,
-  type SettingField,
+  requestFields,
+  requestOptionFields,
   type Step,
   settingFieldsByType,
-  stepFields,
 } from './setting-kinds.ts';
+import { StepList } from './step-list.tsx';
 
-type FindProblem = (path: string) => string | undefined;
-type SettingValues = Readonly<Record<string, unknown>>;
+type HttpSettings = NonNullable<CheckDraft['http']>;
 
-const identity = (text: string): string => text;
-
-const SettingInput = ({
-  field: { name, label, kind, hint },
-  value,
-  problem,
-  onChange,
-}: {
-  readonly field: SettingField;
-  readonly value: unknown;
-  readonly problem: string | undefined;
-  readonly onChange: (value: unknown) => void;
-}) => {
-  const inputProps = { label, problem, ...(hint === undefined ? {} : { hint }) };
-  const text = typeof value === 'string' ? value : '';
-  if (kind === 'json') return <JsonInput {...inputProps} value={value} onChange={onChange} />;
-  if (kind === 'flag') return <CheckInput label={label} value={value !== false} onChange={onChange} />;
-  if (kind === 'number')
-    return <NumberInput {...inputProps} value={typeof value === 'number' ? value : null} onChange={onChange} />;
-  if (kind === 'pairs')
-    return (
-      <PairsInput {...inputProps} separator=":" value={(value ?? {}) as Record<string, string>} onChange={onChange} />
-    );
-  if (kind === 'list')
-    return (
-      <ListInput
-        {...inputProps}
-        value={(value ?? []) as string[]}
-        parseItem={identity}
-        formatItem={identity}
-        onChange={onChange}
-      />
-    );
-  if (kind === 'lines')
-    return (
-      <MultilineInput {...inputProps} value={text} onChange={(newText) => onChange(newText === '' ? null : newText)} />
-    );
-  if (kind === 'text' || kind === 'optional')
-    return (
-      <TextInput
-        {...inputProps}
-        maxLength={4096}
-        value={text}
-        onChange={(newText) => onChange(newText === '' && kind === 'optional' ? null : newText)}
-      />
-    );
-  return (
-    <SelectInput
-      key={name}
-      {...inputProps}
-      value={text}
-      options={kind.map((option) => [option, option] as const)}
-      onChange={onChange}
-    />
-  );
-};
-
-const Settings = ({
-  fields,
-  value,
-  type,
+const HttpStepFields = ({
+  step,
   path,
   findProblem,
   onChange,
 }: {
-  readonly fields: readonly SettingField[];
-  readonly value: SettingValues;
-  readonly type: CheckType;
-  /** Path of the settings */
+  readonly step: Step;
   readonly path: string;
   readonly findProblem: FindProblem;
-  readonly onChange: (value: SettingValues) => void;
+  readonly onChange: (step: Step) => void;
+}) => {
+  const updateStep = (fields: Partial<Step>): void => onChange({ ...step, ...fields });
+  const inputProps = {
+    value: step as unknown as SettingValues,
+    path,
+    findProblem,
+    onChange: (changed: SettingValues) => onChange(changed as unknown as Step),
+  };
+  const hasOptions =
+    requestOptionFields.some(({ name }) => findProblem(`${path}.${name}`) !== undefined) ||
+    findProblem(`${path}.clientCertificate`) !== undefined ||
+    Object.keys(step.headers ?? {}).length > 0 ||
+    (step.body ?? null) !== null ||
+    (step.clientCertificate ?? null) !== null;
+  return (
+    <>
+      <div class="field-row request-line">
+        <SettingInputs fields={requestFields} {...inputProps} />
+      </div>
+      <details open={hasOptions}>
+        <summary>Request options</summary>
+        <div class="form">
+          <SettingInputs fields={requestOptionFields} {...inputProps} />
+          <ClientCertificateFields
+            value={step.clientCertificate ?? null}
+            path={`${path}.clientCertificate`}
+            findProblem={findProblem}
+            onChange={(clientCertificate) => updateStep({ clientCertificate })}
+          />
+        </div>
+      </details>
+      <AuthenticationFields
+        value={step.authentication ?? null}
+        path={`${path}.authentication`}
+        findProblem={findProblem}
+        onChange={(authentication) => updateStep({ authentication })}
+      />
+      <Assertions
+        value={(step.assertions ?? []) as AssertionFields[]}
+        type="http"
+        path={`${path}.assertions`}
+        findProblem={findProblem}
+        onChange={(assertions) => updateStep({ assertions })}
+      />
+      <Extractions
+        value={step.extract ?? []}
+        path={`${path}.extract`}
+        findProblem={findProblem}
+        onChange={(extract) => updateStep({ extract })}
+      />
+    </>
+  );
+};
+
+const HttpSettingsFields = ({
+  settings,
+  findProblem,
+  onChange,
+}: {
+  readonly settings: HttpSettings;
+  readonly findProblem: FindProblem;
+  readonly onChange: (settings: HttpSettings) => void;
 }) => (
   <>
-    {fields.map((field) => (
-      <SettingInput
-        key={field.name}
-        field={field}
-        value={value[field.name]}
-        problem={findProblem(`${path}.${field.name}`)}
-        onChange={(changed) => onChange({ ...value, [field.name]: changed })}
-      />
-    ))}
-    <Assertions
-      value={(value['assertions'] ?? []) as AssertionFields[]}
-      type={type}
-      path={`${path}.assertions`}
-      findProblem={findProblem}
-      onChange={(assertions) => onChange({ ...value, assertions })}
+    <StepList steps={settings.steps} newStep={emptyStep} onChange={(steps) => onChange({ ...settings, steps })}>
+      {(step, index, onStepChange) => (
+        <HttpStepFields step={step} path={`http.steps.${index}`} findProblem={findProblem} onChange={onStepChange} />
+      )}
+    </StepList>
+    <CheckInput
+      label="Store cookies, and send them with later requests"
+      value={settings.storeCookies !== false}
+      onChange={(storeCookies) => onChange({ ...settings, storeCookies })}
     />
   </>
 );
 
-const Steps = ({
-  steps,
+const FormSettings = ({
+  check,
   findProblem,
   onChange,
 }: {
-  readonly steps: readonly Step[];
+  readonly check: CheckDraft;
   readonly findProblem: FindProblem;
-  readonly onChange: (steps: Step[]) => void;
-}) => (
-  <>
-    {steps.map((step, index) => (
-      <fieldset key={index}>
-        <legend>Step {index + 1}</legend>
-        <Settings
-          fields={stepFields}
-          value={step}
-          type="http"
-          path={`http.steps.${index}`}
-          findProblem={findProblem}
-          onChange={(changed) => onChange([...steps].with(index, changed as unknown as Step))}
-        />
-        {steps.length === 1 ? null : (
-          <button type="button" class="plain" onClick={() => onChange([...steps].toSpliced(index, 1))}>
-            Remove step {index + 1}
-          </button>
-        )}
-      </fieldset>
-    ))}
-    <button type="button" class="plain" onClick={() => onChange([...steps, emptyStep])}>
-      Add step
-    </button>
-  </>
-);
+  readonly onChange: (settings: unknown) => void;
+}) => {
+  const { type } = check;
+  if (type === 'http')
+    return <HttpSettingsFields settings={check.http ?? { steps: [] }} findProblem={findProblem} onChange={onChange} />;
+  if (type === 'browser')
+    return (
+      <BrowserSettingsFields settings={check.browser ?? { steps: [] }} findProblem={findProblem} onChange={onChange} />
+    );
+  const settings = (check[type] ?? {}) as SettingValues;
+  return (
+    <>
+      <SettingInputs
+        fields={settingFieldsByType[type]}
+        value={settings}
+        path={type}
+        findProblem={findProblem}
+        onChange={onChange}
+      />
+      <Assertions
+        value={(settings['assertions'] ?? []) as AssertionFields[]}
+        type={type}
+        path={`${type}.assertions`}
+        findProblem={findProblem}
+        onChange={(assertions) => onChange({ ...settings, assertions })}
+      />
+    </>
+  );
+};
 
+/** Form of the settings of the type, and their JSON as an advanced view. */
 export const TypedSettings = ({
   check,
   findProblem,
@@ -161,43 +153,22 @@ export const TypedSettings = ({
   readonly onChange: (fields: Partial<CheckDraft>) => void;
 }) => {
   const { type } = check;
-  if (type === 'http') {
-    const settings = check.http ?? { steps: [] };
-    return (
-      <>
-        <Steps
-          steps={settings.steps}
-          findProblem={findProblem}
-          onChange={(steps) => onChange({ http: { ...settings, steps } })}
-        />
-        <CheckInput
-          label="Store cookies, and send them with later requests"
-          value={settings.storeCookies !== false}
-          onChange={(storeCookies) => onChange({ http: { ...settings, storeCookies } })}
-        />
-      </>
-    );
-  }
-  const updateSettings = (settings: unknown): void => onChange({ [type]: settings } as Partial<CheckDraft>);
-  if (type === 'browser')
-    return (
-      <JsonInput
-        label="Steps and viewport, as JSON"
-        hint="goto, click, hover, fill, choose, press, expect, extract …; recordings of Chrome DevTools can be imported"
-        rows={16}
-        value={check.browser}
-        problem={findProblem('browser')}
-        onChange={updateSettings}
-      />
-    );
+  const [isJson, setIsJson] = useState(false);
+  const settings: unknown = check[type];
+  const updateSettings = (changed: unknown): void => onChange({ [type]: changed } as Partial<CheckDraft>);
+  const isValid = typeof settings === 'object' && settings !== null;
   return (
-    <Settings
-      fields={settingFieldsByType[type]}
-      value={(check[type] ?? {}) as SettingValues}
-      type={type}
-      path={type}
-      findProblem={findProblem}
-      onChange={updateSettings}
-    />
+    <>
+      {isJson ? (
+        <JsonInput label="Settings" rows={20} value={settings} problem={findProblem(type)} onChange={updateSettings} />
+      ) : (
+        <FormSettings check={check} findProblem={findProblem} onChange={updateSettings} />
+      )}
+      <div>
+        <button type="button" class="plain" disabled={isJson && !isValid} onClick={() => setIsJson(!isJson)}>
+          {isJson ? 'Edit as form' : 'Edit as JSON'}
+        </button>
+      </div>
+    </>
   );
 };

@@ -1,37 +1,77 @@
-/** Formats states, outcomes and uptimes of checks */
+/** Formats states, outcomes, durations and uptimes of checks */
+import { formatQuantity } from '../../charts/values.ts';
+import { Badge, type Tone } from '../../components/badge.tsx';
 import type { Check, Run } from './calls.ts';
 
-/** Formats an uptime between 0 and 1 as a percentage; `unknown` without data. */
+/** Formats an uptime between 0 and 1 as a percentage; `no data` without data. */
 export const formatUptime = (uptime: number | null | undefined): string =>
-  uptime === null || uptime === undefined ? 'unknown' : `${(100 * uptime).toFixed(3)} %`;
+  uptime === null || uptime === undefined ? 'no data' : `${(100 * uptime).toFixed(3)} %`;
 
 /** Returns the state as text, or `disabled` for a disabled check. */
 export const describeState = ({ enabled, state }: Check): string => (enabled ? (state ?? 'pending') : 'disabled');
 
-const outcomeClasses: Readonly<Record<string, string>> = {
-  down: 'text-error',
-  failed: 'text-error',
-  degraded: 'text-warn',
-  unknown: 'soft',
+const outcomeTones: Readonly<Record<string, Tone>> = {
+  up: 'ok',
+  passed: 'ok',
+  down: 'critical',
+  failed: 'critical',
+  degraded: 'warning',
+  'no data': 'warning',
+  maintenance: 'info',
 };
 
-/** A state or outcome as text; the color only emphasizes it. */
+/** A state or outcome as a badge. */
 export const StateLabel = ({ state }: { readonly state: string }) => (
-  <span class={outcomeClasses[state] ?? ''}>{state}</span>
+  <Badge tone={outcomeTones[state] ?? 'neutral'}>{`${state.slice(0, 1).toUpperCase()}${state.slice(1)}`}</Badge>
 );
 
-export const formatMs = (ms: number): string => `${ms < 100 ? ms.toFixed(1) : Math.round(ms).toLocaleString('en')} ms`;
+export const formatMs = (ms: number): string => formatQuantity(ms, 'ms');
+
+/** Titles of the phases in time order */
+const phaseTitles: Readonly<Record<string, string>> = {
+  lookup: 'DNS lookup',
+  connect: 'Connect',
+  tls: 'TLS handshake',
+  send: 'Send',
+  wait: 'First byte',
+  receive: 'Download',
+};
+const phaseOrder = Object.keys(phaseTitles);
+
+interface ShownPhase {
+  readonly name: string;
+  readonly title: string;
+  readonly ms: number;
+  readonly startMs: number;
+  readonly colorClass: string;
+}
+
+/** Returns the phases in order with their starts. Each phase has the same color everywhere. */
+const listPhases = (phaseDurations: Run['phases']): readonly ShownPhase[] => {
+  let startMs = 0;
+  return Object.entries(phaseDurations).map(([name, ms]) => {
+    const phase = {
+      name,
+      title: phaseTitles[name] ?? name,
+      ms,
+      startMs,
+      colorClass: `line-${Math.max(0, phaseOrder.indexOf(name))}`,
+    };
+    startMs += ms;
+    return phase;
+  });
+};
 
 /** Phases of a run as a bar, with widths in proportion to their duration. */
 export const PhasesBar = ({ phaseDurations }: { readonly phaseDurations: Run['phases'] }) => {
-  const phases = Object.entries(phaseDurations);
-  const totalMs = phases.reduce((sum, [, ms]) => sum + ms, 0);
-  const label = phases.map(([name, ms]) => `${name} ${formatMs(ms)}`).join(', ');
+  const phases = listPhases(phaseDurations);
+  const totalMs = phases.reduce((sum, { ms }) => sum + ms, 0);
+  const label = phases.map(({ title, ms }) => `${title} ${formatMs(ms)}`).join(', ');
   if (totalMs === 0) return null;
   return (
-    <span class="phases" role="img" aria-label={label} title={label}>
-      {phases.map(([name, ms], phaseIndex) => (
-        <span key={name} class={`swatch line-${phaseIndex % 8}`} style={{ width: `${(100 * ms) / totalMs}%` }} />
+    <span class="phases" role="img" aria-label={label} data-tooltip={label}>
+      {phases.map(({ name, ms, colorClass }) => (
+        <span key={name} class={`swatch ${colorClass}`} style={{ width: `${(100 * ms) / totalMs}%` }} />
       ))}
     </span>
   );
@@ -40,10 +80,61 @@ export const PhasesBar = ({ phaseDurations }: { readonly phaseDurations: Run['ph
 /** Legend of the colors of `PhasesBar`. */
 export const PhasesLegend = ({ phaseDurations }: { readonly phaseDurations: Run['phases'] }) => (
   <p class="legend">
-    {Object.keys(phaseDurations).map((name, phaseIndex) => (
+    {listPhases(phaseDurations).map(({ name, title, colorClass }) => (
       <span key={name}>
-        <span class={`swatch line-${phaseIndex % 8}`} /> {name}{' '}
+        <span class={`swatch ${colorClass}`} /> {title}{' '}
       </span>
     ))}
   </p>
+);
+
+/** Phases of a step, one below the other, with the start and duration of each. */
+export const PhasesWaterfall = ({ phaseDurations }: { readonly phaseDurations: Run['phases'] }) => {
+  const phases = listPhases(phaseDurations);
+  const totalMs = phases.reduce((sum, { ms }) => sum + ms, 0);
+  if (totalMs === 0) return null;
+  const toPercent = (ms: number): string => `${(100 * ms) / totalMs}%`;
+  return (
+    <table class="check-waterfall">
+      <caption class="sr-only">Timing</caption>
+      <tbody>
+        {phases.map(({ name, title, ms, startMs, colorClass }) => (
+          <tr key={name}>
+            <th scope="row">{title}</th>
+            <td>
+              <span class={`swatch ${colorClass}`} style={{ marginLeft: toPercent(startMs), width: toPercent(ms) }} />
+            </td>
+            <td class="number">{formatMs(ms)}</td>
+          </tr>
+        ))}
+        <tr>
+          <th scope="row">Total</th>
+          <td />
+          <td class="number">{formatMs(totalMs)}</td>
+        </tr>
+      </tbody>
+    </table>
+  );
+};
+
+/** One time slice of `UptimeBars` */
+export interface UptimeSlice {
+  readonly uptime: number | null;
+  /** Time and value of the slice */
+  readonly text: string;
+}
+
+/** Returns the CSS class of the uptime of a slice. */
+const getUptimeClass = (uptime: number | null): string => {
+  if (uptime === null) return 'none';
+  return uptime === 1 ? 'whole' : uptime >= 0.99 ? 'nearly' : 'broken';
+};
+
+/** Uptime as a row of colored segments, the latest slice last. */
+export const UptimeBars = ({ label, slices }: { readonly label: string; readonly slices: readonly UptimeSlice[] }) => (
+  <span class="uptime-bars" role="img" aria-label={label}>
+    {slices.map(({ uptime, text }) => (
+      <span key={text} class={getUptimeClass(uptime)} data-tooltip={text} />
+    ))}
+  </span>
 );

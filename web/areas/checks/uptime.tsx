@@ -1,26 +1,41 @@
-/** Uptime of a check and its locations, and of each day of the last month */
+/** Uptime of a check and its locations, of each hour of the last day and each day of the last month */
 
+import { StatTile } from '../../components/stat-tile.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { displayTimeZone } from '../../frame/shown-time.ts';
+import { displayTimeZone, formatDay, formatShortTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
-import { TableHeader } from '../../lists/table-header.tsx';
 import { type Check, type Uptime, uptimeCall } from './calls.ts';
-import { formatMs, formatUptime } from './shown.tsx';
+import { formatMs, formatUptime, UptimeBars } from './shown.tsx';
 
 const uptimePeriods = { '1 day': 'day', '30 days': 'days30', '90 days': 'days90' } as const;
 
-/** Returns the CSS class of a day's uptime. */
-const getUptimeClass = ({ uptime }: Uptime): string => {
-  if (uptime === null) return 'none';
-  return uptime === 1 ? 'whole' : uptime >= 0.99 ? 'nearly' : 'broken';
+const hourMs = 3_600_000;
+
+/** Uptime of each of the last 24 hours. */
+export const HourlyUptime = ({ check: { name, uptime } }: { readonly check: Check }) => {
+  if (uptime === null) return <span class="soft">no data</span>;
+  const nowMs = Date.now();
+  const slices = uptime.hours.map((share, index) => {
+    const startMs = nowMs - (uptime.hours.length - index) * hourMs;
+    return {
+      uptime: share,
+      text: `${formatShortTime(startMs)} to ${formatShortTime(startMs + hourMs)}: ${formatUptime(share)}`,
+    };
+  });
+  const hoursWithOutage = uptime.hours.filter((share) => share !== null && share < 1).length;
+  return (
+    <UptimeBars
+      label={`${name}: ${hoursWithOutage === 0 ? 'no outage' : `outages in ${hoursWithOutage} of the last 24 hours`}`}
+      slices={slices}
+    />
+  );
 };
 
 const describeDay = (day: Uptime): string =>
   `${day.from.slice(0, 10)}: ${formatUptime(day.uptime)}${day.downMs === 0 ? '' : `, down for ${formatMs(day.downMs)}`}`;
 
-/** Daily uptime of one location as a row of colored marks, the latest day last. */
+/** Daily uptime of one location, the latest day last. */
 const DailyUptime = ({ name, days }: { readonly name: string; readonly days: readonly Uptime[] }) => {
   const daysWithOutage = days.filter(({ downMs }) => downMs > 0);
   const daysWithData = days.filter(({ uptime }) => uptime !== null);
@@ -29,11 +44,10 @@ const DailyUptime = ({ name, days }: { readonly name: string; readonly days: rea
       ? 'No data for the last 30 days'
       : `${daysWithOutage.length} of ${daysWithData.length} days with data had an outage${daysWithOutage.length === 0 ? '' : `: ${daysWithOutage.map(describeDay).join('; ')}`}`;
   return (
-    <span class="days" role="img" aria-label={`${name}: ${label}`}>
-      {days.map((day) => (
-        <span key={day.from} class={getUptimeClass(day)} title={describeDay(day)} />
-      ))}
-    </span>
+    <UptimeBars
+      label={`${name}: ${label}`}
+      slices={days.map((day) => ({ uptime: day.uptime, text: describeDay(day) }))}
+    />
   );
 };
 
@@ -52,40 +66,37 @@ export const Uptimes = ({
     query: { from: 'now-30d', to: 'now', period: 'day', timeZone },
   });
   const uptimesByLocation = Map.groupBy(response?.items ?? [], ({ location }) => location);
+  const firstDay = response?.items[0]?.from;
   return (
-    <>
+    <section aria-label="Uptime">
       <h3>Uptime</h3>
       <ErrorMessage error={error} />
-      <table class="figures">
-        <TableHeader columns={Object.keys(uptimePeriods)} />
-        <tbody>
-          <tr>
-            {Object.values(uptimePeriods).map((name) => (
-              <td key={name}>{formatUptime(check.uptime?.[name])}</td>
-            ))}
-          </tr>
-        </tbody>
-      </table>
-      <ScrollRegion class="numbers" label="Last 30 days">
-        <table class="figures texts">
-          <TableHeader columns={['Location', 'Last 30 days']} />
-          <tbody>
-            {[...uptimesByLocation].map(([location, days]) => {
-              const name = location === null ? 'Overall' : getLocationName(location);
-              return (
-                <tr key={location}>
-                  <td>
-                    <bdi>{renderText(name)}</bdi>
-                  </td>
-                  <td>
-                    <DailyUptime name={name} days={days} />
-                  </td>
-                </tr>
-              );
-            })}
-          </tbody>
-        </table>
-      </ScrollRegion>
-    </>
+      <div class="uptime-tiles">
+        {Object.entries(uptimePeriods).map(([title, name]) => (
+          <StatTile key={name} title={title} value={formatUptime(check.uptime?.[name])} />
+        ))}
+      </div>
+      <dl class="uptime-locations">
+        {[...uptimesByLocation].map(([location, days]) => {
+          const name = location === null ? 'Overall' : getLocationName(location);
+          return (
+            <div key={location}>
+              <dt>
+                <bdi>{renderText(name)}</bdi>
+              </dt>
+              <dd>
+                <DailyUptime name={name} days={days} />
+              </dd>
+            </div>
+          );
+        })}
+      </dl>
+      {firstDay === undefined ? null : (
+        <p class="uptime-scale soft">
+          <span>{formatDay(Date.parse(firstDay))}</span>
+          <span>Today</span>
+        </p>
+      )}
+    </section>
   );
 };
