@@ -5,21 +5,13 @@ import { Icon, type IconShape } from '../../components/icon.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import type { Run, runCheckCall } from './calls.ts';
-import { operatorTitles, sourceTitles } from './setting-kinds.ts';
+import { formatAssertion } from './setting-kinds.ts';
 import { formatMs, PhasesWaterfall, StateLabel } from './shown.tsx';
 import { StepPage } from './stepped-page.tsx';
 
 export type LocationResult = ResponseBody<typeof runCheckCall.operation & object>['items'][number];
 type Step = Run['steps'][number];
 type StepAssertion = NonNullable<Step['assertions']>[number];
-
-const readTitle = (titles: Readonly<Record<string, string>>, name: string): string => titles[name] ?? name;
-
-/** Formats an assertion as `Header content-type contains json`. */
-export const formatAssertion = ({ source, name, operator, value }: StepAssertion): string =>
-  [readTitle(sourceTitles, source), name, readTitle(operatorTitles, operator), value]
-    .filter((part) => part !== undefined && part !== '')
-    .join(' ');
 
 const outcomeIcons: Readonly<Record<StepAssertion['outcome'], readonly [shape: IconShape, title: string]>> = {
   passed: [CheckMark, 'Passed'],

@@ -252,3 +252,26 @@ export const operatorTitles: Readonly<Record<AssertionFields['operator'], string
   exists: 'exists',
   absent: 'does not exist',
 };
+
+const readTitle = (titles: Readonly<Record<string, string>>, name: string): string => titles[name] ?? name;
+
+/** Formats an assertion of a run as `Header content-type contains json`. */
+export const formatAssertion = ({
+  source,
+  name,
+  operator,
+  value,
+}: {
+  readonly source: string;
+  readonly name?: string | undefined;
+  readonly operator: string;
+  readonly value?: string | undefined;
+}): string =>
+  [
+    readTitle(sourceTitles, source),
+    name === undefined ? undefined : readTitle(propertyTitles, name),
+    readTitle(operatorTitles, operator),
+    value,
+  ]
+    .filter((part) => part !== undefined && part !== '')
+    .join(' ');
