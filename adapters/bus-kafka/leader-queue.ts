@@ -7,7 +7,7 @@ import { TimeoutError } from '../../runtime/timeout.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { createDeadline } from './deadline.ts';
 import { describeFailure, isProtocolError } from './failures.ts';
-import { selectForRequest } from './fetch-round.ts';
+import { selectForRequest } from './select-for-request.ts';
 import { Sender } from './sender.ts';
 import type { OutgoingMessage } from './wire.ts';
 

@@ -5,9 +5,9 @@ import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
 import type { Cluster } from './cluster.ts';
 import { describeFailure } from './failures.ts';
-import { selectForRequest } from './fetch-round.ts';
 import { fetchMaxValueBytes } from './largest-value.ts';
 import { acknowledgementTimeoutMs, LeaderQueue, type PublishCall } from './leader-queue.ts';
+import { selectForRequest } from './select-for-request.ts';
 import { FatalBusError, headerAllowance, type OutgoingMessage, toOutgoingMessage } from './wire.ts';
 
 export interface KafkaProducerOptions {

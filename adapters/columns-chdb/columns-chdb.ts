@@ -12,11 +12,11 @@ import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import { findBrokenParts } from '../../schemas/tables/broken-parts.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { toInsertError, toQueryError } from '../columns-sql/engine-errors.ts';
-import { InMemoryWatermarks } from '../columns-sql/landings.ts';
 import { buildInsertSettings, toLimitSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, parseRows, resultFormat } from '../columns-sql/rows.ts';
 import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { buildTenantFilters, createTenantColumns } from '../columns-sql/tenant-filter.ts';
+import { InMemoryWatermarks } from '../columns-sql/watermarks.ts';
 import { type Abort, ChdbConnections, type Output } from './connections.ts';
 import { NativeFiles } from './native-files.ts';
 

@@ -3,10 +3,10 @@ import { type MultiFactor, multiFactors, multiFactorsTenant } from '../../schema
 import type { User } from '../../schemas/resources/user.ts';
 import { ApiError, createFieldError, createRateLimitError } from '../errors.ts';
 import type { RequestFacts } from '../request-facts.ts';
+import { countInWindows } from './attempt-windows.ts';
 import { type AcceptedCode, verifyCode } from './multi-factor-codes.ts';
 import type { IdentityPorts } from './ports.ts';
 import { createUnauthenticatedError } from './session.ts';
-import { countInWindows } from './spent-windows.ts';
 
 /** The second step of a sign-in with a correct password. */
 export interface SecondFactorCheck {

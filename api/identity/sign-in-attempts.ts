@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { Bucket } from '../../schemas/ports/counters.ts';
 import { getSubscriberRange } from '../../schemas/source-address.ts';
 import { createRateLimitError } from '../errors.ts';
+import { countInWindows } from './attempt-windows.ts';
 import type { IdentityPorts } from './ports.ts';
-import { countInWindows } from './spent-windows.ts';
 
 /**
  * Limits of wrong attempts on one account from one address: ten without a wait, then increasingly slower. Other

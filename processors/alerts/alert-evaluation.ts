@@ -26,7 +26,7 @@ import {
 import { type DueTiming, defineSchedule, type Run } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { splitSamples } from './recorded.ts';
-import { getRuleBatcher } from './rule-answers.ts';
+import { getRuleBatcher } from './rule-batchers.ts';
 
 /** Parsed rules by document; a document stays the same object until it changes. */
 const parsedRules = new WeakMap<object, AlertRule>();
@@ -152,7 +152,7 @@ export const alertEvaluation = defineSchedule({
   missed: { catchUp: 10 },
   state: { version: 1, schema: z.custom<SavedRuleState>(), empty: createState },
   emits,
-  // Their queries wait in a queue (`rule-answers.ts`).
+  // Their queries wait in a queue (`rule-batchers.ts`).
   atOnce: { total: 4000, perTenant: 2000 },
   budgetMs,
   async run(document, run) {

@@ -17,7 +17,7 @@ import { queryTimeouts } from '../../subjects/alerts/run-query.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { splitSamples } from './recorded.ts';
-import { getRuleBatcher } from './rule-answers.ts';
+import { getRuleBatcher } from './rule-batchers.ts';
 
 /** Time budget of a run. */
 const budgetMs = 60_000;
@@ -42,7 +42,7 @@ export const recording = defineSchedule({
   missed: { catchUp: 10 },
   state: { version: 1, schema: z.custom<RecordingState>(), empty: emptyRecording },
   emits: { samples: recordedSamples, evaluations: topics.alertEvaluations },
-  // Their queries wait in a queue (`rule-answers.ts`).
+  // Their queries wait in a queue (`rule-batchers.ts`).
   atOnce: { total: 400, perTenant: 200 },
   budgetMs,
   async run(group, run) {

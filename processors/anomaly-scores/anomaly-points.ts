@@ -30,7 +30,7 @@ import {
   splitIntoParts,
   toQueryRequest,
   toStepValues,
-} from '../../subjects/anomalies/read-points.ts';
+} from '../../subjects/anomalies/detector-progress.ts';
 import {
   advanceDataState,
   type DataState,
@@ -38,7 +38,7 @@ import {
   isDataOverdue,
   storeDataState,
 } from '../../subjects/empty-results/empty-results.ts';
-import { createQueuedBatchers } from '../alerts/rule-answers.ts';
+import { createQueuedBatchers } from '../alerts/rule-batchers.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { BackFillQueue } from '../slos/back-fills.ts';

@@ -1,5 +1,5 @@
 /** Budget of points to score per organization. */
-import { maxPointsPerWindow, windowMs } from '../../subjects/anomalies/read-points.ts';
+import { maxPointsPerWindow, windowMs } from '../../subjects/anomalies/detector-progress.ts';
 
 interface BudgetWindow {
   readonly number: number;

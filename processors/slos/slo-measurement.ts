@@ -37,7 +37,7 @@ import {
 import type { Window } from '../../subjects/slos/slices/windows.ts';
 import { toSloObjective } from '../../subjects/slos/status.ts';
 import { parseStoredSlo } from '../../subjects/slos/stored.ts';
-import { getRuleBatcher } from '../alerts/rule-answers.ts';
+import { getRuleBatcher } from '../alerts/rule-batchers.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
 import { openTenantReading } from '../engine/tenant-reading.ts';
 import { BackFillQueue } from './back-fills.ts';
@@ -196,7 +196,7 @@ export const sloMeasurement = defineSchedule({
   missed: 'skip',
   state: { version: 1, schema: z.custom<SavedMeasurement>(), empty: (): SavedMeasurement => null },
   emits: { slices: topics.sloSlices, events: topics.events },
-  // Their queries wait in a queue (`../alerts/rule-answers.ts`).
+  // Their queries wait in a queue (`../alerts/rule-batchers.ts`).
   atOnce: { total: 1000, perTenant: 1000 },
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {

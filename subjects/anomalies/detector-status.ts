@@ -10,7 +10,7 @@ import {
   getLastCompleteStepMs,
   hashQuery,
   incompletePrefix,
-} from './read-points.ts';
+} from './detector-progress.ts';
 
 const weekMs = 604_800_000;
 const dayMs = 86_400_000;

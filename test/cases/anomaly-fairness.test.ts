@@ -14,7 +14,7 @@ import {
   maxPointsPerWindow,
   splitIntoParts,
   windowMs,
-} from '../../subjects/anomalies/read-points.ts';
+} from '../../subjects/anomalies/detector-progress.ts';
 import { TaskRun } from './run-task.ts';
 
 const stepMs = 60_000;

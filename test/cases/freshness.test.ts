@@ -1,7 +1,7 @@
 /** Up to when answers say that records have landed: as sinks told it, without a read of records. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { StoredWatermarks } from '../../adapters/columns-sql/landings.ts';
+import { StoredWatermarks } from '../../adapters/columns-sql/watermarks.ts';
 import type { QueryRequest } from '../../queries/query.ts';
 import { run } from '../../queries/run.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';

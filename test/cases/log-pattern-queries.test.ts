@@ -12,7 +12,7 @@ import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { DetectorFields } from '../../subjects/anomalies/detector.ts';
 import { findDetectorProblems } from '../../subjects/anomalies/detector-problems.ts';
-import { findCountingMeasures } from '../../subjects/anomalies/read-points.ts';
+import { findCountingMeasures } from '../../subjects/anomalies/detector-progress.ts';
 import { DashboardFields, type Panel } from '../../subjects/dashboards/document.ts';
 import { queryPanel } from '../../subjects/dashboards/query/panel.ts';
 import { type Line, MinedLogs } from './mined-logs.ts';

@@ -14,7 +14,7 @@ import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel, Partitioners } from 'kafkajs';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { filterCommittedRecords } from '../../adapters/bus-kafka/committed-offsets.ts';
-import { selectForRequest } from '../../adapters/bus-kafka/fetch-round.ts';
+import { selectForRequest } from '../../adapters/bus-kafka/select-for-request.ts';
 import { assignPartitions } from '../../adapters/bus-kafka/membership.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { computePartition } from '../../schemas/partition.ts';
