@@ -86,7 +86,7 @@ test.before(async () => {
     name,
     interval: '10s',
     labels: { team: 'shop' },
-    annotations: { summary: '{{ $labels.service }} fails' },
+    annotations: { summary: '{{ $labels.service }} fails', runbook_url: 'https://runbooks.example/cart' },
     condition: {
       kind: 'threshold',
       query: {
@@ -131,8 +131,18 @@ declare('a firing alert shows its value, start time and reason as in the API', a
   await sidePanel.getByText('Acknowledging alerts is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await sidePanel.getByRole('button', { name: 'Acknowledge' }).count(), 0);
   await sidePanel.getByText('cart fails').waitFor();
-  await sidePanel.getByRole('link', { name: 'Service logs' }).waitFor();
+  const logsUrl = await sidePanel.getByRole('link', { name: 'Service logs' }).getAttribute('href');
+  const logsFrom = new URL(logsUrl ?? '', harness.url).searchParams.get('from') ?? '';
+  t.true(Date.parse(logsFrom) < Date.parse(alert.startedAt), logsFrom);
+  t.regex((await sidePanel.getByRole('link', { name: 'Data of the rule' }).getAttribute('href')) ?? '', /^\/logs\?/);
+  const runbook = sidePanel.getByRole('link', { name: 'Runbook' });
+  t.is(await runbook.getAttribute('href'), 'https://runbooks.example/cart');
   await holdsAsAView(t, tab, '.beside h2');
+  await sidePanel.getByRole('link', { name: 'Open page' }).click();
+  await page.getByRole('heading', { name, level: 2 }).waitFor();
+  await page.getByText('Firing', { exact: true }).waitFor();
+  t.is(await sidePanel.count(), 0);
+  await holdsAsAView(t, tab, '.card h2');
 });
 
 declare('a dashboard lists firing alerts and other dashboards, with its time range', async (t) => {
@@ -174,6 +184,7 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
   const [{ id }] = (await get('/api/alerts')).items;
   await signedInAt(tab, harness.url, `/alerts?alert=${id}`, 'editor@a.example');
   const sidePanel = page.getByRole('complementary', { name: 'Alert' });
+  await sidePanel.locator('.plot[aria-label^="Compared value, critical above 5"]').waitFor();
   await sidePanel.getByLabel('Note').fill('I look at it');
   await sidePanel.getByRole('button', { name: 'Acknowledge' }).click();
   await sidePanel.getByText(/I look at it/).waitFor();
@@ -181,6 +192,8 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
   await sidePanel.getByLabel('Comment').fill('it is mended today');
   await sidePanel.getByRole('button', { name: 'Silence' }).click();
   await sidePanel.getByText(/Muted until/).waitFor();
+  const mutedBy = sidePanel.getByRole('region', { name: 'Muted by' });
+  await mutedBy.getByRole('link', { name: /service=cart/ }).waitFor();
   await sidePanel.getByRole('heading', { name: 'Duty <i>phone</i> (receiver shop)' }).waitFor();
   await sidePanel.getByRole('row', { name: /delivered 1 firing .* 200 taken <b>note<\/b> of/ }).waitFor();
   const [silence] = (await get('/api/alerts/silences')).items;

@@ -76,6 +76,8 @@ export interface TimeSeriesProps {
   /** Charts of a group share a cursor */
   readonly group: string;
   readonly marks?: readonly Mark[];
+  /** Shaded time ranges, for example of a firing alert; epoch milliseconds */
+  readonly ranges?: readonly (readonly [from: number, to: number])[];
   /** Values at which a line is drawn, with its color */
   readonly limits?: readonly (readonly [value: number, tone: string])[];
   /** How limits are drawn; as lines by default */
@@ -226,9 +228,28 @@ const createAxes = (series: readonly ColoredSeries[], ink: string, grid: string)
   ];
 };
 
+const withOpacity = (ink: string, opacity: number): string => ink.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${opacity})`);
+
+const shadeRanges = (plot: uPlot, ranges: NonNullable<TimeSeriesProps['ranges']>, fillStyle: string): void => {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.fillStyle = fillStyle;
+  for (const [from, to] of ranges) {
+    const left = Math.max(bbox.left, plot.valToPos(from, 'x', true));
+    const right = Math.min(bbox.left + bbox.width, plot.valToPos(to, 'x', true));
+    if (right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  }
+  ctx.restore();
+};
+
 const createMarkPainter =
   (
-    { marks = [], limits = [], limitStyle = 'lines' }: Pick<TimeSeriesProps, 'marks' | 'limits' | 'limitStyle'>,
+    {
+      marks = [],
+      limits = [],
+      limitStyle = 'lines',
+      ranges = [],
+    }: Pick<TimeSeriesProps, 'marks' | 'limits' | 'limitStyle' | 'ranges'>,
     place: Element,
     scale: string,
   ) =>
@@ -244,6 +265,7 @@ const createMarkPainter =
       ctx.stroke();
       ctx.restore();
     };
+    shadeRanges(plot, ranges, withOpacity(resolveColor(place, 'tone-red'), 0.12));
     for (const { at } of marks) {
       const x = plot.valToPos(at, 'x', true);
       if (x < bbox.left || x > bbox.left + bbox.width) continue;
@@ -272,8 +294,6 @@ const createMarkPainter =
       ctx.restore();
     });
   };
-
-const withOpacity = (ink: string, opacity: number): string => ink.replace(/^rgb\(([^)]*)\)$/, `rgba($1, ${opacity})`);
 
 const toFill = ({ drawStyle, area }: TimeSeries, ink: string): Pick<uPlot.Series, 'fill'> => {
   const opacity = drawStyle === 'bars' ? 0.8 : area;
@@ -454,7 +474,18 @@ const Plot = (props: PlotProps) => {
       resizeObserver.disconnect();
       plot.destroy();
     };
-  }, [steps, series, props.from, props.to, props.height, themeKey, displayTimeZone.value, props.marks, props.limits]);
+  }, [
+    steps,
+    series,
+    props.from,
+    props.to,
+    props.height,
+    themeKey,
+    displayTimeZone.value,
+    props.marks,
+    props.limits,
+    props.ranges,
+  ]);
   return <div ref={place} class="plot" role="img" aria-label={sentence} style={{ height: `${props.height}px` }} />;
 };
 

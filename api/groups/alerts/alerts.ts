@@ -228,6 +228,7 @@ export const listAlerts = defineOperation({
       .optional()
       .describe(`Comma-separated, of ${alertStates.join(', ')}; default: all but inactive`),
     ruleId: z.string().max(128).optional(),
+    alertId: z.string().min(1).max(128).optional().describe('Only this alert, in any state by default'),
     limit: z.coerce.number().int().min(1).max(1000).default(100),
     cursor: cursorParameter,
   }),
@@ -238,9 +239,12 @@ export const listAlerts = defineOperation({
     const filter = {
       states:
         query.state === undefined
-          ? activeStates
+          ? query.alertId === undefined
+            ? activeStates
+            : alertStates
           : alertStates.filter((state) => query.state?.split(',').includes(state)),
       ruleIds: query.ruleId === undefined ? undefined : [query.ruleId],
+      alertId: query.alertId,
       after: query.cursor === undefined ? undefined : { sinceMs, alertId: decodeText(after) },
     };
     const alerts = await readAllAlerts(caller, ports, filter, query.limit + 1);

@@ -1,17 +1,22 @@
 /** Side panel of an alert: why it fires, its history, its notifications, and silences */
-import { useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { Badge, type Tone } from '../../components/badge.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
-import { toCondition } from '../../frame/conditions.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { type Alert, acknowledgeCall, createSilenceCall } from './calls.ts';
+import { AlertChart } from './alert-chart.tsx';
+import { AnnotationLinks, Muting, RelatedLinks } from './alert-links.tsx';
+import { type Alert, acknowledgeCall, alertsCall, createSilenceCall, ruleCall } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
 import { NotifiedChannels } from './notifications.tsx';
 import { formatAlertValue } from './shown.ts';
@@ -41,6 +46,7 @@ const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
     const matchers = Object.entries(labels).map(([name, value]) => ({ name, operator: '=' as const, value }));
     const silence = await action.run({ body: { matchers, endsAt, comment: String(formData.get('comment')) } });
     setMessage(silence === undefined ? '' : `Muted until ${formatIsoTime(endsAt)}.`);
+    if (silence !== undefined) refresh();
   };
   return (
     <ActionForm action={action} label="Silence" onSubmit={createSilence} message={message}>
@@ -51,31 +57,59 @@ const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
 
 const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
-const ServiceLinks = ({ service }: { readonly service: string }) => (
-  <ul class="links">
-    <li>
-      <Link url={toArea('/services', { service })}>Service</Link>
-    </li>
-    <li>
-      <Link url={toArea('/logs', { search: toCondition('service', service) })}>Service logs</Link>
-    </li>
-    <li>
-      <Link url={toArea('/traces', { search: toCondition('service', service) })}>Service traces</Link>
-    </li>
-  </ul>
-);
+const stateTones: Readonly<Record<string, Tone>> = { firing: 'critical', pending: 'warning' };
 
-const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
-  const { reason, state, severity, value, since, startedAt, evaluatedAt, staleSince, labels, annotations } = alert;
-  const { acknowledged, origin } = alert;
-  const service = labels['service'] ?? labels['service.name'];
+const AlertState = ({ alert }: { readonly alert: Alert }) => {
+  const { state, severity, startedAt, silencedBy, inhibitedBy } = alert;
+  return (
+    <p class="alert-state">
+      <Badge tone={state === 'firing' && severity === 'warning' ? 'warning' : (stateTones[state] ?? 'ok')}>
+        {state.slice(0, 1).toUpperCase()}
+        {state.slice(1)}
+      </Badge>
+      {severity === null ? null : <Badge>{severity}</Badge>}
+      {silencedBy.length + inhibitedBy.length === 0 ? null : <Badge tone="info">Muted</Badge>}
+      {startedAt === null ? null : <span class="soft">since {formatIsoTime(startedAt)}</span>}
+    </p>
+  );
+};
+
+/** Time before an alert that its chart and its links show as well */
+const contextMs = 30 * 60_000;
+
+/** Start of the time that explains an alert. */
+const getContextStart = ({ since, startedAt }: Alert): string => {
+  const starts = [since, startedAt].flatMap((time) => (time === null ? [] : [Date.parse(time)]));
+  return new Date(Math.min(Date.now(), ...starts) - contextMs).toISOString();
+};
+
+/** Chart and links, which need the rule. */
+const RuleContext = ({ alert, from }: { readonly alert: Alert; readonly from: string }) => {
+  const { response: rule } = useQuery(ruleCall, { params: { id: alert.ruleId } });
+  const service = alert.labels['service'] ?? alert.labels['service.name'];
   return (
     <>
-      <p>{renderText(reason)}</p>
+      {rule === undefined ? null : <AlertChart alert={alert} rule={rule} from={from} />}
+      <RelatedLinks service={service} rule={rule} from={from} to="now" />
+    </>
+  );
+};
+
+/** An alert: why it fires, what to do, and what happened around it. */
+export const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
+  const { reason, value, since, startedAt, evaluatedAt, staleSince, labels, annotations } = alert;
+  const { acknowledged, origin } = alert;
+  const from = useMemo(() => getContextStart(alert), [since, startedAt]);
+  return (
+    <>
+      <AlertState alert={alert} />
+      <p>
+        <b>{renderText(reason)}</b>
+      </p>
+      <AnnotationLinks annotations={annotations} />
       {staleSince === null ? null : (
         <p class="problem">Last evaluated at {formatIsoTime(staleSince)}: the alert state may be outdated.</p>
       )}
-      {service === undefined ? null : <ServiceLinks service={service} />}
       {acknowledged === null ? null : (
         <p>
           {renderText(acknowledged.by)} acknowledged this alert at {formatIsoTime(acknowledged.at)}.{' '}
@@ -90,11 +124,11 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
         <p class="soft">{explainDenial(acknowledgeCall, 'Acknowledging alerts')}</p>
       )}
       {isPermitted(createSilenceCall) ? <SilenceForm labels={labels} /> : null}
+      <Muting silencedBy={alert.silencedBy} inhibitedBy={alert.inhibitedBy} />
+      {origin === 'rule' ? <RuleContext alert={alert} from={from} /> : null}
       {origin === 'rule' ? <ProbableCauses symptom={{ alertId: alert.id }} /> : null}
       <Fields
         values={{
-          state,
-          severity,
           value: formatAlertValue({ value, reason: alert.reason }),
           'pending since': formatIsoTime(since),
           'firing since': formatIsoTime(startedAt),
@@ -104,6 +138,7 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
       />
       <h3>Labels</h3>
       <Fields values={labels} />
+      <NotifiedChannels labels={labels} />
       {origin === 'rule' ? (
         <>
           <h3>Recent evaluations</h3>
@@ -113,17 +148,57 @@ const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
           <Evaluations ruleId={alert.ruleId} alertId={alert.id} />
         </>
       ) : null}
-      <NotifiedChannels labels={labels} />
     </>
   );
 };
 
-export const AlertPanel = ({ alert, onClose }: { readonly alert: Alert | undefined; readonly onClose: () => void }) => (
-  <SidePanel label="Alert" title={alert?.ruleName ?? 'Alert'} onClose={onClose}>
-    {alert === undefined ? (
-      <p>This alert is resolved or is not on the loaded pages of the list.</p>
-    ) : (
-      <AlertStatus alert={alert} />
-    )}
+/** Loads an alert by its id: it is resolved, or not on the loaded pages of the list. */
+export const LoadedAlert = ({
+  id,
+  children,
+}: {
+  readonly id: string;
+  readonly children: (alert: Alert | undefined) => ComponentChildren;
+}) => {
+  const { response, error } = useQuery(alertsCall, { query: { alertId: id } });
+  return (
+    <>
+      <ErrorMessage error={error} />
+      {response === undefined ? null : children(response.items[0])}
+    </>
+  );
+};
+
+const AlertSidePanel = ({
+  id,
+  alert,
+  onClose,
+}: {
+  readonly id: string;
+  readonly alert: Alert | undefined;
+  readonly onClose: () => void;
+}) => (
+  <SidePanel
+    label="Alert"
+    title={alert?.ruleName ?? 'Alert'}
+    {...(alert === undefined ? {} : { url: toArea('/alerts/alert', { alert: id }) })}
+    onClose={onClose}
+  >
+    {alert === undefined ? <p>This alert does not exist anymore.</p> : <AlertStatus alert={alert} />}
   </SidePanel>
 );
+
+export const AlertPanel = ({
+  id,
+  alert,
+  onClose,
+}: {
+  readonly id: string;
+  readonly alert: Alert | undefined;
+  readonly onClose: () => void;
+}) =>
+  alert === undefined ? (
+    <LoadedAlert id={id}>{(loaded) => <AlertSidePanel id={id} alert={loaded} onClose={onClose} />}</LoadedAlert>
+  ) : (
+    <AlertSidePanel id={id} alert={alert} onClose={onClose} />
+  );

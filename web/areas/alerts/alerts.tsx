@@ -32,17 +32,33 @@ const parts: readonly Tab[] = [
   { name: 'channels', title: 'Contact points', View: Channels },
 ];
 
-/** Parts without a tab of their own; the rules part links to them */
-const rulesSubparts: readonly Tab[] = [
-  { name: 'rule', title: 'Rule', View: lazyLoad(async () => (await import('./rule/editor.tsx')).RuleEditor) },
-  { name: 'import', title: 'Import', View: lazyLoad(async () => (await import('./rule-import.tsx')).RuleImport) },
+/** Parts without a tab of their own, which other parts link to */
+const subparts: readonly (Tab & { readonly of: string })[] = [
+  {
+    name: 'alert',
+    title: 'Alert',
+    of: '',
+    View: lazyLoad(async () => (await import('./alert-page.tsx')).AlertPage),
+  },
+  {
+    name: 'rule',
+    title: 'Rule',
+    of: 'rules',
+    View: lazyLoad(async () => (await import('./rule/editor.tsx')).RuleEditor),
+  },
+  {
+    name: 'import',
+    title: 'Import',
+    of: 'rules',
+    View: lazyLoad(async () => (await import('./rule-import.tsx')).RuleImport),
+  },
 ];
 
 export const Alerts = () => {
   const partName = path.value.split('/')[2] ?? '';
   const permittedParts = parts.filter(({ requiredCall }) => isPermitted(requiredCall));
-  const isRulesSubpart = rulesSubparts.some(({ name }) => name === partName);
-  const part = [...permittedParts, ...rulesSubparts].find(({ name }) => name === partName) ?? permittedParts[0];
+  const tabName = subparts.find(({ name }) => name === partName)?.of;
+  const part = [...permittedParts, ...subparts].find(({ name }) => name === partName) ?? permittedParts[0];
   if (part === undefined) return null;
   return (
     <div class="logs">
@@ -53,7 +69,7 @@ export const Alerts = () => {
             <li key={name}>
               <Link
                 url={toArea(name === '' ? '/alerts' : `/alerts/${name}`)}
-                isCurrent={name === (isRulesSubpart ? 'rules' : part.name)}
+                isCurrent={name === (tabName ?? part.name)}
               >
                 {title}
               </Link>

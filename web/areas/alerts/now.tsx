@@ -61,7 +61,7 @@ export const ActiveAlerts = () => {
       <div class={openAlertId === '' ? 'list' : 'list with-record'}>
         <AlertTable openAlertId={openAlertId} />
         {openAlertId === '' || response === undefined ? null : (
-          <AlertPanel key={openAlertId} alert={alert} onClose={() => openAlert('')} />
+          <AlertPanel key={openAlertId} id={openAlertId} alert={alert} onClose={() => openAlert('')} />
         )}
       </div>
       <ErrorMessage error={alertPages.loadMoreError.value} />

@@ -44,6 +44,12 @@ export const formatCondition = ({ condition }: Rule): string => {
     .join('; ');
 };
 
+type Labels = Readonly<Record<string, string>>;
+
+/** Returns whether a series is the one of an alert: no label of the series has another value in the alert. */
+export const isSeriesOfAlert = (seriesLabels: Labels, alertLabels: Labels): boolean =>
+  Object.entries(seriesLabels).every(([name, value]) => alertLabels[name] === undefined || alertLabels[name] === value);
+
 type Matchers = Silence['matchers'];
 
 /** Returns a value without quotes if possible, and quoted if it contains delimiters. */

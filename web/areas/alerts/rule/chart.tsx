@@ -26,7 +26,21 @@ const axisRangeFor = (values: readonly number[], limits: readonly number[]) => {
   return { low: min, high: max === min ? min + 1 : max + (max - min) * 0.08 };
 };
 
-export const PastChart = ({ past, firings }: { readonly past: PastValues; readonly firings: readonly number[] }) => {
+const noRanges: readonly (readonly [from: number, to: number])[] = [];
+
+export const PastChart = ({
+  past,
+  firings,
+  ranges = noRanges,
+  group = 'rule',
+}: {
+  readonly past: PastValues;
+  /** Starts of firing, in epoch milliseconds */
+  readonly firings: readonly number[];
+  /** Shaded times, in which an alert fires */
+  readonly ranges?: readonly (readonly [from: number, to: number])[];
+  readonly group?: string;
+}) => {
   const { limits } = past;
   const unit = past.series[0]?.unit ?? '';
   const { steps, lines } = useMemo(() => toLines(past), [past]);
@@ -48,9 +62,10 @@ export const PastChart = ({ past, firings }: { readonly past: PastValues; readon
       steps={steps}
       series={series}
       legend={true}
-      group="rule"
+      group={group}
       height={180}
       marks={marks}
+      ranges={ranges}
       limits={thresholdLines}
       {...axisRangeFor(
         values.slice(0, 50_000),
