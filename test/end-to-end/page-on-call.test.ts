@@ -86,6 +86,7 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   await second.getByLabel('Responders').selectOption({ label: 'editor' });
   await sidePanel.getByRole('button', { name: 'Save schedule' }).click();
   await sidePanel.getByText('The next 14 days').waitFor();
+  await sidePanel.locator('.handover', { hasText: /On call now.*until \d{4}-\d\d-\d\d \d\d:\d\d/ }).waitFor();
   t.deepEqual((await get(`/api/on-call/schedules/${id}`)).layers[0].participants, [[viewer], [editor]]);
   await holdsAsAView(t, tab, '.beside h2');
 });

@@ -1,4 +1,4 @@
-/** Texts and decisions of the page about alerts and synthetic checks */
+/** Texts and decisions of the page about alerts, synthetic checks and shifts */
 import test from 'ava';
 import { phases } from '../../../subjects/synthetics/assertions.ts';
 import { checkTypes } from '../../../subjects/synthetics/registry.ts';
@@ -12,6 +12,7 @@ import {
   sourceProperties,
   sourceTitles,
 } from '../../../web/areas/checks/setting-kinds.ts';
+import { findHandover, type ShiftOrGap } from '../../../web/areas/incidents/shifts.ts';
 
 test('an assertion of a run is a sentence with the titles of its parts', (t) => {
   const cases = [
@@ -42,4 +43,29 @@ test('the series of an alert is the one without other values of its labels', (t)
   t.true(isSeriesOfAlert({}, alert));
   t.true(isSeriesOfAlert({ service: 'cart', host: 'a' }, alert));
   t.false(isSeriesOfAlert({ service: 'mail' }, alert));
+});
+
+test('a handover is where other people take over, or no one', (t) => {
+  const shift = (from: string, to: string, ...userIds: string[]): ShiftOrGap => ({
+    from: `2026-03-23T${from}:00Z`,
+    to: `2026-03-23T${to}:00Z`,
+    userIds,
+    layer: 'a',
+    overrideId: null,
+    reason: null,
+  });
+  const shifts = [
+    shift('00:00', '08:00', 'ann'),
+    shift('08:00', '12:00', 'ann'),
+    shift('12:00', '13:00'),
+    shift('13:00', '20:00', 'bob'),
+  ];
+  const handoverAt = (time: string) => {
+    const { current, next } = findHandover(shifts, Date.parse(`2026-03-23T${time}:00Z`));
+    return [current?.userIds.join(), current?.to.slice(11, 16), next?.userIds.join(), next?.from.slice(11, 16)];
+  };
+  t.deepEqual(handoverAt('07:00'), ['ann', '12:00', '', '12:00']);
+  t.deepEqual(handoverAt('12:30'), ['', '13:00', 'bob', '13:00']);
+  t.deepEqual(handoverAt('19:00'), ['bob', '20:00', undefined, undefined]);
+  t.deepEqual(handoverAt('20:00'), [undefined, undefined, undefined, undefined]);
 });

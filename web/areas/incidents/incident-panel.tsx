@@ -2,12 +2,13 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { PagedList } from '../../client/pages.ts';
+import { Badge, type Tone } from '../../components/badge.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
-import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { useNames } from '../../frame/people.ts';
+import { toServicePage } from '../../frame/resource-links.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
@@ -111,11 +112,14 @@ const ServiceLinks = ({ services }: { readonly services: readonly string[] }) =>
   <ul class="links">
     {services.map((service) => (
       <li key={service}>
-        <Link url={toArea('/services', { service })}>{renderText(service)}</Link>
+        <Link url={toServicePage(service)}>{renderText(service)}</Link>
       </li>
     ))}
   </ul>
 );
+
+const statusTitles = { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved', merged: 'Merged' } as const;
+const statusTones: Readonly<Record<string, Tone>> = { open: 'critical', acknowledged: 'warning', resolved: 'ok' };
 
 export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incident; readonly onClose: () => void }) => {
   const { id, title, summary, status, severity, services = [], tags = [], roles = [] } = incident;
@@ -123,6 +127,11 @@ export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incide
   const people = useNames();
   return (
     <SidePanel label="Incident" title={title} onClose={onClose}>
+      <p class="alert-state">
+        <Badge tone={statusTones[status ?? 'open'] ?? 'neutral'}>{statusTitles[status ?? 'open']}</Badge>
+        {severity === undefined || severity === null ? null : <Badge>{severity}</Badge>}
+        <span class="soft">opened {formatIsoTime(incident.openedAt)}</span>
+      </p>
       <p>{renderText(summary ?? '', { lines: true })}</p>
       {isEditing ? (
         <IncidentForm key={incident.version} incident={incident} onDone={() => setIsEditing(false)} />
@@ -144,9 +153,6 @@ export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incide
       <ServiceLinks services={services} />
       <Fields
         values={{
-          status,
-          severity,
-          opened: formatIsoTime(incident.openedAt),
           acknowledged: formatIsoTime(incident.acknowledgedAt),
           'acknowledged by': incident.acknowledgedBy,
           resolved: formatIsoTime(incident.resolvedAt),

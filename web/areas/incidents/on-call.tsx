@@ -1,9 +1,11 @@
 /** Current and upcoming on-call shifts, overrides, and rotations */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { addOverride, deleteOverride } from '../../../api/groups/incidents/overrides.ts';
 import type { listShifts } from '../../../api/groups/incidents/shifts.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, toUrl } from '../../client/call.ts';
+import { StatTile } from '../../components/stat-tile.tsx';
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
@@ -21,7 +23,7 @@ import { TableHeader } from '../../lists/table-header.tsx';
 import { schedulesCall } from './calls.ts';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 import { ShiftCalendar } from './shift-calendar.tsx';
-import { mergeShiftsAndGaps, type Shifts } from './shifts.ts';
+import { findHandover, mergeShiftsAndGaps, type Shifts } from './shifts.ts';
 
 const shiftsCall = declareCall<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
 const addOverrideCall = declareCall<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');
@@ -131,6 +133,31 @@ const Overrides = ({ id, shifts }: { readonly id: string; readonly shifts: Shift
   );
 };
 
+/** Who is on call until when, and who takes over. */
+const Handover = ({ shifts }: { readonly shifts: Shifts }) => {
+  const { current, next } = findHandover(mergeShiftsAndGaps(shifts), Date.now());
+  const formatPeople = (userIds: readonly string[]): ComponentChildren =>
+    userIds.length === 0 ? 'No one' : renderText(formatNames(userIds, shifts.names));
+  return (
+    <div class="handover">
+      {current === undefined ? null : (
+        <StatTile
+          title="On call now"
+          value={formatPeople(current.userIds)}
+          note={`until ${formatIsoTime(current.to).slice(0, 16)}`}
+        />
+      )}
+      {next === undefined ? null : (
+        <StatTile
+          title="Next"
+          value={formatPeople(next.userIds)}
+          note={`from ${formatIsoTime(next.from).slice(0, 16)}`}
+        />
+      )}
+    </div>
+  );
+};
+
 const ShiftTable = ({ shifts }: { readonly shifts: Shifts }) => (
   <table class="figures texts">
     <TableHeader columns={['From', 'Until', 'User', 'Layer']} />
@@ -181,6 +208,7 @@ const ScheduleDetails = ({ item: { id, description } }: { readonly item: Schedul
       <ErrorMessage error={error} />
       {response === undefined ? null : (
         <>
+          <Handover shifts={response} />
           <OverrideForm id={id} names={people} />
           <Overrides id={id} shifts={response} />
           <h3>The next 14 days</h3>
