@@ -47,8 +47,26 @@ import type { checkResource } from '../api/groups/synthetics/check.ts';
 import type { listTraces } from '../api/groups/traces/list.ts';
 import type { getUsage } from '../api/groups/usage/show.ts';
 import { declareCall, declareListCall } from './client/call.ts';
+import { request } from './client/request.ts';
 import { readPathName } from './frame/address.ts';
 import type { AreaGroup } from './frame/area.ts';
+
+const alertsCall = declareCall<typeof listAlerts>('GET', '/api/alerts');
+const incidentsCall = declareListCall<typeof incidentResource>('/api/incidents');
+
+/** Maximum number that the menu shows */
+const maxCount = 99;
+
+const toCount = ({
+  items,
+  nextCursor,
+}: {
+  readonly items: readonly unknown[];
+  readonly nextCursor: string | null;
+}) => ({
+  count: items.length,
+  hasMore: nextCursor !== null,
+});
 
 export const areaGroups: readonly AreaGroup[] = [
   {
@@ -85,14 +103,22 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/alerts',
         title: 'Alerts',
         icon: Bell,
-        requiredCall: declareCall<typeof listAlerts>('GET', '/api/alerts'),
+        requiredCall: alertsCall,
+        count: {
+          title: 'firing',
+          load: async () => toCount(await request(alertsCall, { query: { state: 'firing', limit: maxCount } })),
+        },
         load: async () => (await import('./areas/alerts/alerts.tsx')).Alerts,
       },
       {
         path: '/incidents',
         title: 'Incidents',
         icon: Siren,
-        requiredCall: declareListCall<typeof incidentResource>('/api/incidents'),
+        requiredCall: incidentsCall,
+        count: {
+          title: 'open',
+          load: async () => toCount(await request(incidentsCall, { query: { status: 'open', limit: maxCount } })),
+        },
         load: async () => (await import('./areas/incidents/incidents.tsx')).Incidents,
       },
       {

@@ -199,6 +199,22 @@ declare('a service has a page with request rate, error rate and latency side by 
     .click();
   await page.getByRole('region', { name: 'Callers' }).getByRole('link', { name: 'web' }).waitFor();
   t.is(new URL(page.url()).searchParams.get('tab'), 'dependencies');
+  const openTab = (title: string) =>
+    page.getByRole('navigation', { name: 'Details of payments' }).getByRole('link', { name: title }).click();
+  await openTab('Logs');
+  await page.getByText('No logs of this service in this range.').waitFor();
+  await openTab('SLOs');
+  await page.getByRole('region', { name: 'SLOs' }).getByRole('link', { name: 'New SLO' }).waitFor();
+  await openTab('Traces');
+  const traces = page.getByRole('region', { name: 'Traces' });
+  await traces.getByRole('row').nth(25).waitFor();
+  t.is(
+    new URL(
+      (await traces.getByRole('link', { name: 'Open in traces' }).getAttribute('href')) ?? '',
+      harness.url,
+    ).searchParams.get('search'),
+    'service:"payments"',
+  );
   await holdsAsAView(t, tab, 'main h1');
 });
 

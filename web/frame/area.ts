@@ -3,6 +3,13 @@ import type { ComponentType } from 'preact';
 import type { IconShape } from '../components/icon.tsx';
 import { type AnyCall, explainDenial } from './rights.ts';
 
+export interface AreaCount {
+  /** Word behind the number, for example `firing` */
+  readonly title: string;
+  /** Returns the number of items of the first page, and whether there are more. */
+  load(): Promise<{ readonly count: number; readonly hasMore: boolean }>;
+}
+
 export interface Area {
   /** Path of the area, for example `/logs`; it includes all paths below it */
   readonly path: string;
@@ -12,6 +19,8 @@ export interface Area {
   readonly requiredCall: AnyCall;
   /** Returns the name of the thing whose page is displayed; empty for a list */
   readPageName?(): string;
+  /** Items that need attention, counted in the menu */
+  readonly count?: AreaCount;
   /** Loads the code on first use */
   load(): Promise<ComponentType>;
 }

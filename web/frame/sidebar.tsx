@@ -6,6 +6,7 @@ import { Icon } from '../components/icon.tsx';
 import { AccountMenu } from './account.tsx';
 import { path, setParams, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
+import { AreaCountBadge } from './area-count.tsx';
 import { projectId, projects } from './project.ts';
 import type { Session } from './session.ts';
 import { renderText } from './shown-text.tsx';
@@ -33,6 +34,7 @@ const AreaLink = ({ area }: { readonly area: Area }) => {
         {area.title}
         {denialReason === '' ? null : <span class="sr-only">: {denialReason}</span>}
       </span>
+      {area.count === undefined || denialReason !== '' ? null : <AreaCountBadge count={area.count} />}
     </a>
   );
 };

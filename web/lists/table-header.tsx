@@ -1,9 +1,16 @@
 /** Column headers of a table */
-export const TableHeader = ({ columns }: { readonly columns: readonly string[] }) => (
+export const TableHeader = ({
+  columns,
+  numericColumns = [],
+}: {
+  readonly columns: readonly string[];
+  /** Columns whose headers are aligned as numbers are */
+  readonly numericColumns?: readonly string[];
+}) => (
   <thead>
     <tr>
       {columns.map((column) => (
-        <th key={column} scope="col">
+        <th key={column} scope="col" class={numericColumns.includes(column) ? 'number' : undefined}>
           {column}
         </th>
       ))}

@@ -31,6 +31,7 @@ import { TableHeader } from '../../lists/table-header.tsx';
 import type { Edge } from './calls.ts';
 import { Deployments } from './deployments.tsx';
 import { Operations } from './operations.tsx';
+import { isTabPermitted, LogsTab, SlosTab, TracesTab } from './related.tsx';
 import { ServiceInstances } from './running.tsx';
 
 const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
@@ -350,6 +351,9 @@ const tabs = {
       </div>
     ),
   ],
+  logs: ['Logs', LogsTab],
+  traces: ['Traces', TracesTab],
+  slos: ['SLOs', SlosTab],
   'root-cause': [
     'Root cause',
     ({ name }: { readonly name: string }) => (
@@ -403,11 +407,13 @@ export const ServicePage = ({ name }: { readonly name: string }) => {
       <ServiceCharts key={name} name={name} />
       <Tabs
         label={`Details of ${name}`}
-        tabs={Object.entries(tabs).map(([key, [title]]) => ({
-          title,
-          url: toChangedUrl({ tab: key }),
-          isCurrent: key === (tabName in tabs ? tabName : ''),
-        }))}
+        tabs={Object.entries(tabs)
+          .filter(([key]) => isTabPermitted(key))
+          .map(([key, [title]]) => ({
+            title,
+            url: toChangedUrl({ tab: key }),
+            isCurrent: key === (tabName in tabs ? tabName : ''),
+          }))}
       />
       <Tab key={name} name={name} />
     </div>

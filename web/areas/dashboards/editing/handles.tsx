@@ -1,5 +1,7 @@
 /** Handles to move and resize a panel with the pointer or arrow keys */
+import { Move, MoveDiagonal2, Pencil } from 'lucide';
 import { useRef } from 'preact/hooks';
+import { Icon, type IconShape } from '../../../components/icon.tsx';
 import { gapPixels, rowHeightPixels } from '../card.tsx';
 import type { Cell } from '../layout.ts';
 import { gridColumns, type Rectangle } from '../rearranged.ts';
@@ -28,13 +30,13 @@ const arrowSteps: Readonly<Record<string, readonly [columns: number, rows: numbe
 
 const Handle = ({
   label,
-  text,
+  icon,
   rectangle,
   moveOrResize,
   onPlace,
 }: {
   readonly label: string;
-  readonly text: string;
+  readonly icon: IconShape;
   readonly rectangle: Rectangle;
   readonly moveOrResize: MoveOrResize;
   readonly onPlace: (place: Rectangle) => void;
@@ -57,9 +59,9 @@ const Handle = ({
   return (
     <button
       type="button"
-      class="plain handle"
+      class="button icon-only quiet handle"
       aria-label={`${label}, with the arrow keys`}
-      title={`${label}: drag, or use the arrow keys`}
+      data-tooltip="Drag, or use the arrow keys"
       onPointerDown={(event) => {
         const grid = event.currentTarget.closest('.panels');
         if (grid === null) return;
@@ -88,7 +90,7 @@ const Handle = ({
         onPlace(moveOrResize(rectangle, ...step));
       }}
     >
-      {text}
+      <Icon shape={icon} />
     </button>
   );
 };
@@ -107,11 +109,18 @@ export const Handles = ({
   const name = title === '' ? id : title;
   return (
     <span class="handles">
-      <button type="button" class="plain" data-panel={id} aria-label={`Edit ${name}`} onClick={onOpen}>
-        Edit
+      <button
+        type="button"
+        class="button icon-only quiet"
+        data-panel={id}
+        data-tooltip="Edit"
+        aria-label={`Edit ${name}`}
+        onClick={onOpen}
+      >
+        <Icon shape={Pencil} />
       </button>
-      <Handle label={`Move ${name}`} text="✥" moveOrResize={move} rectangle={place} onPlace={onPlace} />
-      <Handle label={`Resize ${name}`} text="⇲" moveOrResize={resize} rectangle={place} onPlace={onPlace} />
+      <Handle label={`Move ${name}`} icon={Move} moveOrResize={move} rectangle={place} onPlace={onPlace} />
+      <Handle label={`Resize ${name}`} icon={MoveDiagonal2} moveOrResize={resize} rectangle={place} onPlace={onPlace} />
     </span>
   );
 };
