@@ -1,4 +1,5 @@
 /** Options, places and undo of the dashboard editor. */
+import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { DashboardDraft, findPlace } from '../../../web/areas/dashboards/editing/draft.ts';

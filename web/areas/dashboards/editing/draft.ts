@@ -42,12 +42,12 @@ export const findPlace = (places: readonly Rectangle[], size: Pick<Rectangle, 'w
       found === undefined || place.y > found.y || (place.y === found.y && place.x > found.x) ? place : found,
     undefined,
   );
-  const beside = { ...size, x: (last?.x ?? 0) + (last?.width ?? 0), y: last?.y ?? 0 };
+  const nextPlace = { ...size, x: (last?.x ?? 0) + (last?.width ?? 0), y: last?.y ?? 0 };
   const isFree =
     last !== undefined &&
-    beside.x + beside.width <= gridColumns &&
-    places.every((place) => place.y + place.height <= beside.y || place.x + place.width <= beside.x);
-  return isFree ? beside : { ...size, x: 0, y: bottom };
+    nextPlace.x + nextPlace.width <= gridColumns &&
+    places.every((place) => place.y + place.height <= nextPlace.y || place.x + place.width <= nextPlace.x);
+  return isFree ? nextPlace : { ...size, x: 0, y: bottom };
 };
 
 export class DashboardDraft {
