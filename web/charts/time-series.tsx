@@ -357,6 +357,12 @@ interface PlotProps extends Omit<TimeSeriesProps, 'series'> {
   readonly onCursor: (position: CursorPosition | undefined) => void;
 }
 
+/** Returns bands that end the area of each stacked series at the series below it. */
+const listStackBands = (series: readonly ColoredSeries[]): uPlot.Band[] => {
+  const stacked = series.flatMap(({ isStacked, isHidden }, index) => (isStacked && !isHidden ? [index] : []));
+  return stacked.slice(1).map((upper, position) => ({ series: [upper + 1, (stacked[position] ?? 0) + 1] }));
+};
+
 const createOptions = (
   props: PlotProps,
   place: Element,
@@ -402,10 +408,15 @@ const createOptions = (
     },
     axes: createAxes(series, ink('ink-soft'), ink('ink-line')),
     // The first uPlot series contains the times.
-    bands: bands.map(([upper, lower, of]) => ({
-      series: [upper + 1, lower + 1],
-      fill: withOpacity(ink(series[of]?.colorClass ?? ''), 0.15),
-    })),
+    bands: [
+      ...bands.map(
+        ([upper, lower, of]): uPlot.Band => ({
+          series: [upper + 1, lower + 1],
+          fill: withOpacity(ink(series[of]?.colorClass ?? ''), 0.15),
+        }),
+      ),
+      ...listStackBands(series),
+    ],
     series: [{}, ...series.map((one) => toPlotSeries(one, ink(one.colorClass), thickness)), ...extraSeries],
     hooks: {
       draw: [createMarkPainter(props, place, units[0] ?? 'y')],
