@@ -1,4 +1,4 @@
-/** Texts and decisions of the page about alerts, synthetic checks and shifts */
+/** Texts and decisions of the page about alerts, incidents, shifts and synthetic checks */
 import test from 'ava';
 import { phases } from '../../../subjects/synthetics/assertions.ts';
 import { checkTypes } from '../../../subjects/synthetics/registry.ts';
@@ -13,6 +13,7 @@ import {
   sourceTitles,
 } from '../../../web/areas/checks/setting-kinds.ts';
 import { findHandover, type ShiftOrGap } from '../../../web/areas/incidents/shifts.ts';
+import { getEntryText, getEntryTitle } from '../../../web/areas/incidents/timeline-texts.ts';
 
 test('an assertion of a run is a sentence with the titles of its parts', (t) => {
   const cases = [
@@ -68,4 +69,25 @@ test('a handover is where other people take over, or no one', (t) => {
   t.deepEqual(handoverAt('12:30'), ['', '13:00', 'bob', '13:00']);
   t.deepEqual(handoverAt('19:00'), ['bob', '20:00', undefined, undefined]);
   t.deepEqual(handoverAt('20:00'), [undefined, undefined, undefined, undefined]);
+});
+
+test('changes of an incident are in words, without empty fields and what the entry states elsewhere', (t) => {
+  const cases = [
+    ['change', 'incident.create', 'title: Slow\nstatus: open', 'Incident declared', ''],
+    [
+      'change',
+      'incident.update',
+      'severity: critical\nresolvedAt: null\ntags: []',
+      'Incident changed',
+      'severity: critical',
+    ],
+    ['acknowledgement', 'incident.acknowledge', 'status: acknowledged\nacknowledgedBy: u1', '', ''],
+    ['change', 'incident.later', 'roles: ["a"]', 'incident.later', 'roles: ["a"]'],
+    ['note', 'note', 'tags: []', '', 'tags: []'],
+    ['alert', 'Latency: pending to firing', 'p95 is above 1 s', 'Latency: pending to firing', 'p95 is above 1 s'],
+  ] as const;
+  for (const [kind, title, text, shownTitle, shownText] of cases) {
+    t.is(getEntryTitle({ kind, title, text }), shownTitle);
+    t.is(getEntryText({ kind, title, text }), shownText);
+  }
 });

@@ -14,7 +14,6 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
-import { AlertChart } from './alert-chart.tsx';
 import { AnnotationLinks, Muting, RelatedLinks } from './alert-links.tsx';
 import { type Alert, acknowledgeCall, alertsCall, createSilenceCall, ruleCall } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
@@ -55,6 +54,7 @@ const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
   );
 };
 
+const AlertChart = lazyLoad(async () => (await import('./alert-chart.tsx')).AlertChart);
 const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
 const stateTones: Readonly<Record<string, Tone>> = { firing: 'critical', pending: 'warning' };

@@ -67,5 +67,6 @@ export const replaceEscalationPolicyCall = declareReplaceCall<
 export type EscalationPolicy = ResourceView<typeof escalationPolicyResource>;
 export type Postmortem = ResponseBody<typeof getIncidentPostmortem>;
 export type MergeSuggestion = ResponseBody<typeof getIncidentTimeline>['mergeSuggestions'][number];
+export type TimelineEntry = ResponseBody<typeof getIncidentTimeline>['items'][number];
 export type IncidentMetrics = ResponseBody<typeof getIncidentMetrics>;
 export type Incident = ResourceView<typeof incidentResource>;

@@ -3,11 +3,12 @@ import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { PagedList } from '../../client/pages.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
-import { useNames } from '../../frame/people.ts';
+import { type NamesById, useNames } from '../../frame/people.ts';
 import { toServicePage } from '../../frame/resource-links.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
@@ -21,12 +22,14 @@ import {
   type Incident,
   reopenIncidentCall,
   resolveIncidentCall,
+  type TimelineEntry,
   timelineCall,
   updateIncidentCall,
 } from './calls.ts';
 import { IncidentForm } from './incident-form.tsx';
 import { PossibleDuplicates } from './merges.tsx';
 import { PostmortemSection } from './postmortem.tsx';
+import { getEntryText, getEntryTitle, kindTitles } from './timeline-texts.ts';
 
 const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 
@@ -51,9 +54,13 @@ const StatusButton = ({ id, actionName }: { readonly id: string; readonly action
   };
   return (
     <>
-      <button type="button" disabled={action.isRunning.value} onClick={() => void runAction()}>
+      <Button
+        kind={actionName === 'acknowledge' ? 'primary' : 'secondary'}
+        disabled={action.isRunning.value}
+        onClick={() => void runAction()}
+      >
         {title}
-      </button>
+      </Button>
       <ErrorMessage error={action.error.value} />
     </>
   );
@@ -76,7 +83,38 @@ const NoteForm = ({ id }: { readonly id: string }) => {
   );
 };
 
-const IncidentTimeline = ({ id }: { readonly id: string }) => {
+const kindTones: Readonly<Record<string, Tone>> = {
+  alert: 'critical',
+  acknowledgement: 'ok',
+  deployment: 'info',
+  page: 'warning',
+};
+
+const TimelineItem = ({ entry, people }: { readonly entry: TimelineEntry; readonly people: NamesById }) => {
+  const { kind, at, service, actor } = entry;
+  const title = getEntryTitle(entry);
+  const text = getEntryText(entry);
+  const name = actor === null ? undefined : people[actor.id];
+  return (
+    <li>
+      <time>{formatIsoTime(at)}</time>
+      <Badge tone={kindTones[kind] ?? 'neutral'}>{kindTitles[kind] ?? kind}</Badge>
+      <span>
+        {title === '' ? null : renderText(title)}
+        {service === '' ? null : (
+          <>
+            {' '}
+            <bdi class="soft">{renderText(service)}</bdi>
+          </>
+        )}
+        {name === undefined ? null : <span class="soft"> by {renderText(name)}</span>}
+        {text === '' ? null : <span class="timeline-text">{renderText(text, { lines: true })}</span>}
+      </span>
+    </li>
+  );
+};
+
+const IncidentTimeline = ({ id, people }: { readonly id: string; readonly people: NamesById }) => {
   const [pagedTimeline] = useState(() => new PagedList(timelineCall, ({ items }) => items));
   useEffect(() => {
     pagedTimeline.load({ params: { id }, query: { limit: 200 } });
@@ -93,13 +131,9 @@ const IncidentTimeline = ({ id }: { readonly id: string }) => {
           Missing from the timeline: {renderText(source)}
         </p>
       ))}
-      <ol class="around">
-        {pagedTimeline.items.value.map(({ kind, id: entryId, at, title, text, service }) => (
-          <li key={`${kind} ${entryId}`}>
-            <time>{formatIsoTime(at)}</time> {kind}
-            {service === '' ? '' : <bdi> {renderText(service)}</bdi>}: {kind === 'note' ? '' : renderText(title)}{' '}
-            {renderText(text)}
-          </li>
+      <ol class="timeline">
+        {pagedTimeline.items.value.map((entry) => (
+          <TimelineItem key={`${entry.kind} ${entry.id}`} entry={entry} people={people} />
         ))}
       </ol>
       <ShowMore list={pagedTimeline} />
@@ -165,7 +199,7 @@ export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incide
       <ProbableCauses symptom={{ incidentId: id }} />
       {isPermitted(addNoteCall) ? <NoteForm id={id} /> : null}
       {status === 'resolved' ? <PostmortemSection id={id} /> : null}
-      <IncidentTimeline id={id} />
+      <IncidentTimeline id={id} people={people} />
     </SidePanel>
   );
 };
