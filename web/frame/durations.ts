@@ -13,6 +13,7 @@ export const formatDuration = (
   formatNumber: (value: number) => string = (value) => String(Number(value.toPrecision(3))),
 ): string => {
   const value = Number(nanoseconds);
+  if (value === 0) return `${formatNumber(0)} s`;
   const [name, size] = units.find(([, unitSize]) => Math.abs(value) >= unitSize) ?? ['ns', 1];
   return `${formatNumber(value / size)} ${name}`;
 };

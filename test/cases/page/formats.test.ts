@@ -19,7 +19,7 @@ import {
 
 test('durations have three digits and the largest unit that fits', (t) => {
   const shown: readonly (readonly [nanoseconds: number | string, text: string])[] = [
-    [0, '0 ns'],
+    [0, '0 s'],
     [999, '999 ns'],
     [1_000, '1 µs'],
     ['12345678', '12.3 ms'],
