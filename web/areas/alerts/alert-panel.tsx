@@ -8,6 +8,7 @@ import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
+import { useNames } from '../../frame/people.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
@@ -99,6 +100,7 @@ const RuleContext = ({ alert, from }: { readonly alert: Alert; readonly from: st
 export const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
   const { reason, value, since, startedAt, evaluatedAt, staleSince, labels, annotations } = alert;
   const { acknowledged, origin } = alert;
+  const people = useNames();
   const from = useMemo(() => getContextStart(alert), [since, startedAt]);
   return (
     <>
@@ -112,8 +114,8 @@ export const AlertStatus = ({ alert }: { readonly alert: Alert }) => {
       )}
       {acknowledged === null ? null : (
         <p>
-          {renderText(acknowledged.by)} acknowledged this alert at {formatIsoTime(acknowledged.at)}.{' '}
-          {renderText(acknowledged.note)}
+          {renderText(people[acknowledged.by] ?? acknowledged.by)} acknowledged this alert at{' '}
+          {formatIsoTime(acknowledged.at)}. {renderText(acknowledged.note)}
         </p>
       )}
       {isPermitted(acknowledgeCall) ? (

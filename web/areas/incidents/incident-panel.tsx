@@ -159,6 +159,7 @@ export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incide
   const { id, title, summary, status, severity, services = [], tags = [], roles = [] } = incident;
   const [isEditing, setIsEditing] = useState(false);
   const people = useNames();
+  const toName = (userId: string | null): string | null => (userId === null ? null : (people[userId] ?? userId));
   return (
     <SidePanel label="Incident" title={title} onClose={onClose}>
       <p class="alert-state">
@@ -188,9 +189,9 @@ export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incide
       <Fields
         values={{
           acknowledged: formatIsoTime(incident.acknowledgedAt),
-          'acknowledged by': incident.acknowledgedBy,
+          'acknowledged by': toName(incident.acknowledgedBy),
           resolved: formatIsoTime(incident.resolvedAt),
-          'resolved by': incident.resolvedBy,
+          'resolved by': toName(incident.resolvedBy),
           'merged into': incident.mergedInto,
           tags: tags.join(', '),
           ...Object.fromEntries(roles.map(({ role, userId }) => [role, people[userId] ?? userId])),
