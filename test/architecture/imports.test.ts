@@ -155,7 +155,7 @@ const subjectsTable = new Map(
 const rules: Readonly<Record<string, (found: Import) => boolean>> = {
   'the page imports itself, types, and the parsers that it shares with the API': ({ file, own, target, typesAlone }) =>
     folder(file) !== 'web' || !own || folder(target) === 'web' || typesAlone || inThePage.includes(target),
-  'the page imports no package but preact, uplot, icons and what lays out long lists': ({
+  'the page imports no package but preact, uplot, icons, the PromQL editor and what lays out long lists': ({
     file,
     own,
     target,
@@ -166,7 +166,8 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     typesAlone ||
     !/^[@a-z]/.test(target) ||
     buildsThePage.includes(file) ||
-    ['preact', '@preact/signals', '@tanstack/virtual-core', 'lucide', 'uplot'].includes(target),
+    ['preact', '@preact/signals', '@tanstack/virtual-core', 'lucide', 'uplot'].includes(target) ||
+    (file === 'web/editors/promql-editor.ts' && /^@(?:codemirror|lezer|prometheus-io)\//.test(target)),
   'what the page shares with the API imports types, and what else is shared': ({ file, target, typesAlone }) =>
     !inThePage.includes(file) || typesAlone || inThePage.includes(target),
   'the page is imported through its index.ts, by the API': ({ file, own, target }) =>

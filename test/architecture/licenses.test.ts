@@ -2,15 +2,18 @@ import test from 'ava';
 import { listLicenses } from './licenses.ts';
 
 /** Licences under which an image may contain a package. */
-const shippedLicenses = new Set(['MIT', 'MIT-0', 'Apache-2.0', 'ISC', 'BSD-2-Clause', 'BSD-3-Clause', '0BSD']);
-/** Licences of packages that only development needs. */
-const developmentLicenses = new Set([
-  ...shippedLicenses,
-  'MIT OR Apache-2.0',
-  '(MIT OR CC0-1.0)',
+const shippedLicenses = new Set([
+  'MIT',
+  'MIT-0',
+  'Apache-2.0',
+  'ISC',
+  'BSD-2-Clause',
+  'BSD-3-Clause',
+  '0BSD',
   'BlueOak-1.0.0',
-  'MPL-2.0',
 ]);
+/** Licences of packages that only development needs. */
+const developmentLicenses = new Set([...shippedLicenses, 'MIT OR Apache-2.0', '(MIT OR CC0-1.0)', 'MPL-2.0']);
 /** Packages that declare no licence in the registry, with the licence in their repository. */
 const undeclaredLicenses: Readonly<Record<string, string>> = {
   '@kafkajs/confluent-schema-registry': 'MIT',

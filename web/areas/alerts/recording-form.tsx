@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, NumberInput, PairsInput, TextInput } from '../../editors/inputs.tsx';
+import { PromqlField } from '../../editors/promql-field.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import {
   createRecordingGroupCall,
@@ -56,14 +57,12 @@ const RuleFields = ({
         onChange={(record) => onChange({ ...rule, record })}
       />
       <Field label="PromQL expression" problem={findRuleProblem('expression')}>
-        <textarea
+        <PromqlField
+          label="PromQL expression"
           rows={3}
-          maxLength={16_384}
-          spellcheck={false}
           value={rule.expression}
-          placeholder="sum by (job) (rate(http_requests_total[5m]))"
-          aria-invalid={findRuleProblem('expression') !== undefined}
-          onInput={({ currentTarget }) => onChange({ ...rule, expression: currentTarget.value })}
+          isInvalid={findRuleProblem('expression') !== undefined}
+          onChange={(expression) => onChange({ ...rule, expression })}
         />
       </Field>
       <PairsInput

@@ -15,6 +15,7 @@ import {
 import {
   Checkbox,
   Choice,
+  DeferredPromqlField,
   DeferredTextInput,
   type FieldsProps,
   ListField,
@@ -53,14 +54,24 @@ const TextFields = ({
   <>
     {textFields.map(([field, label, placeholder, required]) => (
       <Field key={field} label={label} problem={findProblem(field)}>
-        <DeferredTextInput
-          value={String((variable as Readonly<Record<string, unknown>>)[field] ?? '')}
-          isInvalid={findProblem(field) !== undefined}
-          placeholder={placeholder}
-          onChange={(text) =>
-            onChange(withFields(variable, { [field]: text === '' && required === undefined ? undefined : text }))
-          }
-        />
+        {field === 'expression' ? (
+          <DeferredPromqlField
+            label={label}
+            value={String((variable as Readonly<Record<string, unknown>>)[field] ?? '')}
+            isInvalid={findProblem(field) !== undefined}
+            placeholder={placeholder}
+            onChange={(text) => onChange(withFields(variable, { [field]: text }))}
+          />
+        ) : (
+          <DeferredTextInput
+            value={String((variable as Readonly<Record<string, unknown>>)[field] ?? '')}
+            isInvalid={findProblem(field) !== undefined}
+            placeholder={placeholder}
+            onChange={(text) =>
+              onChange(withFields(variable, { [field]: text === '' && required === undefined ? undefined : text }))
+            }
+          />
+        )}
       </Field>
     ))}
   </>

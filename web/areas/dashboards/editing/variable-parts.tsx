@@ -1,6 +1,7 @@
 /** Building blocks of variable fields: texts, lists and choices, each with the errors of the API */
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../../../editors/field.tsx';
+import { PromqlField } from '../../../editors/promql-field.tsx';
 import type { DashboardContext } from '../board.ts';
 import type { Variable } from '../calls.ts';
 import { isWritable, type LineFormat } from './variable-kinds.ts';
@@ -55,6 +56,29 @@ export const DeferredTextInput = ({
         onChange(currentTarget.value)
       }
     />
+  );
+};
+
+/** A PromQL field whose expression is applied when it loses focus. */
+export const DeferredPromqlField = ({
+  label,
+  value,
+  isInvalid,
+  placeholder,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly isInvalid: boolean;
+  readonly placeholder: string;
+  readonly onChange: (expression: string) => void;
+}) => {
+  const [draft, setDraft] = useState(value);
+  useEffect(() => setDraft(value), [value]);
+  return (
+    <div onFocusOut={() => (draft === value ? undefined : onChange(draft))}>
+      <PromqlField label={label} value={draft} isInvalid={isInvalid} placeholder={placeholder} onChange={setDraft} />
+    </div>
   );
 };
 
