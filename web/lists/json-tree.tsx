@@ -1,4 +1,5 @@
 /** JSON value as a tree; large objects and lists are displayed page by page */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { renderText } from '../frame/shown-text.tsx';
 import { LongText } from './long-text.tsx';
@@ -25,6 +26,9 @@ export const parseTree = (value: unknown): object | undefined => {
   }
 };
 
+/** Returns actions for a value. The path has the keys of objects: the items of an array have the path of the array. */
+export type RenderLeafActions = (path: readonly string[], value: unknown) => ComponentChildren;
+
 const Leaf = ({ value }: { readonly value: unknown }) => (
   <span class={`json-${value === null ? 'null' : typeof value}`}>
     <LongText text={typeof value === 'string' ? JSON.stringify(value) : String(value)} />
@@ -35,7 +39,17 @@ const Leaf = ({ value }: { readonly value: unknown }) => (
 const formatSize = (value: object): string =>
   Array.isArray(value) ? `[${value.length}]` : `{${Object.keys(value).length}}`;
 
-const TreeItems = ({ tree, depth }: { readonly tree: object; readonly depth: number }) => {
+const TreeItems = ({
+  tree,
+  path,
+  depth,
+  renderActions,
+}: {
+  readonly tree: object;
+  readonly path: readonly string[];
+  readonly depth: number;
+  readonly renderActions: RenderLeafActions | undefined;
+}) => {
   const [shownCount, setShownCount] = useState(pageSize);
   const entries = Object.entries(tree);
   const descendantCount = entries
@@ -43,20 +57,28 @@ const TreeItems = ({ tree, depth }: { readonly tree: object; readonly depth: num
     .reduce((sum, [, value]) => sum + (isTree(value) ? Object.keys(value).length : 0), 0);
   return (
     <ul class="json">
-      {entries.slice(0, shownCount).map(([name, value]) => (
-        <li key={name}>
-          {isTree(value) ? (
-            <Branch
-              name={name}
-              value={value}
-              depth={depth}
-              isInitiallyOpen={depth < 1 && descendantCount <= maxInitialDescendants}
-            />
-          ) : (
-            <NamedLeaf name={name} value={value} />
-          )}
-        </li>
-      ))}
+      {entries.slice(0, shownCount).map(([name, value]) => {
+        const childPath = Array.isArray(tree) ? path : [...path, name];
+        return (
+          <li key={name}>
+            {isTree(value) ? (
+              <Branch
+                name={name}
+                value={value}
+                path={childPath}
+                depth={depth}
+                isInitiallyOpen={depth < 1 && descendantCount <= maxInitialDescendants}
+                renderActions={renderActions}
+              />
+            ) : (
+              <>
+                <span class="soft">{renderText(name)}:</span> <Leaf value={value} />
+                {renderActions?.(childPath, value)}
+              </>
+            )}
+          </li>
+        );
+      })}
       {entries.length > shownCount ? (
         <li>
           <button type="button" class="mini" onClick={() => setShownCount(shownCount + pageSize)}>
@@ -68,21 +90,19 @@ const TreeItems = ({ tree, depth }: { readonly tree: object; readonly depth: num
   );
 };
 
-const NamedLeaf = ({ name, value }: { readonly name: string; readonly value: unknown }) => (
-  <>
-    <span class="soft">{renderText(name)}:</span> <Leaf value={value} />
-  </>
-);
-
 const Branch = ({
   name,
   value,
+  path,
   depth,
   isInitiallyOpen,
+  renderActions,
 }: {
   readonly name: string;
   readonly value: object;
+  readonly path: readonly string[];
   readonly depth: number;
+  readonly renderActions: RenderLeafActions | undefined;
   /** Whether the branch is initially open */
   readonly isInitiallyOpen: boolean;
 }) => {
@@ -92,9 +112,15 @@ const Branch = ({
       <summary>
         {renderText(name)} <span class="soft">{formatSize(value)}</span>
       </summary>
-      {isOpen ? <TreeItems tree={value} depth={depth + 1} /> : null}
+      {isOpen ? <TreeItems tree={value} path={path} depth={depth + 1} renderActions={renderActions} /> : null}
     </details>
   );
 };
 
-export const JsonTree = ({ tree }: { readonly tree: object }) => <TreeItems tree={tree} depth={0} />;
+export const JsonTree = ({
+  tree,
+  renderActions,
+}: {
+  readonly tree: object;
+  readonly renderActions?: RenderLeafActions;
+}) => <TreeItems tree={tree} path={[]} depth={0} renderActions={renderActions} />;

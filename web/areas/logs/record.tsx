@@ -1,13 +1,16 @@
 /** Side panel of a record: every field. A click on a value filters. */
+import { Minus, Plus } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
+import { IconButton } from '../../components/button.tsx';
+import { CopyButton } from '../../components/copy-button.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
 import { Link } from '../../frame/link.tsx';
 import { renderText, toText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
-import { JsonTree, parseTree } from '../../lists/json-tree.tsx';
+import { JsonTree, parseTree, type RenderLeafActions } from '../../lists/json-tree.tsx';
 import { LongText } from '../../lists/long-text.tsx';
 import { ManyFields } from '../../lists/many-fields.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -29,13 +32,55 @@ import {
   view,
 } from './log-search.ts';
 
+const maxFilterLength = 1_000;
+
+/** Whether a search can find a value: texts that are not too long, numbers and booleans */
+const isSearchable = (value: unknown): boolean =>
+  typeof value === 'string' ? value.length <= maxFilterLength : typeof value === 'number' || typeof value === 'boolean';
+
+const createFilterHandler =
+  (name: string, value: unknown, { isExcluded }: { readonly isExcluded: boolean }) =>
+  (): void =>
+    changeSearch(addCondition(search.peek(), name, toText(value), { isExcluded }));
+
+/** Returns the actions for the values of a tree; the search has their path below the name of the field. */
+const createTreeActions =
+  (field: string): RenderLeafActions =>
+  (path, value) => {
+    const name = [field, ...path].join('.');
+    const label = markHiddenCharacters(name.replace(/^attribute\./, ''));
+    return (
+      <span class="leaf-actions">
+        {isSearchable(value) ? (
+          <>
+            <IconButton
+              label={`Add ${label} to the query`}
+              icon={Plus}
+              onClick={createFilterHandler(name, value, { isExcluded: false })}
+            />
+            <IconButton
+              label={`Exclude this ${label}`}
+              icon={Minus}
+              onClick={createFilterHandler(name, value, { isExcluded: true })}
+            />
+          </>
+        ) : null}
+        <CopyButton label={`Copy ${label}`} text={toText(value)} isIcon={true} />
+      </span>
+    );
+  };
+
 const RecordBody = ({ body }: { readonly body: unknown }) => {
   const [isShownAsText, setIsShownAsText] = useState(false);
   const tree = parseTree(body);
   return (
     <>
       <ScrollRegion class="body" label="Body">
-        {tree === undefined || isShownAsText ? <LongText text={toText(body)} lines /> : <JsonTree tree={tree} />}
+        {tree === undefined || isShownAsText ? (
+          <LongText text={toText(body)} lines />
+        ) : (
+          <JsonTree tree={tree} renderActions={createTreeActions('body')} />
+        )}
       </ScrollRegion>
       {tree === undefined ? null : (
         <button type="button" class="mini" onClick={() => setIsShownAsText(!isShownAsText)}>
@@ -50,29 +95,35 @@ const FieldValueActions = ({ name, value }: { readonly name: string; readonly va
   const tree = parseTree(value);
   const text = toText(value);
   const plainName = markHiddenCharacters(name.replace(/^attribute\./, ''));
-  const createFilterHandler = (isExcluded: boolean) => (): void =>
-    changeSearch(addCondition(search.peek(), name, text, { isExcluded }));
+  const canFilter = tree === undefined && text.length <= maxFilterLength;
   return (
     <dd>
-      {tree === undefined && text.length <= 1_000 ? (
+      {canFilter ? (
         <button
           type="button"
           class="value"
           title="Show only records with this value"
-          onClick={createFilterHandler(false)}
+          onClick={createFilterHandler(name, text, { isExcluded: false })}
         >
           {renderText(text)}
         </button>
       ) : (
-        <div>{tree === undefined ? <LongText text={text} lines /> : <JsonTree tree={tree} />}</div>
+        <div>
+          {tree === undefined ? (
+            <LongText text={text} lines />
+          ) : (
+            // JSON in a text has no paths to search by.
+            <JsonTree tree={tree} {...(typeof value === 'string' ? {} : { renderActions: createTreeActions(name) })} />
+          )}
+        </div>
       )}
       <span class="minis">
-        {tree === undefined && text.length <= 1_000 ? (
+        {canFilter ? (
           <button
             type="button"
             class="mini"
             aria-label={`Exclude records with this ${plainName}`}
-            onClick={createFilterHandler(true)}
+            onClick={createFilterHandler(name, text, { isExcluded: true })}
           >
             exclude
           </button>
@@ -104,6 +155,7 @@ const FieldValueActions = ({ name, value }: { readonly name: string; readonly va
         >
           group
         </button>
+        <CopyButton label={`Copy ${plainName}`} text={text} isIcon={true} />
       </span>
     </dd>
   );
@@ -140,6 +192,9 @@ const RecordLinks = ({ record }: { readonly record: LogRecord }) => (
         <Link url={toArea('/logs', { pattern: record.patternId })}>Similar logs</Link>
       </li>
     )}
+    <li>
+      <CopyButton label="Copy as JSON" text={JSON.stringify(record, null, 2)} />
+    </li>
   </ul>
 );
 
