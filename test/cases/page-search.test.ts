@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
-import { insertSuggestion, parseInput } from '../../web/search/completion.ts';
+import { insertSuggestion, nameFormat, nameListFormat, parseInput } from '../../web/search/completion.ts';
 import { findSearchProblem } from '../../web/search/problem.ts';
 
 const reference = readFileSync(new URL('../../queries/search/README.md', import.meta.url), 'utf8');
@@ -58,3 +58,21 @@ for (const [marked, typed, chosen, becomes] of cases)
     const next = insertSuggestion(text, found, chosen);
     t.is(`${next.text.slice(0, next.caret)}|${next.text.slice(next.caret)}`, becomes ?? '');
   });
+
+test('in a list of names, a suggestion replaces the name at the caret', (t) => {
+  for (const [marked, prefix, becomes] of [
+    ['ser|', 'ser', 'service|'],
+    ['host.name, |', '', 'host.name, service|'],
+    ['host.name, se|r , zone', 'se', 'host.name, service| , zone'],
+  ] as const) {
+    const caret = marked.indexOf('|');
+    const text = marked.replace('|', '');
+    const typed = nameListFormat.parse(text, caret);
+    if (typed === undefined) throw new Error(marked);
+    t.is(typed.prefix, prefix, marked);
+    const next = nameListFormat.insert(text, typed, 'service');
+    t.is(`${next.text.slice(0, next.caret)}|${next.text.slice(next.caret)}`, becomes);
+  }
+  const typed = nameFormat.parse('old name', 3);
+  t.is(typed === undefined ? '' : nameFormat.insert('old name', typed, 'new').text, 'new');
+});

@@ -95,7 +95,7 @@ declare(
     const values = page.getByRole('region', { name: 'Facets' });
     await values.getByRole('button', { name: '/pay', exact: true }).waitFor();
     const { body } = await harness.request('GET', '/api/logs/fields/http.route/values?from=now-1h');
-    const shown = await values.locator('li').allTextContents();
+    const shown = await values.locator('.facet li').allTextContents();
     t.deepEqual(
       shown,
       body.items.map(({ value, records }: { value: string; records: number }) => `${value}${records}−`),
@@ -103,6 +103,12 @@ declare(
     const { body: counted } = await harness.request('GET', '/api/logs/histogram?from=now-1h&groupBy=http.route');
     for (const { value, records } of counted.series)
       await page.locator('.legend', { hasText: `${value} ${records}` }).waitFor();
+    await values.getByRole('searchbox', { name: 'Search fields' }).fill('order id');
+    const fields = values.getByRole('region', { name: 'Fields' }).locator('li');
+    await fields.nth(1).waitFor({ state: 'detached' });
+    t.deepEqual(await fields.allTextContents(), [`order id${count}`]);
+    await fields.getByRole('button').click();
+    await page.locator('.facet', { hasText: 'order id' }).waitFor();
     await holdsAsAView(t, tab, '.facet li >> nth=0');
     await values.getByRole('button', { name: 'Exclude /pay' }).click();
     await page.locator('#count', { hasText: '200' }).waitFor();
@@ -141,6 +147,10 @@ declare('columns, wrapping and a JSON tree are in the URL, for every field name'
   await record.locator('.body .json .json summary').click();
   await record.locator('.body', { hasText: '"<b>cup</b>"' }).waitFor();
   await holdsAsAView(t, tab, '.extent .row >> nth=0');
+  await record.getByRole('button', { name: 'Add body.order.id to the query' }).click();
+  await page.locator('#count', { hasText: /^1\b/ }).waitFor();
+  t.is(await page.locator('#search').inputValue(), 'body.order.id:"5"');
+  t.deepEqual(tab.complaints, []);
 });
 
 declare('the context of a record shows records of the same sender, within the list', async (t) => {

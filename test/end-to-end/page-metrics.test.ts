@@ -83,6 +83,15 @@ declare('a metric of the catalogue has a chart with a series for each service an
     (await page.locator('.plot').getAttribute('aria-label')) ?? '',
     /^queue.size, average: 2 series, from 100 KiB to 300 KiB\.$/,
   );
+  await page.getByLabel('Filter').fill('service:ca');
+  await page.getByRole('option', { name: /^cart/ }).waitFor();
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await page.locator('.plot[aria-label*="average: 1 series"]').waitFor();
+  await page.getByLabel('Filter').fill('');
+  await page.keyboard.press('Enter');
+  await page.locator('.plot[aria-label*="average: 2 series"]').waitFor();
   await page.getByText('Data table', { exact: true }).click();
   const rows = page.getByRole('region', { name: /^Data of / }).getByRole('row');
   await rows.nth(1).waitFor();
@@ -146,24 +155,40 @@ declare('exemplars of a metric link to their traces', async (t) => {
   t.deepEqual(tab.complaints, []);
 });
 
-declare('PromQL has a chart, and a syntax error shows the message of the API at its field', async (t) => {
-  const tab = await chromium.open();
-  const { page } = tab;
-  const expression = 'sum by (job) (increase(orders_total[5m]))';
-  await signedInAt(tab, harness.url, at('/explore-metrics', { promql: expression }));
-  await page.locator('.legend-entry').nth(1).waitFor();
-  const { series } = await query({ kind: 'promql', expression });
-  t.is(await page.locator('.legend-entry').count(), series.length);
-  await page.locator('#promql').fill('sum by (job (orders_total)');
-  await page.keyboard.press('Enter');
-  const problem = page.locator('#promql-problem', { hasText: /./ });
-  await problem.waitFor();
-  const { body } = await harness.request('POST', '/api/metrics/query', {
-    body: { ...range, queries: { a: { kind: 'promql', expression: 'sum by (job (orders_total)' } } },
-  });
-  t.is(await problem.textContent(), body.details[0].message);
-  await holdsAsAView(t, tab, '#promql-problem');
-});
+declare(
+  'PromQL has a chart, completion of names and values, and an error at its place with the message of the API',
+  async (t) => {
+    const tab = await chromium.open();
+    const { page } = tab;
+    const expression = 'sum by (job) (increase(orders_total[5m]))';
+    await signedInAt(tab, harness.url, at('/explore-metrics', { promql: expression }));
+    await page.locator('.legend-entry').nth(1).waitFor();
+    const { series } = await query({ kind: 'promql', expression });
+    t.is(await page.locator('.legend-entry').count(), series.length);
+    const editor = page.locator('.promql-editor #promql');
+    await editor.fill('max(orders_');
+    await page.getByRole('option', { name: /^orders_total/ }).click();
+    await page.keyboard.type('{job="<');
+    await page.getByRole('option', { name: '<b>mail</b>' }).click();
+    await page.keyboard.press('End');
+    await page.keyboard.type(')');
+    t.is(await editor.textContent(), 'max(orders_total{job="<b>mail</b>"})');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.legend-entry').nth(1).waitFor({ state: 'detached' });
+    await page.keyboard.press('Escape');
+    t.false(await editor.evaluate((node) => node.matches(':focus')));
+    await page.locator('#promql').fill('sum by (job (orders_total)');
+    await page.keyboard.press('Enter');
+    const problem = page.locator('#promql-problem', { hasText: /./ });
+    await problem.waitFor();
+    const { body } = await harness.request('POST', '/api/metrics/query', {
+      body: { ...range, queries: { a: { kind: 'promql', expression: 'sum by (job (orders_total)' } } },
+    });
+    t.is(await problem.textContent(), body.details[0].message);
+    await page.locator('.cm-lintRange-error').first().waitFor();
+    await holdsAsAView(t, tab, '#promql-problem');
+  },
+);
 
 declare('a metric query becomes a rule that compares the same values', async (t) => {
   const tab = await chromium.open();

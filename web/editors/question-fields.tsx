@@ -2,8 +2,15 @@
 import { useState } from 'preact/hooks';
 import type { Query } from '../../queries/query.ts';
 import { renderText } from '../frame/shown-text.tsx';
+import { nameFormat, nameListFormat, searchFormat } from '../search/completion.ts';
 import { findSearchProblem } from '../search/problem.ts';
-import { FieldProblem } from './field.tsx';
+import { suggestLogFields } from '../search/suggest-log-fields.ts';
+import { createLabelSuggest, suggestMetricNames } from '../search/suggest-metrics.ts';
+import { suggestSpanFields } from '../search/suggest-span-fields.ts';
+import { SuggestedField } from '../search/suggested-input.tsx';
+import type { Suggest } from '../search/suggestions.ts';
+import { Field, FieldProblem } from './field.tsx';
+import { PromqlField } from './promql-field.tsx';
 import {
   aggregationTitles,
   isAggregationFunction,
@@ -70,6 +77,12 @@ const JsonQueryField = ({
   );
 };
 
+/** Returns the suggestions for names and values of the data that a kind of query reads. */
+const suggestByKind = (kind: QueryKind, { text }: QueryParams): Suggest => {
+  if (kind === 'metric') return createLabelSuggest(text);
+  return kind.endsWith('traces') ? suggestSpanFields : suggestLogFields;
+};
+
 interface QueryFieldsProps {
   readonly kind: QueryKind;
   readonly params: QueryParams;
@@ -91,16 +104,14 @@ const AggregationFields = ({ kind, params, changeParams }: QueryFieldsProps) => 
             <Options of={aggregationTitles} />
           </select>
         </label>
-        <label>
-          Field{' '}
-          <input
-            value={params.field}
-            maxLength={512}
-            autocomplete="off"
-            spellcheck={false}
-            onInput={({ currentTarget }) => changeParams({ field: currentTarget.value.trim() })}
-          />
-        </label>
+        <SuggestedField
+          label="Field"
+          value={params.field}
+          format={nameFormat}
+          suggest={suggestByKind(kind, params)}
+          maxLength={512}
+          onChange={(field) => changeParams({ field: field.trim() })}
+        />
       </>
     ) : null}
     {kind === 'metric' ? (
@@ -116,17 +127,30 @@ const AggregationFields = ({ kind, params, changeParams }: QueryFieldsProps) => 
         </select>
       </label>
     ) : null}
-    {kind === 'promql' || recordKinds.includes(kind) ? null : (
-      <label>
-        Group by{' '}
-        <input
-          defaultValue={params.groupBy.join(', ')}
-          placeholder="service"
-          autocomplete="off"
-          spellcheck={false}
-          onChange={({ currentTarget }) => changeParams({ groupBy: parseNames(currentTarget.value) })}
+    {kind === 'metric' ? (
+      <>
+        <SuggestedField
+          label="Filter"
+          value={params.filter}
+          format={searchFormat}
+          suggest={createLabelSuggest(params.text)}
+          placeholder="service:cart"
+          isInvalid={findSearchProblem(params.filter, 'metrics') !== undefined}
+          onChange={(filter) => changeParams({ filter })}
         />
-      </label>
+        <FieldProblem message={findSearchProblem(params.filter, 'metrics')} />
+      </>
+    ) : null}
+    {kind === 'promql' || recordKinds.includes(kind) ? null : (
+      <SuggestedField
+        label="Group by"
+        value={params.groupBy.join(', ')}
+        format={nameListFormat}
+        suggest={suggestByKind(kind, params)}
+        placeholder="service"
+        maxLength={4096}
+        onCommit={(text) => changeParams({ groupBy: parseNames(text) })}
+      />
     )}
   </>
 );
@@ -145,22 +169,32 @@ const TextField = ({
 }: QueryFieldsProps & { readonly problem: string | undefined; readonly id: string }) => {
   const [label, placeholder] = textFieldLabels[kind] ?? ['Search', 'service:cart severity:error'];
   const displayedProblem = localProblem(kind, params.text) ?? problem;
+  if (kind === 'promql')
+    return (
+      <Field label={label} problem={problem}>
+        <PromqlField
+          label={label}
+          value={params.text}
+          isInvalid={problem !== undefined}
+          placeholder={placeholder}
+          onChange={(text) => changeParams({ text })}
+        />
+      </Field>
+    );
   return (
     <>
-      <label>
-        {label}{' '}
-        <textarea
-          key={kind}
-          rows={2}
-          maxLength={16_384}
-          spellcheck={false}
-          value={params.text}
-          placeholder={placeholder}
-          aria-invalid={displayedProblem !== undefined}
-          aria-describedby={id}
-          onInput={({ currentTarget }) => changeParams({ text: currentTarget.value })}
-        />
-      </label>
+      <SuggestedField
+        key={kind}
+        label={label}
+        maxLength={16_384}
+        value={params.text.replaceAll('\n', ' ')}
+        format={kind === 'metric' ? nameFormat : searchFormat}
+        suggest={kind === 'metric' ? suggestMetricNames : suggestByKind(kind, params)}
+        placeholder={placeholder}
+        isInvalid={displayedProblem !== undefined}
+        describedBy={id}
+        onChange={(text) => changeParams({ text })}
+      />
       <p class="problem-text" id={id} role="alert">
         {displayedProblem === undefined ? '' : renderText(displayedProblem)}
       </p>

@@ -58,6 +58,8 @@ export interface QueryParams {
   readonly aggregation: AggregationFunction;
   readonly field: string;
   readonly overTime: TimeAggregation;
+  /** Condition on the labels of a metric */
+  readonly filter: string;
 }
 
 const toMeasure = ({ aggregation, field }: QueryParams): object =>
@@ -67,7 +69,7 @@ const toMeasure = ({ aggregation, field }: QueryParams): object =>
 
 /** Builds the query from its parameters; `undefined` for JSON. The API fills in omitted fields. */
 export const toQuery = (kind: QueryKind, written: QueryParams, previousQuery?: Query): Query | undefined => {
-  const { text, groupBy, overTime } = written;
+  const { text, groupBy, overTime, filter } = written;
   const projectId = previousQuery !== undefined && 'projectId' in previousQuery ? previousQuery.projectId : undefined;
   const scope = { ...(projectId === undefined ? {} : { projectId }) };
   const records = { ...scope, ...(text === '' ? {} : { search: text }) };
@@ -81,6 +83,7 @@ export const toQuery = (kind: QueryKind, written: QueryParams, previousQuery?: Q
       across: isRate ? 'sum' : 'avg',
       groupBy,
       ...scope,
+      ...(filter === '' ? {} : { search: filter }),
       ...(overTime === 'quantile' ? { quantile: 0.95 } : {}),
     },
     'count logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [{ function: 'count' }], groupBy },
@@ -125,9 +128,10 @@ const parsers: { readonly [Kind in Query['kind']]?: (query: QueryOf<Kind>) => Pa
     kind: 'promql',
     text: expression,
   }),
-  metric: ({ metric, search, quantile = 0.95, overTime, groupBy }) => ({
-    kind: search === undefined && quantile === 0.95 ? 'metric' : 'json',
+  metric: ({ metric, search = '', quantile = 0.95, overTime, groupBy }) => ({
+    kind: quantile === 0.95 ? 'metric' : 'json',
     text: metric,
+    filter: search,
     overTime,
     groupBy: toList(groupBy),
   }),
@@ -154,13 +158,21 @@ export const toQueryKind = (query: Query | undefined): QueryKind => parseQuery(q
 
 /** Returns the parameters of a query. */
 export const toQueryParams = (query: Query | undefined): QueryParams => {
-  const { text = '', groupBy = [], aggregation = 'p95', field = 'duration', overTime = 'avg' } = parseQuery(query);
+  const {
+    text = '',
+    groupBy = [],
+    aggregation = 'p95',
+    field = 'duration',
+    overTime = 'avg',
+    filter = '',
+  } = parseQuery(query);
   return {
     text,
     groupBy,
     aggregation,
     field,
     overTime,
+    filter,
   };
 };
 

@@ -50,10 +50,10 @@ const linksByKind: { readonly [Kind in Query['kind']]: KindLinks<Extract<Query, 
     canAlert: true,
   },
   metric: {
-    getArea: ({ metric, overTime, groupBy = [], projectId = '' }) => ({
+    getArea: ({ metric, search = '', overTime, groupBy = [], projectId = '' }) => ({
       title: 'In metrics',
       path: '/explore-metrics',
-      parameters: { metric, over: overTime, by: groupBy.join(', '), project: projectId },
+      parameters: { metric, filter: search, over: overTime, by: groupBy.join(', '), project: projectId },
     }),
     canAlert: true,
   },

@@ -8,11 +8,14 @@ export const SearchForm = ({
   label,
   problem,
   onSubmit,
+  actions,
   children,
 }: {
   readonly label: string;
   readonly problem: string | undefined;
   readonly onSubmit: () => void;
+  /** Content after the search button */
+  readonly actions?: ComponentChildren;
   readonly children: ComponentChildren;
 }) => (
   <search>
@@ -26,6 +29,7 @@ export const SearchForm = ({
       <label for="search">{label}</label>
       {children}
       <button type="submit">Search</button>
+      {actions}
       <p class="problem-text" id="search-problem" role="alert">
         {problem === undefined ? '' : renderText(problem)}
       </p>

@@ -1,4 +1,4 @@
-/** Completion of a search: finds the field name or value before the cursor, and inserts suggestions */
+/** Completion of searches, names and lists of names: finds what is typed before the cursor, and inserts suggestions */
 import { quote, quoteFieldName } from '../frame/conditions.ts';
 
 /** Range of the text that a suggestion replaces */
@@ -60,4 +60,44 @@ export const insertSuggestion = (
       ? `${quoteFieldName(suggestion)}:`
       : `${quoteIfNeeded(suggestion)}${after.startsWith(' ') ? '' : ' '}`;
   return { text: text.slice(0, input.from) + inserted + after, caret: input.from + inserted.length };
+};
+
+/** What an input contains: where a suggestion applies, and the text after it is inserted */
+export interface InputFormat {
+  /** Whether another suggestion may follow an inserted one, as values follow the name of a field */
+  readonly isSequence: boolean;
+  parse(text: string, caret: number): CompletionInput | undefined;
+  insert(text: string, input: CompletionInput, suggestion: string): { readonly text: string; readonly caret: number };
+}
+
+/** A search of logs, spans or series */
+export const searchFormat: InputFormat = {
+  isSequence: true,
+  parse: parseInput,
+  insert: insertSuggestion,
+};
+
+const insertVerbatim: InputFormat['insert'] = (text, input, suggestion) => ({
+  text: text.slice(0, input.from) + suggestion + text.slice(input.to),
+  caret: input.from + suggestion.length,
+});
+
+/** One name or value, which is the whole text */
+export const nameFormat: InputFormat = {
+  isSequence: false,
+  parse: (text) => ({ kind: 'name', prefix: text.trim(), from: 0, to: text.length }),
+  insert: insertVerbatim,
+};
+
+/** Names separated by commas */
+export const nameListFormat: InputFormat = {
+  isSequence: false,
+  parse(text, caret) {
+    const start = text.lastIndexOf(',', caret - 1) + 1;
+    const nextComma = text.indexOf(',', caret);
+    const prefix = text.slice(caret === 0 ? 0 : start, caret).trimStart();
+    const rest = text.slice(caret, nextComma < 0 ? text.length : nextComma);
+    return { kind: 'name', prefix, from: caret - prefix.length, to: caret + rest.trimEnd().length };
+  },
+  insert: insertVerbatim,
 };

@@ -1,9 +1,9 @@
 /** Validates a search before it is sent; the messages are those of the API */
 import { QueryError } from '../../queries/errors.ts';
 import { parseSearchText, type SearchContext } from '../../queries/search/parser.ts';
-import { logFields, spanFields } from '../../schemas/fields.ts';
+import { logFields, seriesFields, spanFields } from '../../schemas/fields.ts';
 
-export type SearchableSignal = 'logs' | 'traces';
+export type SearchableSignal = 'logs' | 'traces' | 'metrics';
 
 /** Accepts any regular expression, because only the API can parse RE2. */
 const parseRegex = (source: string) => ({ source, test: () => false, instructions: 0 });
@@ -11,6 +11,7 @@ const parseRegex = (source: string) => ({ source, test: () => false, instruction
 const contexts: Readonly<Record<SearchableSignal, SearchContext>> = {
   logs: { fields: logFields, parseRegex },
   traces: { fields: spanFields, parts: ['events', 'links'], parseRegex },
+  metrics: { fields: seriesFields, parseRegex },
 };
 
 /** Returns the names of fields that every record has. */

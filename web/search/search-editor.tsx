@@ -1,10 +1,12 @@
 /** Search input with suggestions for field names and values, and validation while the user types */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { SearchForm } from '../frame/search.tsx';
-import { renderText } from '../frame/shown-text.tsx';
-import { insertSuggestion } from './completion.ts';
+import { searchFormat } from './completion.ts';
 import { findSearchProblem, type SearchableSignal } from './problem.ts';
-import { type Suggest, type SuggestionList, useSuggestions } from './suggestions.ts';
+import { recordQuery } from './query-history.ts';
+import { QueryHistoryMenu } from './query-history-menu.tsx';
+import { SuggestedInput } from './suggested-input.tsx';
+import type { Suggest } from './suggestions.ts';
 
 const problemDelayMs = 600;
 
@@ -27,36 +29,6 @@ const useSearchProblem = (
   };
 };
 
-const Options = ({
-  suggestionList: { items, input },
-  activeIndex,
-  onSelect,
-}: {
-  readonly suggestionList: SuggestionList;
-  readonly activeIndex: number;
-  readonly onSelect: (text: string) => void;
-}) => (
-  <div role="listbox" id="search-options" class="options" aria-label={input.kind === 'name' ? 'Fields' : 'Values'}>
-    {items.map(({ text, note }, index) => (
-      <div
-        key={text}
-        id={`search-option-${index}`}
-        role="option"
-        tabIndex={-1}
-        aria-selected={index === activeIndex}
-        // Prevents the input from losing the focus.
-        onPointerDown={(event) => {
-          event.preventDefault();
-          onSelect(text);
-        }}
-      >
-        <bdi>{text === '' ? '(empty)' : renderText(text)}</bdi>
-        {note === undefined ? null : <span class="soft">{note}</span>}
-      </div>
-    ))}
-  </div>
-);
-
 export const SearchEditor = ({
   label,
   placeholder,
@@ -71,62 +43,34 @@ export const SearchEditor = ({
   readonly value: string;
   /** Error of the API */
   readonly problem: string | undefined;
-  readonly signal: SearchableSignal;
+  readonly signal: 'logs' | 'traces';
   readonly suggest: Suggest;
   readonly onSearch: (text: string) => void;
 }) => {
   const [searchText, setSearchText] = useState(value);
-  const inputElement = useRef<HTMLInputElement>(null);
-  const { suggested, active, open, close, handleKeyDown } = useSuggestions(suggest);
   const { problem, setLocalProblem } = useSearchProblem(searchText, signal, { value, problem: apiProblem });
-  const select = (text: string): void => {
-    if (suggested === undefined || inputElement.current === null) return;
-    const { text: newText, caret } = insertSuggestion(searchText, suggested.input, text);
-    inputElement.current.value = newText;
-    inputElement.current.setSelectionRange(caret, caret);
-    setSearchText(newText);
-    // After a name, suggests its values.
-    open(newText, caret);
-  };
+  useEffect(() => {
+    if (findSearchProblem(value, signal) === undefined)
+      recordQuery(signal, { title: value.trim(), parameters: { search: value.trim(), record: '', pattern: '' } });
+  }, [value]);
   const submit = (): void => {
-    close();
     const newProblem = findSearchProblem(searchText, signal);
     if (newProblem === undefined) onSearch(searchText);
     else setLocalProblem(newProblem);
   };
   return (
-    <SearchForm label={label} problem={problem} onSubmit={submit}>
-      <div class="combobox">
-        <input
-          ref={inputElement}
-          id="search"
-          data-search
-          type="text"
-          role="combobox"
-          value={searchText}
-          maxLength={1024}
-          autocomplete="off"
-          spellcheck={false}
-          placeholder={placeholder}
-          aria-autocomplete="list"
-          aria-expanded={suggested !== undefined}
-          aria-controls={suggested === undefined ? undefined : 'search-options'}
-          aria-activedescendant={active < 0 ? undefined : `search-option-${active}`}
-          aria-invalid={problem !== undefined}
-          aria-describedby="search-problem"
-          onInput={({ currentTarget }) => {
-            setSearchText(currentTarget.value);
-            open(currentTarget.value, currentTarget.selectionStart ?? currentTarget.value.length);
-          }}
-          onKeyDown={(event) =>
-            handleKeyDown(event, select, () =>
-              open(searchText, event.currentTarget.selectionStart ?? searchText.length),
-            )
-          }
-          onBlur={close}
-        />
-        {suggested === undefined ? null : <Options suggestionList={suggested} activeIndex={active} onSelect={select} />}
-      </div>
+    <SearchForm label={label} problem={problem} onSubmit={submit} actions={<QueryHistoryMenu explorer={signal} />}>
+      <SuggestedInput
+        id="search"
+        value={searchText}
+        format={searchFormat}
+        suggest={suggest}
+        placeholder={placeholder}
+        isSearch={true}
+        isInvalid={problem !== undefined}
+        describedBy="search-problem"
+        onChange={setSearchText}
+      />
     </SearchForm>
   );
 };

@@ -1,6 +1,6 @@
 /** Hook for suggestions below an input, with keyboard navigation */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { type CompletionInput, parseInput } from './completion.ts';
+import type { CompletionInput, InputFormat } from './completion.ts';
 
 export interface Suggestion {
   readonly text: string;
@@ -27,8 +27,8 @@ const toKeyAction = (key: string, active: number, count: number): number | 'take
   return active >= 0 && (key === 'Enter' || key === 'Tab') ? 'take' : undefined;
 };
 
-/** Loads suggestions for the text before the cursor after a delay. */
-export const useSuggestions = (suggest: Suggest) => {
+/** Loads suggestions for the text at the cursor after a delay. */
+export const useSuggestions = (format: InputFormat, suggest: Suggest) => {
   const [suggestionList, setSuggestionList] = useState<SuggestionList>();
   const [activeIndex, setActiveIndex] = useState(-1);
   const pendingRequest = useRef<{
@@ -43,7 +43,7 @@ export const useSuggestions = (suggest: Suggest) => {
   };
   const open = (text: string, caret: number): void => {
     close();
-    const input = parseInput(text, caret);
+    const input = format.parse(text, caret);
     if (input === undefined) return;
     const controller = new AbortController();
     const loadSuggestions = async (): Promise<void> => {

@@ -19,6 +19,7 @@ const written: QueryParams = {
   aggregation: 'p90',
   field: 'took',
   overTime: 'rate',
+  filter: 'queue:mail',
 };
 const kinds = Object.keys(queryKindTitles).filter((kind) => kind !== 'json') as QueryKind[];
 
@@ -29,6 +30,7 @@ test('every kind of input is a valid query, which has the same input', (t) => {
     t.is(toQueryKind(query), kind);
     const again = toQueryParams(query);
     t.is(again.text, written.text, kind);
+    if (kind === 'metric') t.is(again.filter, written.filter);
     t.deepEqual(toQuery(kind, again), query, kind);
   }
   t.is(toQuery('json', written), undefined);
@@ -61,7 +63,6 @@ test('what the fields cannot represent is JSON', (t) => {
     { kind: 'formula' },
     { kind: 'rows', signal: 'detections' },
     { kind: 'metric', metric: 'm', overTime: 'quantile', quantile: 0.5, groupBy: [] },
-    { kind: 'metric', metric: 'm', overTime: 'avg', search: 'a', groupBy: [] },
     aggregate({ signal: 'detections' }),
     aggregate({ measures: [count, count] }),
     aggregate({ measures: [{ ...count, search: 'a' }] }),

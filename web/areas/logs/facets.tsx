@@ -1,4 +1,4 @@
-/** Most frequent values of fields, with counts. A click includes or excludes a value. */
+/** Most frequent values of fields, with counts, and all fields. A click includes or excludes a value. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -6,11 +6,13 @@ import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
 import { projectScope } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
-import { fieldValuesCall } from './calls.ts';
+import { fieldsCall, fieldValuesCall } from '../../search/suggest-log-fields.ts';
 import { addCondition, changeSearch, facets, getLogQuery, search, setFacets } from './log-search.ts';
 
 const maxFacetValues = 10;
+const maxFields = 100;
 const numberFormat = new Intl.NumberFormat('en');
 
 const Facet = ({ name }: { readonly name: string }) => {
@@ -71,6 +73,53 @@ const Facet = ({ name }: { readonly name: string }) => {
   );
 };
 
+/** All fields of the range with their record counts; a click shows the values of a field as a facet, or hides them. */
+const FieldBrowser = () => {
+  const [filter, setFilter] = useState('');
+  const { response, error } = useQuery(fieldsCall, {
+    query: { ...timeRange.value, ...projectScope.value, contains: filter.trim() || undefined, limit: maxFields },
+  });
+  return (
+    <section class="field-browser" aria-label="Fields">
+      <h2>Fields</h2>
+      <input
+        type="search"
+        placeholder="Search fields"
+        aria-label="Search fields"
+        maxLength={512}
+        value={filter}
+        onInput={({ currentTarget }) => setFilter(currentTarget.value)}
+      />
+      <ErrorMessage error={error} />
+      <ul>
+        {response?.items.map(({ name, kind, records }) => {
+          const isShown = facets.value.includes(name);
+          return (
+            <li key={`${kind} ${name}`}>
+              <button
+                type="button"
+                class="value"
+                aria-pressed={isShown}
+                title={isShown ? 'Hide the values of this field' : 'Show the values of this field'}
+                onClick={() =>
+                  setFacets(
+                    isShown ? facets.peek().filter((facetName) => facetName !== name) : [...facets.peek(), name],
+                  )
+                }
+              >
+                <bdi>{renderText(name)}</bdi>
+              </button>
+              <span class="count">{numberFormat.format(records)}</span>
+            </li>
+          );
+        })}
+      </ul>
+      {response?.items.length === 0 ? <p class="soft">No fields</p> : null}
+      {response?.items.length === maxFields ? <p class="soft">Search by name to find more.</p> : null}
+    </section>
+  );
+};
+
 export const Facets = () => {
   const facetNames = facets.value;
   return (
@@ -78,19 +127,7 @@ export const Facets = () => {
       {facetNames.map((name) => (
         <Facet key={name} name={name} />
       ))}
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const name = String(new FormData(event.currentTarget).get('field')).trim();
-          event.currentTarget.reset();
-          if (name !== '') setFacets([...facets.peek(), name]);
-        }}
-      >
-        <input name="field" list="log-fields" placeholder="field name" aria-label="Add facet" autocomplete="off" />
-        <button type="submit" class="plain">
-          Add
-        </button>
-      </form>
+      <FieldBrowser />
     </ScrollRegion>
   );
 };

@@ -6,6 +6,9 @@ import { readParam, setParams } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
+import { nameListFormat } from '../../search/completion.ts';
+import { suggestLogFields } from '../../search/suggest-log-fields.ts';
+import { SuggestedInput } from '../../search/suggested-input.tsx';
 import { aggregateCall } from './calls.ts';
 import { getLogQuery } from './log-search.ts';
 
@@ -35,14 +38,14 @@ const AggregationForm = ({ findProblem }: { readonly findProblem: (path: string)
       />
     </Field>
     <Field label="Group by" problem={findProblem('groupBy')} hint="service, http.route">
-      <input
+      <SuggestedInput
         name="groupBy"
-        defaultValue={readParam('groupBy')}
-        list="log-fields"
+        label="Group by"
+        value={readParam('groupBy')}
+        format={nameListFormat}
+        suggest={suggestLogFields}
         maxLength={4096}
-        autocomplete="off"
-        spellcheck={false}
-        aria-invalid={findProblem('groupBy') !== undefined}
+        isInvalid={findProblem('groupBy') !== undefined}
       />
     </Field>
     <Field label="Sort by" problem={findProblem('sort')} hint="-count, service; default: highest first">

@@ -8,6 +8,7 @@ import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { SearchEditor } from '../../search/search-editor.tsx';
+import { suggestLogFields } from '../../search/suggest-log-fields.ts';
 import { Facets } from './facets.tsx';
 import { LogHistogram } from './histogram.tsx';
 import { RecordList } from './listed.tsx';
@@ -30,7 +31,6 @@ import {
 } from './log-search.ts';
 import { Patterns } from './patterns.tsx';
 import { OpenRecord } from './record.tsx';
-import { suggestLogFields } from './suggest.ts';
 import { FieldNames, Toolbar } from './toolbar.tsx';
 
 const LogTabs = () => (

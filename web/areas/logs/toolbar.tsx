@@ -8,7 +8,8 @@ import { projectScope } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
-import { createSavedQueryCall, fieldsCall } from './calls.ts';
+import { fieldsCall } from '../../search/suggest-log-fields.ts';
+import { createSavedQueryCall } from './calls.ts';
 import {
   columns,
   formatNames,

@@ -3,56 +3,34 @@ import { useEffect, useMemo } from 'preact/hooks';
 import { LineChart } from '../../charts/lines.tsx';
 import { toLines } from '../../charts/values.ts';
 import { ApiQuery } from '../../client/query.ts';
+import { Button, ButtonGroup } from '../../components/button.tsx';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { timeAggregationTitles } from '../../editors/question.ts';
-import { setParams } from '../../frame/address.ts';
+import { readParam, setParams } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { recordQuery } from '../../search/query-history.ts';
 import { forecastCall, queryMetricsCall } from './calls.ts';
 import { Exemplars } from './exemplars.tsx';
 import { PromqlInput } from './promql.tsx';
-import { groupBy, metricQuery, promql, selectedMetric, timeFunction } from './query.ts';
+import {
+  formatBuilderQuery,
+  groupBy,
+  labelFilter,
+  metricQuery,
+  promql,
+  queryEditor,
+  selectedMetric,
+  timeFunction,
+} from './query.ts';
 
+const QueryBuilder = lazyLoad(async () => (await import('./builder.tsx')).QueryBuilder);
 const ForecastSection = lazyLoad(async () => (await import('./forecast.tsx')).Forecast);
 
 const metricsQuery = new ApiQuery(queryMetricsCall);
-
-const QueryBuilder = () => (
-  <form
-    class="toolbar"
-    onSubmit={(event) => {
-      event.preventDefault();
-      setParams({ by: String(new FormData(event.currentTarget).get('by')).trim() });
-    }}
-  >
-    <b>{renderText(selectedMetric.value)}</b>
-    <label>
-      Over time{' '}
-      <select value={timeFunction.value} onChange={({ currentTarget }) => setParams({ over: currentTarget.value })}>
-        {Object.entries(timeAggregationTitles).map(([key, title]) => (
-          <option key={key} value={key}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </label>
-    <label>
-      Group by{' '}
-      <input
-        key={groupBy.value.join()}
-        name="by"
-        defaultValue={groupBy.value.join(', ')}
-        autocomplete="off"
-        spellcheck={false}
-        placeholder="service, host.name"
-      />
-    </label>
-    <button type="submit">Run query</button>
-  </form>
-);
 
 const MetricChart = () => {
   const { response } = metricsQuery.state.value;
@@ -78,6 +56,26 @@ const MetricChart = () => {
   );
 };
 
+const editorTitles = { builder: 'Builder', promql: 'PromQL' } as const;
+
+const runPromql = (expression: string): void =>
+  setParams({ promql: expression, editor: '', metric: '', filter: '', over: '', by: '' });
+
+/** Adds the query to the history once it has a result. */
+const useQueryHistory = (hasResult: boolean): void =>
+  useEffect(() => {
+    if (!hasResult) return;
+    const parameters = {
+      promql: promql.value,
+      metric: selectedMetric.value,
+      filter: labelFilter.value,
+      over: readParam('over'),
+      by: readParam('by'),
+      editor: '',
+    };
+    recordQuery('metrics', { title: promql.value || formatBuilderQuery(), parameters });
+  }, [hasResult, metricQuery.value]);
+
 export const MetricQuery = () => {
   const { from, to } = timeRange.value;
   const metricQueryBody = metricQuery.value;
@@ -86,17 +84,29 @@ export const MetricQuery = () => {
     else metricsQuery.run({ body: { from, to, queries: { a: metricQueryBody } } });
     return () => metricsQuery.cancel();
   }, [from, to, metricQueryBody, refreshCount.value]);
-  const { error } = metricsQuery.state.value;
+  const { error, response } = metricsQuery.state.value;
+  useQueryHistory(response !== undefined && error === undefined);
   const expressionProblem = error?.details.find(({ path }) => path.endsWith('expression'))?.message;
   return (
     <>
-      <PromqlInput
-        key={promql.value}
-        value={promql.value}
-        problem={expressionProblem}
-        onRun={(expression) => setParams({ promql: expression, metric: '', over: '', by: '' })}
-      />
-      {selectedMetric.value === '' || promql.value !== '' ? null : <QueryBuilder />}
+      <div class="query-editor">
+        <ButtonGroup label="Query editor">
+          {(['builder', 'promql'] as const).map((name) => (
+            <Button
+              key={name}
+              aria-pressed={queryEditor.value === name}
+              onClick={() => setParams({ editor: name, ...(name === 'builder' ? { promql: '' } : {}) })}
+            >
+              {editorTitles[name]}
+            </Button>
+          ))}
+        </ButtonGroup>
+        {queryEditor.value === 'promql' ? (
+          <PromqlInput value={promql.value} problem={expressionProblem} onRun={runPromql} />
+        ) : (
+          <QueryBuilder key={JSON.stringify([selectedMetric.value, labelFilter.value, groupBy.value])} />
+        )}
+      </div>
       {expressionProblem === undefined ? <ErrorMessage error={error} /> : null}
       {metricQueryBody === undefined ? null : (
         <>

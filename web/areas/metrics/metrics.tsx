@@ -18,7 +18,8 @@ const pagedMetrics = new PagedList(metricsCall, ({ items }) => items);
 
 const selectMetric = (name: string): void => {
   const metric = pagedMetrics.items.peek().find((listedMetric) => listedMetric.name === name);
-  if (metric !== undefined) setParams({ metric: name, over: chooseDefaultFunction(metric), promql: '', by: '' });
+  if (metric !== undefined)
+    setParams({ metric: name, over: chooseDefaultFunction(metric), promql: '', editor: '', filter: '', by: '' });
 };
 
 const renderCells = ({ name, type, unit, seriesCount, services, description }: Metric) => [

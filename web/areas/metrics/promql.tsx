@@ -1,6 +1,8 @@
-/** Input field of a PromQL expression, with its errors */
-import { useState } from 'preact/hooks';
+/** PromQL query of the metrics explorer, with its error */
+import { useEffect, useState } from 'preact/hooks';
+import { PromqlField } from '../../editors/promql-field.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
+import { QueryHistoryMenu } from '../../search/query-history-menu.tsx';
 
 export const PromqlInput = ({
   value,
@@ -12,6 +14,7 @@ export const PromqlInput = ({
   readonly onRun: (expression: string) => void;
 }) => {
   const [expression, setExpression] = useState(value);
+  useEffect(() => setExpression(value), [value]);
   return (
     <form
       class="search"
@@ -20,24 +23,16 @@ export const PromqlInput = ({
         onRun(expression.trim());
       }}
     >
-      <label for="promql">PromQL</label>
-      <textarea
+      <PromqlField
         id="promql"
-        rows={2}
+        label="PromQL"
         value={expression}
-        maxLength={16_384}
-        spellcheck={false}
-        placeholder="sum by (job) (rate(http_requests_total[5m]))"
-        aria-invalid={problem !== undefined}
-        aria-describedby="promql-problem"
-        onInput={({ currentTarget }) => setExpression(currentTarget.value)}
-        onKeyDown={(event) => {
-          if (event.key !== 'Enter' || event.shiftKey) return;
-          event.preventDefault();
-          onRun(expression.trim());
-        }}
+        isInvalid={problem !== undefined}
+        onChange={setExpression}
+        onRun={(typedExpression) => onRun(typedExpression.trim())}
       />
       <button type="submit">Run query</button>
+      <QueryHistoryMenu explorer="metrics" />
       <p class="problem-text" id="promql-problem" role="alert">
         {problem === undefined ? '' : renderText(problem)}
       </p>

@@ -1,6 +1,6 @@
 /** Metrics query in the URL: PromQL, or one metric of the catalog */
 import { computed } from '@preact/signals';
-import { isTimeAggregation, parseNames, type TimeAggregation } from '../../editors/question.ts';
+import { isTimeAggregation, parseNames, type TimeAggregation, timeAggregationTitles } from '../../editors/question.ts';
 import { readParam } from '../../frame/address.ts';
 import { projectId } from '../../frame/project.ts';
 import type { Metric, MetricQueryBody } from './calls.ts';
@@ -15,8 +15,24 @@ export const timeFunction = computed<TimeAggregation>(() => {
   const parameter = readParam('over');
   return isTimeAggregation(parameter) ? parameter : 'avg';
 });
+/** Condition on the labels of the series */
+export const labelFilter = computed(() => readParam('filter'));
 /** Labels by which series are grouped */
 export const groupBy = computed(() => parseNames(readParam('by')));
+
+/** Returns a title of the query of the builder. */
+export const formatBuilderQuery = (): string => {
+  const filter = labelFilter.value === '' ? '' : `, ${labelFilter.value}`;
+  const grouping = groupBy.value.length === 0 ? '' : ` by ${groupBy.value.join(', ')}`;
+  return `${selectedMetric.value}${filter}: ${timeAggregationTitles[timeFunction.value]}${grouping}`;
+};
+
+/** Editor of the query: the one that the user selected, otherwise that of the current query */
+export const queryEditor = computed<'builder' | 'promql'>(() => {
+  const selected = readParam('editor');
+  if (selected === 'promql' || promql.value !== '') return 'promql';
+  return 'builder';
+});
 
 /** The query; `undefined` if there is none */
 export const metricQuery = computed<MetricQueryBody | undefined>(() => {
@@ -28,6 +44,7 @@ export const metricQuery = computed<MetricQueryBody | undefined>(() => {
     metric: selectedMetric.value,
     overTime: timeFunction.value,
     groupBy: [...groupBy.value],
+    ...(labelFilter.value === '' ? {} : { search: labelFilter.value }),
     ...(projectId.value === '' ? {} : { projectId: projectId.value }),
     ...(timeFunction.value === 'quantile' ? { quantile: 0.95 } : {}),
     across: isRate ? 'sum' : 'avg',

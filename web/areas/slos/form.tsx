@@ -1,9 +1,13 @@
 /** Form to create or edit an SLO: SLI, target, window and alerts */
 import { useState } from 'preact/hooks';
 import type { budgetingMethods } from '../../../schemas/slo-slices.ts';
+import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, NumberInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
+import { nameFormat } from '../../search/completion.ts';
+import { suggestServices } from '../../search/suggest-span-fields.ts';
+import { SuggestedInput } from '../../search/suggested-input.tsx';
 import { AlertingFields } from './alerting-fields.tsx';
 import {
   createSloCall,
@@ -108,6 +112,7 @@ export const SloForm = ({ savedItem }: { readonly savedItem: Slo | undefined }) 
     setWritten((currentDraft) => ({ ...currentDraft, ...fields }));
   const setQuery = (query: SloQueryInput): void => updateDraft({ query });
   const { query } = written;
+  const serviceLabel = query.sli === undefined ? 'Service' : 'Service (optional)';
   return (
     <div class="form">
       <TextInput
@@ -130,12 +135,17 @@ export const SloForm = ({ savedItem }: { readonly savedItem: Slo | undefined }) 
         problem={findProblem('type')}
         onChange={(kind) => updateDraft(convertSli(written, kind))}
       />
-      <TextInput
-        label={query.sli === undefined ? 'Service' : 'Service (optional)'}
-        value={written.service ?? ''}
-        problem={findProblem('service')}
-        onChange={(service) => updateDraft({ service })}
-      />
+      <Field label={serviceLabel} problem={findProblem('service')}>
+        <SuggestedInput
+          label={serviceLabel}
+          value={written.service ?? ''}
+          format={nameFormat}
+          suggest={suggestServices}
+          isInvalid={findProblem('service') !== undefined}
+          maxLength={256}
+          onChange={(service) => updateDraft({ service })}
+        />
+      </Field>
       {written.type === 'latency' && query.sli === undefined ? (
         <NumberInput
           label="Latency threshold (ms)"

@@ -1,6 +1,5 @@
 /** API calls of the traces area */
 import type { compareTraces } from '../../../api/groups/traces/compare.ts';
-import type { listTraceFields } from '../../../api/groups/traces/fields.ts';
 import type { listTraces } from '../../../api/groups/traces/list.ts';
 import type { listTraceLogs } from '../../../api/groups/traces/logs.ts';
 import type { showTrace } from '../../../api/groups/traces/show.ts';
@@ -12,7 +11,6 @@ export const traceCall = declareCall<typeof showTrace>('GET', '/api/traces/{id}'
 export const traceLogsCall = declareCall<typeof listTraceLogs>('GET', '/api/traces/{id}/logs');
 export const spansCall = declareCall<typeof searchSpans>('GET', '/api/spans');
 export const compareCall = declareCall<typeof compareTraces>('GET', '/api/traces/compare');
-export const fieldsCall = declareCall<typeof listTraceFields>('GET', '/api/traces/fields');
 
 export type TraceSummary = ResponseBody<typeof listTraces>['items'][number];
 export type Trace = ResponseBody<typeof showTrace>;

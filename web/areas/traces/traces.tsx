@@ -11,11 +11,11 @@ import { formatTime } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { SearchEditor } from '../../search/search-editor.tsx';
+import { suggestSpanFields } from '../../search/suggest-span-fields.ts';
 import { type TraceSummary, tracesCall } from './calls.ts';
 import { RegionComparison } from './compared.tsx';
 import { Heatmap } from './heatmap.tsx';
 import { limitToRegion, region } from './region.ts';
-import { suggestSpanFields } from './suggest.ts';
 import { TraceView } from './trace.tsx';
 
 const TwoTraces = lazyLoad(async () => (await import('./two.tsx')).TraceComparison);

@@ -1,10 +1,15 @@
-/** Suggests field names and values, the most frequent first */
-import { request } from '../../client/request.ts';
-import { projectScope } from '../../frame/project.ts';
-import { timeRange } from '../../frame/time-range.ts';
-import { getFieldNames } from '../../search/problem.ts';
-import type { Suggest } from '../../search/suggestions.ts';
-import { fieldsCall, fieldValuesCall } from './calls.ts';
+/** Suggestions for the search of logs: field names and values, the most frequent first */
+import type { listLogFields } from '../../api/groups/logs/fields.ts';
+import type { listLogFieldValues } from '../../api/groups/logs/values.ts';
+import { declareCall } from '../client/call.ts';
+import { request } from '../client/request.ts';
+import { projectScope } from '../frame/project.ts';
+import { timeRange } from '../frame/time-range.ts';
+import { getFieldNames } from './problem.ts';
+import type { Suggest } from './suggestions.ts';
+
+export const fieldsCall = declareCall<typeof listLogFields>('GET', '/api/logs/fields');
+export const fieldValuesCall = declareCall<typeof listLogFieldValues>('GET', '/api/logs/fields/{name}/values');
 
 const maxSuggestions = 12;
 const numberFormat = new Intl.NumberFormat('en');

@@ -1,11 +1,16 @@
 /** Suggestions for the search of spans: field names and the most frequent values of a field */
-import { request } from '../../client/request.ts';
-import { quote } from '../../frame/conditions.ts';
-import { projectScope } from '../../frame/project.ts';
-import { timeRange } from '../../frame/time-range.ts';
-import { getFieldNames } from '../../search/problem.ts';
-import type { Suggest, Suggestion } from '../../search/suggestions.ts';
-import { fieldsCall, spansCall } from './calls.ts';
+import type { listTraceFields } from '../../api/groups/traces/fields.ts';
+import type { searchSpans } from '../../api/groups/traces/spans.ts';
+import { declareCall } from '../client/call.ts';
+import { request } from '../client/request.ts';
+import { quote } from '../frame/conditions.ts';
+import { projectScope } from '../frame/project.ts';
+import { timeRange } from '../frame/time-range.ts';
+import { getFieldNames } from './problem.ts';
+import type { Suggest, Suggestion } from './suggestions.ts';
+
+const fieldsCall = declareCall<typeof listTraceFields>('GET', '/api/traces/fields');
+const spansCall = declareCall<typeof searchSpans>('GET', '/api/spans');
 
 const maxSuggestions = 12;
 const number = new Intl.NumberFormat('en');
@@ -37,3 +42,6 @@ export const suggestSpanFields: Suggest = async (input, signal) => {
     ...otherFields.map(({ name, records }) => ({ text: name, note: number.format(records) })),
   ].slice(0, maxSuggestions);
 };
+
+/** Suggests the services that sent spans. */
+export const suggestServices: Suggest = ({ prefix }, signal) => fetchValues('service', prefix, signal);
