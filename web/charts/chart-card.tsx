@@ -1,35 +1,14 @@
 /** Card with a chart: its value, and a menu that opens its query elsewhere or shows its data table */
-import { Bell, ChartLine, LayoutDashboard, ScanSearch, Table2 } from 'lucide';
+import { ChartLine, Table2 } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { z } from 'zod';
-import type { Query } from '../../queries/query.ts';
 import { Card } from '../components/card.tsx';
 import { Menu, type MenuItem } from '../components/menu.tsx';
 import { Skeleton } from '../components/skeleton.tsx';
-import { toArea } from '../frame/address.ts';
-import { getDataLink } from '../frame/query-links.ts';
-import { timeRange } from '../frame/time-range.ts';
 import { LineChart, type LineChartProps } from './lines.tsx';
+import { listQueryItems, type QueryInput } from './query-items.ts';
 import { ChartDataTable } from './value-table.tsx';
 import { formatQuantity } from './values.ts';
-
-type QueryInput = z.input<typeof Query>;
-
-/** Returns links that open the query of a chart: its data, a new alert rule, a new dashboard panel. */
-export const listQueryItems = (title: string, query: QueryInput): readonly MenuItem[] => {
-  const data = getDataLink({ query: query as Query, ...timeRange.value });
-  const serialized = JSON.stringify(query);
-  return [
-    ...(data === undefined ? [] : [{ title: `Open in ${data[0].toLowerCase()}`, icon: ScanSearch, url: data[1] }]),
-    { title: 'Create alert', icon: Bell, url: toArea('/alerts/rule', { query: serialized, name: title }) },
-    {
-      title: 'Add to dashboard',
-      icon: LayoutDashboard,
-      url: toArea('/dashboards', { show: 'put', query: serialized, title }),
-    },
-  ];
-};
 
 export const ChartCard = ({
   title,

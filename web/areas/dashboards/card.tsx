@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { parseDuration } from '../../../queries/time.ts';
 import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
-import { listQueryItems } from '../../charts/chart-card.tsx';
+import { listQueryItems } from '../../charts/query-items.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Menu, type MenuItem } from '../../components/menu.tsx';
 import { setParams } from '../../frame/address.ts';
