@@ -6,7 +6,7 @@ import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { TimeCell } from '../../frame/time-cell.tsx';
 import { refreshCount } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { AlertPanel } from './alert-panel.tsx';
@@ -26,7 +26,7 @@ const renderCells = ({ state, severity, ruleName, labels, value, reason, since, 
   <bdi key="labels">{renderText(formatLabels(labels))}</bdi>,
   formatAlertValue({ value, reason }),
   <bdi key="why">{renderText(reason)}</bdi>,
-  since === null ? '' : formatTime(Date.parse(since)),
+  since === null ? '' : <TimeCell key="since" ms={Date.parse(since)} />,
 ];
 
 const AlertTable = ({ openAlertId }: { readonly openAlertId: string }) => (

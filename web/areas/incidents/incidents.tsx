@@ -11,7 +11,7 @@ import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { TimeCell } from '../../frame/time-cell.tsx';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { AssigneeFilter } from '../../lists/owner-select.tsx';
@@ -45,7 +45,7 @@ const renderCells = (incident: Incident) => [
   incident.severity,
   <bdi key="title">{renderText(incident.title)}</bdi>,
   <bdi key="services">{renderText((incident.services ?? []).join(', '))}</bdi>,
-  formatTime(Date.parse(incident.openedAt)),
+  <TimeCell key="opened" ms={Date.parse(incident.openedAt)} />,
 ];
 
 const DeclareForm = () => {

@@ -1,7 +1,7 @@
 /** Records as rows with the default and selected columns */
 import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderCellText, toText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { TimeCell } from '../../frame/time-cell.tsx';
 import type { LogRecord } from './calls.ts';
 import { columns, getFieldValue, isWrapped } from './log-search.ts';
 
@@ -32,7 +32,7 @@ const formatField = (record: LogRecord, name: string): string => {
 export const renderCells = (record: LogRecord) => {
   const { timestamp, severity, service, body } = record;
   return [
-    <time key="time">{formatTime(Date.parse(timestamp))}</time>,
+    <TimeCell key="time" ms={Date.parse(timestamp)} />,
     <span key="level" class={`text-${toSeverityLevel(severity)}`}>
       {severity === null ? '' : renderCellText(severity)}
     </span>,

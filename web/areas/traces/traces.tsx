@@ -7,7 +7,7 @@ import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { TimeCell } from '../../frame/time-cell.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { SearchEditor } from '../../search/search-editor.tsx';
@@ -23,7 +23,7 @@ const TwoTraces = lazyLoad(async () => (await import('./two.tsx')).TraceComparis
 const tracePages = new PagedList(tracesCall, ({ items }) => items);
 
 const toCells = ({ startTime, durationNs, rootService, rootName, spanCount, errorCount }: TraceSummary) => [
-  formatTime(Date.parse(startTime)),
+  <TimeCell key="start" ms={Date.parse(startTime)} />,
   formatDuration(durationNs),
   <bdi key="service">{renderText(rootService)}</bdi>,
   <bdi key="name">{renderText(rootName)}</bdi>,
