@@ -24,23 +24,24 @@ const conditions: Readonly<Record<Signal, string>> = {
 };
 
 /**
- * Returns when records of a project were last ingested since a time, by telemetry signal. Reads only the partitions of
- * that period.
+ * Returns when records of a project, or of any, were last ingested since a time, by telemetry signal. Reads only the
+ * partitions of that period.
  */
 export const readLastReceived = async (
   columns: TenantColumns,
-  { projectId, sinceMs }: { readonly projectId: string; readonly sinceMs: number },
+  { projectId, sinceMs }: { readonly projectId?: string | undefined; readonly sinceMs: number },
 ): Promise<LastReceived> => {
+  const projectCondition = projectId === undefined ? '' : 'AND project_id = {project:String}';
   const selects = signals.flatMap((signal) =>
     tables[signal].map(
       (table) =>
         `SELECT '${signal}' AS signal, max(received_at) AS at FROM ${table} WHERE tenant_id = {tenant:String}
-          AND project_id = {project:String} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')${conditions[signal]}`,
+          ${projectCondition} AND received_at >= fromUnixTimestamp64Milli({since:Int64}, 'UTC')${conditions[signal]}`,
     ),
   );
   const rows = await columns.query<{ signal: Signal; last: string }>(
     `SELECT signal, toString(toUnixTimestamp64Milli(max(at))) AS last FROM (${selects.join(' UNION ALL ')}) GROUP BY signal`,
-    { project: projectId, since: Math.trunc(sinceMs) },
+    { project: projectId ?? '', since: Math.trunc(sinceMs) },
   );
   const lastReceived: Record<Signal, string | null> = { logs: null, metrics: null, traces: null };
   for (const { signal, last } of rows)

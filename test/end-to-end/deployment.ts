@@ -46,6 +46,7 @@ export const embeddedDeployment = async (dataDirectory: string): Promise<string>
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   await (await openSegmentsBus({ directory: join(dataDirectory, 'bus') })).close();
   await loadSecretKey({ DATA_DIR: dataDirectory, SECRET_KEY: undefined });
+  mkdirSync(join(dataDirectory, 'columns'), { recursive: true });
   copyColumns(join(dataDirectory, 'columns'));
   return setUp(await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') }));
 };

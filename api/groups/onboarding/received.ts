@@ -10,10 +10,10 @@ export const showReceivedTelemetry = defineOperation({
   method: 'GET',
   path: '/api/onboarding/received',
   operationId: 'getReceivedTelemetry',
-  summary: 'Get when each telemetry signal of a project was last received since a time',
+  summary: 'Get when each telemetry signal was last received since a time',
   role: 'viewer',
   query: z.strictObject({
-    projectId: z.string().min(1).max(128).default('default'),
+    projectId: z.string().min(1).max(128).optional().describe('All projects by default'),
     since: z.iso
       .datetime()
       .optional()
