@@ -1,0 +1,220 @@
+/** What a new user does first, with demo data on a standalone, through visible controls only: no JSON, no copied id, few clicks. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import test, { type ExecutionContext } from 'ava';
+import type { Locator, Page } from 'playwright-core';
+import { type ChannelReceiver, startChannelReceiver } from '../cases/channel-receiver.ts';
+import { chromiumMissing } from '../services/chromium.ts';
+import { eventually } from '../waiting.ts';
+import { type Chromium, startChromium, type Tab } from './chromium.ts';
+import { type OiqProcess, owner, read, signIn, startOiq } from './oiq-process.ts';
+
+const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
+const maxClicks = 10;
+
+let directory: string;
+let oiq: OiqProcess;
+let chromium: Chromium;
+let receiver: ChannelReceiver;
+let tab: Tab;
+let page: Page;
+let token = '';
+
+// biome-ignore lint/suspicious/noExplicitAny: of responses of the API
+const get = (path: string): Promise<any> => read(oiq.http, path, token);
+
+test.before(async () => {
+  if (chromiumMissing !== undefined) return;
+  directory = await mkdtemp(join(tmpdir(), 'oiq-page-tasks-'));
+  const environment = { OIQ_OUTBOUND_NETWORKS: '127.0.0.0/8' };
+  [oiq, chromium, receiver] = await Promise.all([
+    startOiq({ dataDirectory: directory, environment }),
+    startChromium(),
+    startChannelReceiver(),
+  ]);
+  token = await signIn(oiq.http);
+  tab = await chromium.open();
+  page = tab.page;
+  await tab.go(`${oiq.http}/login`);
+  await tab.fillIn(owner);
+  await page.waitForURL('**/get-started*');
+  await page.getByRole('button', { name: 'Load demo data' }).click();
+  await page.getByText('Demo data loaded').waitFor();
+  await eventually(
+    'services of the demo data',
+    async () => (await get('/api/services?scope=account&from=now-1h')).items.length >= 6,
+  );
+});
+test.after.always(async () => {
+  await chromium?.close();
+  await receiver?.close();
+  await oiq?.stop();
+  if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
+});
+
+/** Controls of a task. Counts clicks and choices; typed text must not be JSON or an id. */
+class Task {
+  clicks = 0;
+
+  async click(control: Locator): Promise<void> {
+    this.clicks++;
+    await control.click();
+  }
+
+  async choose(control: Locator, label: string | RegExp): Promise<void> {
+    this.clicks++;
+    const option = control.locator('option', { hasText: label }).first();
+    await control.selectOption({ label: ((await option.textContent()) ?? '').trim() });
+  }
+
+  async type(control: Locator, text: string): Promise<void> {
+    if (/^\s*[[{]|[0-9a-f]{8}-[0-9a-f]{4}/.test(text)) throw new Error(`a user would have to type ${text}`);
+    await control.fill(text);
+  }
+}
+
+const area = (name: string): Locator => page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name });
+const button = (name: string | RegExp): Locator => page.getByRole('button', { name }).first();
+const panel = (name: string): Locator => page.getByRole('complementary', { name });
+
+const task = (title: string, run: (t: ExecutionContext, doing: Task) => Promise<void>): void => {
+  declare(`a new user ${title}, in at most ${maxClicks} clicks`, async (t) => {
+    await tab.go(`${oiq.http}/overview`);
+    await page.locator('main h1').first().waitFor({ state: 'attached' });
+    const doing = new Task();
+    await run(t, doing);
+    t.log(`${doing.clicks} clicks`);
+    t.true(doing.clicks <= maxClicks, String(doing.clicks));
+    t.deepEqual(tab.complaints, []);
+  });
+};
+
+task('finds the slow dependency of a slow service', async (t, doing) => {
+  await doing.click(area('Services'));
+  await doing.click(page.locator('.services .extent .row', { hasText: 'shop/checkout' }).first());
+  await doing.click(panel('Service').getByRole('link', { name: /page/i }).first());
+  await page.waitForURL('**/services/shop*checkout*');
+  await doing.click(page.getByRole('link', { name: 'Dependencies' }));
+  const first = page.getByRole('row', { name: /shop\/payments/ }).first();
+  await first.waitFor();
+  t.pass();
+});
+
+task('creates an alert rule that notifies a webhook, which receives it', async (t, doing) => {
+  await doing.click(area('Alerts'));
+  await doing.click(page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Rules' }));
+  await doing.click(page.getByRole('link', { name: 'New alert rule' }).first());
+  await doing.type(page.getByLabel('Name', { exact: true }), 'Many requests');
+  await doing.type(page.getByLabel('Value', { exact: true }), '1');
+  const notify = page.getByRole('group', { name: 'Notify' });
+  await doing.click(notify.getByRole('button', { name: 'New contact point' }));
+  const added = notify.getByRole('group', { name: 'New contact point' });
+  await doing.type(added.getByLabel('Name'), 'Team hook');
+  await doing.type(added.getByLabel('URL'), receiver.url);
+  await doing.click(added.getByRole('button', { name: 'Create contact point' }));
+  await notify.getByLabel(/Team hook/).waitFor();
+  await doing.click(page.getByRole('button', { name: 'Create rule' }));
+  await panel('Rule').getByRole('heading', { name: 'Many requests' }).waitFor();
+  await eventually('the notification', () => receiver.received.some(({ text }) => text.includes('Many requests')));
+  t.pass();
+});
+
+task('creates a dashboard from a template', async (t, doing) => {
+  await doing.click(area('Dashboards'));
+  await doing.click(page.getByRole('link', { name: 'Templates' }));
+  await doing.click(button(/^Create dashboard/));
+  await page.waitForURL(/\/dashboards\/[^?]/);
+  t.is((await get('/api/dashboards')).items.length, 1);
+});
+
+task('builds a dashboard of four panels', async (t, doing) => {
+  await doing.click(area('Dashboards'));
+  await doing.type(page.locator('main').getByLabel('Name'), 'Shop');
+  await doing.click(button('Create dashboard'));
+  await page.waitForURL(/\/dashboards\/[^?]/);
+  const editor = page.getByRole('region', { name: 'Panel editor' });
+  for (const [title, source] of [
+    ['Requests', undefined],
+    ['Spans', 'Span count'],
+    ['Newest logs', 'Logs'],
+    ['Errors', undefined],
+  ] as const) {
+    await doing.click(button('Add panel'));
+    await doing.type(editor.getByLabel('Title', { exact: true }), title);
+    if (source !== undefined) await doing.choose(editor.getByLabel('Data source'), source);
+  }
+  await doing.click(button('Save'));
+  await eventually('four panels', async () =>
+    (await get('/api/dashboards')).items.some(({ panels }: { panels: number }) => panels === 4),
+  );
+  t.pass();
+});
+
+task('shares a dashboard as a public snapshot', async (t, doing) => {
+  await doing.click(area('Dashboards'));
+  await doing.click(page.getByRole('row').getByRole('link').first());
+  await page.locator('.panel').first().waitFor();
+  await doing.click(page.getByText('Share', { exact: true }));
+  await doing.click(button('Public snapshot'));
+  await doing.click(button('Create snapshot'));
+  const link = await page.getByText('Copy this link now.').getByRole('link').getAttribute('href');
+  const other = await chromium.open();
+  await other.go(new URL(link ?? '', oiq.http).href);
+  await other.page.locator('.panel').first().waitFor();
+  t.pass();
+});
+
+task('reads the logs of a failed checkout', async (t, doing) => {
+  await doing.click(area('Traces'));
+  await doing.type(page.locator('#search'), 'name:"POST /checkout" status:error');
+  await page.keyboard.press('Enter');
+  await doing.click(page.locator('.traces .extent .row').first());
+  await doing.click(page.getByRole('link', { name: 'Logs of this trace' }));
+  await page.locator('.records .extent .row').first().waitFor();
+  t.pass();
+});
+
+task('defines an objective for a service', async (t, doing) => {
+  await doing.click(area('SLOs'));
+  await doing.click(button('New SLO'));
+  await doing.type(panel('SLO').getByLabel('Name', { exact: true }), 'Checkout works');
+  await doing.type(panel('SLO').getByLabel('Service', { exact: true }), 'shop/checkout');
+  await doing.type(panel('SLO').getByLabel('Target %', { exact: true }), '99.5');
+  await doing.click(panel('SLO').getByRole('button', { name: 'Create SLO' }));
+  await page.getByRole('row', { name: /Checkout works/ }).waitFor();
+  t.is((await get('/api/slos')).items.length, 1);
+});
+
+task('creates a synthetic check', async (t, doing) => {
+  await doing.click(area('Synthetics'));
+  await doing.click(button('New check'));
+  await doing.type(panel('Check').getByLabel('Name', { exact: true }), 'Home page');
+  await doing.type(panel('Check').getByLabel('URL', { exact: true }), `${oiq.http}/login`);
+  await doing.click(panel('Check').getByRole('button', { name: 'Create check' }));
+  await panel('Check').getByRole('heading', { name: 'Home page' }).waitFor();
+  t.is((await get('/api/synthetics/checks')).items.length, 1);
+});
+
+task('is on call, and is paged for alerts without another route', async (t, doing) => {
+  await doing.click(area('Incidents'));
+  await doing.click(page.getByRole('link', { name: 'Escalation' }));
+  await doing.click(button('New escalation policy'));
+  await doing.type(panel('Escalation policy').getByLabel('Name', { exact: true }), 'First responder');
+  await doing.click(panel('Escalation policy').getByRole('button', { name: 'Add target' }));
+  await doing.choose(panel('Escalation policy').getByLabel('Targets'), /owner/i);
+  await doing.click(panel('Escalation policy').getByRole('button', { name: 'Create policy' }));
+  await panel('Escalation policy').getByRole('heading', { name: 'First responder' }).waitFor();
+  t.is((await get('/api/on-call/escalation-policies')).items.length, 1);
+});
+
+task('asks why a service is slow, and reads the cause', async (t, doing) => {
+  await doing.click(area('Ask AI'));
+  await doing.type(page.getByRole('textbox').first(), 'Why is shop/checkout slow?');
+  await page.keyboard.press('Enter');
+  await page
+    .getByText(/payments/)
+    .first()
+    .waitFor();
+  t.pass();
+});
