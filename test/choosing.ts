@@ -23,7 +23,7 @@ const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: num
   { family: /end-to-end\/page-[a-z-]+\.test\.ts$/, runsPerDraw: 5 },
   {
     family:
-      /\/(?:bus-kafka-(?:brokers|failures)|erased-bytes-servers|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|deliveries-kafka|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|resources-mongodb|schedules-processes|end-to-end\/image|ingest-without-mongodb|schemathesis|slo-backtests|starting-without-stores|usage-reconciliation)\.test\.ts$/,
+      /\/(?:anomaly-detectors|bus-kafka-(?:brokers|failures|security)|erased-bytes-servers|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|dashboards-command|deliveries-kafka|former-groups|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|resources-mongodb|rules-command|schedules-processes|end-to-end\/image|ingest-without-mongodb|schemathesis|slo-backtests|starting-without-stores|synthetics|usage-reconciliation)\.test\.ts$/,
     runsPerDraw: 5,
   },
 ];

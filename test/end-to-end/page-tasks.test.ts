@@ -41,10 +41,11 @@ test.before(async () => {
   await page.waitForURL('**/get-started*');
   await page.getByRole('button', { name: 'Load demo data' }).click();
   await page.getByText('Demo data loaded').waitFor();
-  await eventually(
-    'services of the demo data',
-    async () => (await get('/api/services?scope=account&from=now-1h')).items.length >= 6,
-  );
+  for (const path of ['/api/services', '/api/dependencies'])
+    await eventually(
+      `demo data at ${path}`,
+      async () => (await get(`${path}?scope=account&from=now-1h`)).items.length >= 6,
+    );
 });
 test.after.always(async () => {
   await chromium?.close();
