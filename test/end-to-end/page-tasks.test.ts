@@ -166,6 +166,38 @@ task('shares a dashboard as a public snapshot', async (t, doing) => {
   t.pass();
 });
 
+task('imports a Grafana dashboard from a file, and edits a panel', async (t, doing) => {
+  const grafana = {
+    title: 'From Grafana',
+    schemaVersion: 39,
+    panels: [
+      {
+        id: 1,
+        type: 'timeseries',
+        title: 'Orders',
+        gridPos: { x: 0, y: 0, w: 12, h: 8 },
+        targets: [{ refId: 'A', expr: 'sum(rate(shop_orders[5m]))' }],
+      },
+    ],
+  };
+  await doing.click(area('Dashboards'));
+  await doing.click(page.getByRole('navigation', { name: 'Dashboards' }).getByRole('link', { name: 'Import' }));
+  const file = { name: 'grafana.json', mimeType: 'application/json', buffer: Buffer.from(JSON.stringify(grafana)) };
+  await page.locator('input[type=file]').setInputFiles(file);
+  await doing.click(button('Preview import'));
+  await page.getByText(/^Preview only/).waitFor();
+  await doing.click(page.getByRole('button', { name: 'Import', exact: true }));
+  const imported = page.locator('.panel', { hasText: 'Orders' });
+  await imported.waitFor();
+  await doing.click(page.getByRole('button', { name: 'Actions of Orders' }));
+  await doing.click(page.getByRole('menuitem', { name: 'Edit panel' }));
+  const editor = page.getByRole('region', { name: 'Panel editor' });
+  await doing.type(editor.getByLabel('Title', { exact: true }), 'Orders per second');
+  await doing.click(button('Save'));
+  await page.locator('.panel', { hasText: 'Orders per second' }).waitFor();
+  t.pass();
+});
+
 task('reads the logs of a failed checkout', async (t, doing) => {
   await doing.click(area('Traces'));
   await doing.type(page.locator('#search'), 'name:"POST /checkout" status:error');
@@ -206,7 +238,11 @@ task('is on call, and is paged for alerts without another route', async (t, doin
   await doing.choose(panel('Escalation policy').getByLabel('Targets'), /owner/i);
   await doing.click(panel('Escalation policy').getByRole('button', { name: 'Create policy' }));
   await panel('Escalation policy').getByRole('heading', { name: 'First responder' }).waitFor();
-  t.is((await get('/api/on-call/escalation-policies')).items.length, 1);
+  const [{ id }] = (await get('/api/on-call/escalation-policies')).items;
+  await doing.click(panel('Escalation policy').getByRole('button', { name: 'Add to the default route' }));
+  await panel('Escalation policy').getByRole('link', { name: 'Default route' }).waitFor();
+  const { receivers } = await get('/api/v2/alerts/routing');
+  t.true(receivers.some(({ escalationPolicyId }: { escalationPolicyId?: string }) => escalationPolicyId === id));
 });
 
 task('asks why a service is slow, and reads the cause', async (t, doing) => {
