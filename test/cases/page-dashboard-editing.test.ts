@@ -15,10 +15,7 @@ import {
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
 import { rearrange } from '../../web/areas/dashboards/rearranged.ts';
 import { reduceValues } from '../../web/charts/reduce.ts';
-
-const document = (fields: object): DashboardFields =>
-  ({ name: 'one', tags: [], panels: [], sections: [], variables: [], annotations: [], ...fields }) as never;
-const panel = (id: string, title = id) => ({ id, title });
+import { document, panel } from './page/dashboard-document.ts';
 
 test('separate changes of two users are merged without a conflict', (t) => {
   const base = document({ panels: [panel('a'), panel('b'), panel('c')] });

@@ -9,10 +9,7 @@ import {
   readOption,
   writeOption,
 } from '../../../web/areas/dashboards/editing/options.ts';
-
-const document = (fields: object): DashboardFields =>
-  ({ name: 'one', tags: [], panels: [], sections: [], variables: [], annotations: [], ...fields }) as never;
-const panel = (id: string, title = id) => ({ id, title });
+import { document, panel } from './dashboard-document.ts';
 
 for (const [kind, groups] of Object.entries(optionsByKind))
   test(`the API accepts each value of the options of the visualization ${kind}`, (t) => {
