@@ -1,12 +1,14 @@
 /**
  * Queries the steps of the series that detectors watch: the learning history first, then each step once it is complete.
  */
+
 import { z } from 'zod';
 import type { ResultData } from '../../queries/answer.ts';
 import { getFreshness } from '../../queries/freshness.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import { getRetentionDays } from '../../queries/range.ts';
+import { splitIntoParts } from '../../runtime/message-parts.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
@@ -27,7 +29,6 @@ import {
   hashQuery,
   incompletePrefix,
   type Progress,
-  splitIntoParts,
   toQueryRequest,
   toStepValues,
 } from '../../subjects/anomalies/detector-progress.ts';

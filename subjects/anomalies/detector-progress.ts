@@ -167,22 +167,3 @@ export const toStepValues = (
     };
   });
 };
-
-/** Maximum length in characters of the series in one message, because a message may have at most a megabyte. */
-const maxPartLength = 128 * 1024;
-
-/** Splits series into parts that fit in messages; one part if there are none. */
-export const splitIntoParts = (series: AnomalyPoints['series']): AnomalyPoints['series'][] => {
-  const parts: AnomalyPoints['series'][] = [[]];
-  let size = 0;
-  for (const item of series) {
-    const length = JSON.stringify(item).length;
-    if (size > 0 && size + length > maxPartLength) {
-      parts.push([]);
-      size = 0;
-    }
-    size += length;
-    parts.at(-1)?.push(item);
-  }
-  return parts;
-};

@@ -4,9 +4,9 @@
  */
 import '../../subjects/query-kinds.ts';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
+import { splitIntoParts } from '../../runtime/message-parts.ts';
 import type { AnomalyPoints, AnomalyScores } from '../../schemas/anomalies.ts';
 import { topics } from '../../schemas/topics.ts';
-import { splitIntoParts } from '../../subjects/anomalies/detector-progress.ts';
 import { randomOf } from '../cases/random.ts';
 import { TaskRun } from '../cases/run-task.ts';
 import { table } from './report.ts';

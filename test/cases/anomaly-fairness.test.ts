@@ -1,4 +1,5 @@
 /** A detector with very many series does not delay another organization, and dropped series are reported. */
+import { splitIntoParts } from '../../runtime/message-parts.ts';
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { detectorLimits } from '../../processors/anomaly-scores/anomaly-points.ts';
@@ -12,7 +13,6 @@ import {
   estimateLearningMs,
   getNextChunk,
   maxPointsPerWindow,
-  splitIntoParts,
   windowMs,
 } from '../../subjects/anomalies/detector-progress.ts';
 import { TaskRun } from './run-task.ts';

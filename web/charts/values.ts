@@ -102,16 +102,22 @@ const percent = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const formatPercent = (value: number): string =>
   Math.abs(value) >= 0.1 || value === 0 ? percent.format(value) : precise.format(value);
 
-/** Returns a formatter with a fixed number of decimals; `undefined` for the default precision. */
-const createFormatter = (decimals: number | undefined): FormatNumber | undefined =>
-  decimals === undefined
-    ? undefined
-    : new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format;
+const formatters = new Map<number, FormatNumber>();
+
+/** Returns the formatter with a fixed number of decimals, which is costly to create; `undefined` for the default precision. */
+const getFormatter = (decimals: number | undefined): FormatNumber | undefined => {
+  if (decimals === undefined) return undefined;
+  const formatter =
+    formatters.get(decimals) ??
+    new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals }).format;
+  formatters.set(decimals, formatter);
+  return formatter;
+};
 
 /** Formats a value with a UCUM unit: `1.12 req/s`, `2.46 s`, `12 KiB`. The only formatter of values of the page. */
 export const formatQuantity = (value: number | undefined, unit: string, decimals?: number): string => {
   if (value === undefined) return '';
-  const format = createFormatter(decimals);
+  const format = getFormatter(decimals);
   const factor = nanosecondsPerUnit[unit];
   if (factor !== undefined) return formatDuration(value * factor, format);
   if (unit === 'By') return formatBytes(value, format);

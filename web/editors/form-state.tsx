@@ -1,4 +1,5 @@
 /** Side panel of a configuration resource in a list: view, create, edit and delete */
+
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from '../client/action.ts';
@@ -12,6 +13,7 @@ import {
 } from '../client/call.ts';
 import type { CallError } from '../client/request.ts';
 import { readParam, setParams } from '../frame/address.ts';
+import { capitalize } from '../frame/capitalize.ts';
 import { type AnyCall, explainDenial, isPermitted } from '../frame/rights.ts';
 import { refresh } from '../frame/time-range.ts';
 import { LoadedItem } from '../lists/read-one.tsx';
@@ -117,7 +119,7 @@ export const createItemPanel = <Item extends StoredItem>({
   readonly item: Item | undefined;
   readonly onClose: () => void;
 }> => {
-  const label = `${noun.slice(0, 1).toUpperCase()}${noun.slice(1)}`;
+  const label = capitalize(noun);
   const ItemPanel = ({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) => (
     <SidePanel label={label} title={item.name} onClose={onClose}>
       {readParam('edit') === item.id && isPermitted(edit) ? (

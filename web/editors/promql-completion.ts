@@ -30,22 +30,20 @@ const toSeriesParameters = (metricName = ''): Readonly<Record<string, string | u
   'match[]': metricName === '' ? undefined : `{__name__=${JSON.stringify(metricName)}}`,
 });
 
-/** Creates a function that remembers its results for a while, for the same range. A failed request yields nothing. */
-const createCachedLoader = () => {
-  const results = new Map<string, { readonly expiresAt: number; readonly result: Promise<unknown> }>();
-  return <Result>(name: string, load: () => Promise<unknown>, emptyResult: Result): Promise<Result> => {
-    const key = JSON.stringify([name, timeRange.peek(), projectId.peek()]);
-    const cached = results.get(key);
-    if (cached !== undefined && cached.expiresAt > Date.now()) return cached.result as Promise<Result>;
-    const result = load().catch(() => {
-      results.delete(key);
-      return emptyResult;
-    });
-    results.set(key, { expiresAt: Date.now() + cacheMs, result });
-    return result as Promise<Result>;
-  };
+const results = new Map<string, { readonly expiresAt: number; readonly result: Promise<unknown> }>();
+
+/** Loads a result, which is reused for a while for the same range. A failed request yields the empty result. */
+const loadCached = <Result>(name: string, load: () => Promise<unknown>, emptyResult: Result): Promise<Result> => {
+  const key = JSON.stringify([name, timeRange.peek(), projectId.peek()]);
+  const cached = results.get(key);
+  if (cached !== undefined && cached.expiresAt > Date.now()) return cached.result as Promise<Result>;
+  const result = load().catch(() => {
+    results.delete(key);
+    return emptyResult;
+  });
+  results.set(key, { expiresAt: Date.now() + cacheMs, result });
+  return result as Promise<Result>;
 };
-const loadCached = createCachedLoader();
 
 const loadLabelValues = (name: string, metricName?: string): Promise<string[]> =>
   loadCached(

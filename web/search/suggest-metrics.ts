@@ -8,7 +8,7 @@ import { projectScope } from '../frame/project.ts';
 import { timeRange } from '../frame/time-range.ts';
 import type { Suggest } from './suggestions.ts';
 
-const metricsCall = declareCall<typeof listMetrics>('GET', '/api/metrics');
+export const metricsCall = declareCall<typeof listMetrics>('GET', '/api/metrics');
 const metricCall = declareCall<typeof showMetric>('GET', '/api/metrics/catalogue/{name}');
 const labelValuesCall = declareCall<typeof listMetricLabelValues>(
   'GET',

@@ -10,7 +10,7 @@ import { getFieldNames } from './problem.ts';
 import type { Suggest, Suggestion } from './suggestions.ts';
 
 const fieldsCall = declareCall<typeof listTraceFields>('GET', '/api/traces/fields');
-const spansCall = declareCall<typeof searchSpans>('GET', '/api/spans');
+export const spansCall = declareCall<typeof searchSpans>('GET', '/api/spans');
 
 const maxSuggestions = 12;
 const number = new Intl.NumberFormat('en');

@@ -1,10 +1,12 @@
 /** Side panel of an alert: why it fires, its history, its notifications, and silences */
+
 import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
+import { capitalize } from '../../frame/capitalize.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
@@ -65,8 +67,7 @@ const AlertState = ({ alert }: { readonly alert: Alert }) => {
   return (
     <p class="alert-state">
       <Badge tone={state === 'firing' && severity === 'warning' ? 'warning' : (stateTones[state] ?? 'ok')}>
-        {state.slice(0, 1).toUpperCase()}
-        {state.slice(1)}
+        {capitalize(state)}
       </Badge>
       {severity === null ? null : <Badge>{severity}</Badge>}
       {silencedBy.length + inhibitedBy.length === 0 ? null : <Badge tone="info">Muted</Badge>}

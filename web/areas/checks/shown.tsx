@@ -1,6 +1,8 @@
 /** Formats states, outcomes, durations and uptimes of checks */
+
 import { formatQuantity } from '../../charts/values.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
+import { capitalize } from '../../frame/capitalize.ts';
 import type { Check, Run } from './calls.ts';
 
 /** Formats an uptime between 0 and 1 as a percentage; `no data` without data. */
@@ -22,7 +24,7 @@ const outcomeTones: Readonly<Record<string, Tone>> = {
 
 /** A state or outcome as a badge. */
 export const StateLabel = ({ state }: { readonly state: string }) => (
-  <Badge tone={outcomeTones[state] ?? 'neutral'}>{`${state.slice(0, 1).toUpperCase()}${state.slice(1)}`}</Badge>
+  <Badge tone={outcomeTones[state] ?? 'neutral'}>{capitalize(state)}</Badge>
 );
 
 export const formatMs = (ms: number): string => formatQuantity(ms, 'ms');

@@ -1,4 +1,5 @@
 /** Sending instructions: a choice of sources, with the endpoint and a new license key filled in, and what has arrived */
+
 import { signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { mintLicenseKey } from '../../../api/groups/license-keys/mint.ts';
@@ -10,6 +11,7 @@ import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { readParam, toArea } from '../../frame/address.ts';
+import { capitalize } from '../../frame/capitalize.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectId, projects } from '../../frame/project.ts';
@@ -34,7 +36,6 @@ const received = new ApiQuery(receivedCall);
 const getProject = (): string => projectId.value || projects.value[0]?.id || 'default';
 
 /** Returns the name of a piece, such as `install`, as a heading. */
-const toHeading = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
 
 const CreateKey = () => {
   const [action] = useState(() => new Action(createKeyCall));
@@ -133,7 +134,7 @@ export const SendingInstructions = () => {
           <div key={name}>
             <div class="act">
               <h3>
-                {index + 1}. {renderText(toHeading(name))}
+                {index + 1}. {renderText(capitalize(name))}
               </h3>
               <CopyButton text={fillIn(text)} label={`Copy ${name}`} />
             </div>

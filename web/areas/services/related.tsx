@@ -1,10 +1,8 @@
 /** Tabs of a service with its latest logs, its slowest traces and its SLOs, each with a link to the whole list */
 import { ChartGantt, Gauge, ScrollText } from 'lucide';
 import type { ComponentChildren } from 'preact';
-import type { listLogs } from '../../../api/groups/logs/list.ts';
 import type { sloResource } from '../../../api/groups/slos/slo.ts';
-import type { listTraces } from '../../../api/groups/traces/list.ts';
-import { declareCall, declareListCall, type ResourceView } from '../../client/call.ts';
+import type { ResourceView } from '../../client/call.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { ButtonLink } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
@@ -23,10 +21,9 @@ import { formatTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
-
-const logsCall = declareCall<typeof listLogs>('GET', '/api/logs');
-const tracesCall = declareCall<typeof listTraces>('GET', '/api/traces');
-const slosCall = declareListCall<typeof sloResource>('/api/slos');
+import { logsCall } from '../logs/calls.ts';
+import { slosCall } from '../slos/calls.ts';
+import { tracesCall } from '../traces/calls.ts';
 
 /** Maximum number of rows of a tab */
 const maxRows = 25;

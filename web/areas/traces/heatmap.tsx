@@ -11,7 +11,7 @@ import { formatShortTime, formatTime } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
-import { spansCall } from './calls.ts';
+import { spansCall } from '../../search/suggest-span-fields.ts';
 import { durationBounds, heatmapRows, region, setRegion, toDurationSearch } from './region.ts';
 
 const heatmapQuery = new ApiQuery(spansCall);

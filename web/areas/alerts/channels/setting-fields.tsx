@@ -1,7 +1,9 @@
 /** Fields for the settings of a channel type, generated from its JSON schema in the API */
+
 import type { CallError } from '../../../client/request.ts';
 import { Field } from '../../../editors/field.tsx';
 import { createProblemFinder } from '../../../editors/form-state.tsx';
+import { capitalize } from '../../../frame/capitalize.ts';
 import type { Channel, ChannelType } from './calls.ts';
 
 type Settings = Channel['settings'];
@@ -24,7 +26,7 @@ const listRequiredSettings = ({ settings }: ChannelType): readonly string[] =>
 /** Returns a label for a setting name: `Signing secret` for `signingSecret`. */
 const toLabel = (name: string): string => {
   const words = name.replace(/[A-Z]/g, (character) => ` ${character.toLowerCase()}`);
-  return words === 'url' ? 'URL' : `${words.slice(0, 1).toUpperCase()}${words.slice(1)}`;
+  return words === 'url' ? 'URL' : capitalize(words);
 };
 
 const toInputText = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : String(value ?? ''));

@@ -362,6 +362,8 @@ export const convertVisual = (visual: Visual, kind: EditableKind): Visual => {
       options.flatMap(({ path: [root, name = ''] }) => (root === 'visual' ? [name] : [])),
     ),
   );
-  const kept = Object.entries(visual).filter(([name]) => (name === 'reduce' || name === 'legend') && shared.has(name));
-  return { ...Object.fromEntries(kept), kind } as unknown as Visual;
+  const retained = Object.entries(visual).filter(
+    ([name]) => (name === 'reduce' || name === 'legend') && shared.has(name),
+  );
+  return { ...Object.fromEntries(retained), kind } as unknown as Visual;
 };
