@@ -309,7 +309,6 @@ SETTINGS ${formatSettings({ ...buildInsertSettings(token), ...fileSettings })}`,
   async close(): Promise<void> {
     await this.#queries.close();
     await this.#inserts.close();
-    this.#files.close();
     await this.#control.close();
   }
 }

@@ -10,18 +10,15 @@ import { join, resolve } from 'node:path';
 /** The engine's `file()` interprets these characters as patterns. */
 const patternCharacters = /[*?{}[\]]/;
 
-/**
- * Creates an empty directory for a data directory's blocks and removes leftovers of a crashed process. Call it with the
- * data directory locked.
- */
-const createEmptyDirectory = (directory: string): string | undefined => {
-  if (patternCharacters.test(directory)) return undefined;
+/** Removes files of a crashed process whose names begin with `prefix`. Returns false if the directory cannot be used. */
+const removeLeftovers = (directory: string, prefix: string): boolean => {
+  if (patternCharacters.test(directory)) return false;
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 });
-    for (const name of readdirSync(directory)) rmSync(join(directory, name), { force: true });
-    return directory;
+    for (const name of readdirSync(directory))
+      if (name.startsWith(prefix)) rmSync(join(directory, name), { recursive: true, force: true });
+    return true;
   } catch {
-    return undefined;
+    return false;
   }
 };
 
@@ -40,14 +37,23 @@ const writeChunks = async (path: string, chunks: readonly Uint8Array[]): Promise
 /** Writes blocks to files that exist only during their use. */
 export class NativeFiles {
   readonly #directories: readonly string[];
+  /**
+   * Files of a data directory have its prefix and no directory of their own in memory, so a killed process leaves no
+   * directory there that nothing would remove.
+   */
+  readonly #prefix: string;
 
-  /** `memoryDirectory` is tried first; it may be missing, or too small for a block (64 MB in a container). */
+  /**
+   * Call it with the data directory locked, because it removes files of a crashed process. `memoryDirectory` is tried
+   * first; it may be missing, or too small for a block (64 MB in a container).
+   */
   constructor(dataDirectory: string, memoryDirectory = '/dev/shm') {
-    const name = `oiq-blocks-${createHash('sha256').update(resolve(dataDirectory)).digest('hex').slice(0, 16)}`;
-    this.#directories = [
-      createEmptyDirectory(join(memoryDirectory, name)),
-      createEmptyDirectory(join(resolve(dataDirectory), 'blocks')),
-    ].filter((directory) => directory !== undefined);
+    this.#prefix = `oiq-blocks-${createHash('sha256').update(resolve(dataDirectory)).digest('hex').slice(0, 16)}`;
+    const diskDirectory = join(resolve(dataDirectory), 'blocks');
+    mkdirSync(diskDirectory, { recursive: true, mode: 0o700 });
+    this.#directories = [memoryDirectory, diskDirectory].filter((directory) =>
+      removeLeftovers(directory, this.#prefix),
+    );
     if (this.#directories.length === 0)
       throw new Error(
         `cannot write blocks to ${memoryDirectory} or ${dataDirectory}: choose a writable directory without any of *?{}[]`,
@@ -64,15 +70,10 @@ export class NativeFiles {
     }
   }
 
-  /** Removes the directories. */
-  close(): void {
-    for (const directory of this.#directories) rmSync(directory, { recursive: true, force: true });
-  }
-
   async #writeFile(chunks: readonly Uint8Array[]): Promise<string> {
     let failure: unknown;
     for (const directory of this.#directories) {
-      const path = join(directory, `${randomUUID()}.native`);
+      const path = join(directory, `${this.#prefix}-${randomUUID()}.native`);
       try {
         await writeChunks(path, chunks);
         return path;

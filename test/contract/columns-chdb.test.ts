@@ -1,8 +1,8 @@
 /** The columns contract in process, and what only that has. */
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Session } from 'chdb';
 import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -130,20 +130,22 @@ test('chDB: a directory that another process uses is refused with a remedy', asy
 
 test('chDB: files of a crashed process are removed, and its rows are kept', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'oiq-crash-'));
+  mkdirSync(join(path, 'memory'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));
   await inProcess(`${opening(path)}
     await columns.execute('CREATE TABLE t (x UInt8) ENGINE = MergeTree ORDER BY x');
     await columns.execute('INSERT INTO t VALUES (7)');
-    process.kill(process.pid, 'SIGKILL');`).catch(() => {});
-  const [blocks] = readdirSync(join(path, 'memory'));
-  t.truthy(blocks);
-  const leftover = join(path, 'memory', String(blocks), 'left.native');
-  writeFileSync(leftover, 'x');
+    const { NativeFiles } = await import('./adapters/columns-chdb/native-files.ts');
+    await new NativeFiles(${JSON.stringify(path)}, ${JSON.stringify(join(path, 'memory'))}).withFile([Buffer.from('x')], () =>
+      process.kill(process.pid, 'SIGKILL'));`).catch(() => {});
+  t.is(readdirSync(join(path, 'memory')).length, 1);
+  const other = join(path, 'memory', 'oiq-blocks-of-another-data-directory');
+  writeFileSync(other, 'x');
   const output = await inProcess(`${opening(path)}
     console.log(JSON.stringify(await columns.query('SELECT x FROM t')));
     await columns.close();`);
   t.is(output, '[{"x":7}]');
-  t.false(existsSync(leftover));
+  t.deepEqual(readdirSync(join(path, 'memory')), [basename(other)]);
 });
 
 test('chDB: data on standard input does not get into the tables', async (t) => {
