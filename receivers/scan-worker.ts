@@ -32,7 +32,7 @@ parentPort?.on('message', ({ format, parts, capBytes, ...options }: Job) => {
     const result: JobResult = { prepared, body };
     const views = [
       body,
-      ...prepared.messageParts.map(({ bytes }) => bytes),
+      ...[prepared, ...prepared.additional].flatMap(({ messageParts }) => messageParts.map(({ bytes }) => bytes)),
       ...prepared.rejectedParts.map((part) => part.body),
     ];
     parentPort?.postMessage(result, listTransferables(views));

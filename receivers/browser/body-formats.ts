@@ -7,9 +7,14 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat, BrowserContext } from '../engine/body-format.ts';
 import { createScrubber } from './scrub.ts';
 
-const scrubRequest = (signal: Signal, body: Buffer, browser: BrowserContext | undefined): Buffer => {
+/** Throws `PermanentError` for a body without the context of its key: a dead letter that is damaged. */
+export const requireBrowser = (browser: BrowserContext | undefined): BrowserContext => {
   if (browser === undefined) throw new PermanentError('bad-headers', 'the application of the request is not known');
-  const { application: service, privacy } = browser;
+  return browser;
+};
+
+const scrubRequest = (signal: Signal, body: Buffer, browser: BrowserContext | undefined): Buffer => {
+  const { application: service, privacy } = requireBrowser(browser);
   const rewritten = rewriteRequest(signal, body, { ...createScrubber(privacy), service });
   const position = rewritten.records > 0 ? undefined : findUnknownContent(signal, body);
   if (position === undefined) return rewritten.body;

@@ -36,6 +36,8 @@ const userNameKeys = new Set([
   'user.username',
   'user_name',
   'userName',
+  'user_fullName',
+  'user_username',
   'username',
 ]);
 const emailKeys = new Set(['enduser.email', 'email', 'user.email', 'user_email', 'userEmail']);

@@ -60,7 +60,7 @@ const originForbidden = createRefusal(
 );
 const organizationDisabled = createRefusal('forbidden', 'the organization is disabled or has no plan');
 const addressForbidden = createRefusal('forbidden', 'the license key may not be used from this address');
-const signalForbidden: Readonly<Record<Signal, Refusal>> = {
+export const signalForbidden: Readonly<Record<Signal, Refusal>> = {
   logs: createRefusal('forbidden', 'logs are not enabled for this license key or plan'),
   metrics: createRefusal('forbidden', 'metrics are not enabled for this license key or plan'),
   traces: createRefusal('forbidden', 'traces are not enabled for this license key or plan'),

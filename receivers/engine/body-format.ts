@@ -34,7 +34,16 @@ export interface BrowserContext {
 /** Protobuf of a message format, and the part of the body that cannot be accepted, in the format of the body. */
 export interface Translation {
   readonly body: Buffer;
+  /** What else the body contains, for bodies with several kinds of records. */
+  readonly additionalRequests?: readonly TranslatedRequest[];
   readonly rejected: RejectedBody | undefined;
+}
+
+/** An export request of another telemetry signal in the same body. */
+export interface TranslatedRequest {
+  readonly signal: Signal;
+  readonly format: Format;
+  readonly body: Buffer;
 }
 
 /** OTLP protobuf, over HTTP and gRPC. */

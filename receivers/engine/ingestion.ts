@@ -4,11 +4,11 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { createReadableTimes } from '../../schemas/readable-times.ts';
-import { isRefusal } from './admission.ts';
+import { isRefusal, signalForbidden } from './admission.ts';
 import type { Caller } from './keyring.ts';
 import type { Offload, OffloadResult } from './offload.ts';
 import type { PreparedBody, WriteCounts } from './prepare.ts';
-import type { Publisher } from './publisher.ts';
+import { type Publisher, separateSignals } from './publisher.ts';
 import type { Quotas } from './quotas.ts';
 import { createRefusal, type Refusal, toRefusal } from './refusal.ts';
 import { type ReceivedRequest, toDeadLetters, toPartialDeadLetters } from './refuse.ts';
@@ -151,26 +151,48 @@ export class Ingestion {
       this.#rejections.count(caller, signal, answer, records, bytes);
   }
 
-  async #publish(request: IngestRequest, prepared: PreparedBody): Promise<Accepted | Refusal> {
-    const { size, records, writeCounts, messageParts, rejectedParts } = prepared;
+  async #publish(request: IngestRequest, preparedBody: PreparedBody): Promise<Accepted | Refusal> {
+    const prepared = this.#dropForbidden(request, preparedBody);
+    const { size, records, writeCounts, messageParts, additional, rejectedParts } = prepared;
     const { caller, signal } = request;
-    const quotaResult = this.#quotas.spend(caller, signal, size);
-    const quotaRefusal = quotaResult instanceof Promise ? await quotaResult : quotaResult;
-    if (quotaRefusal !== undefined) return quotaRefusal;
+    for (const { origin, request: part } of separateSignals(request, prepared)) {
+      const quotaResult = this.#quotas.spend(caller, origin.signal, part.size);
+      const quotaRefusal = quotaResult instanceof Promise ? await quotaResult : quotaResult;
+      if (quotaRefusal !== undefined) return quotaRefusal;
+    }
     if (request.visitor !== undefined) this.#visitorLimits.countBytes(caller.keyId, request.visitor, size);
-    if (messageParts.length > 0 || rejectedParts.length > 0) await this.#publishParts(request, prepared);
-    if (records > 0) caller.use.recordAccepted(signal);
+    if (messageParts.length > 0 || additional.length > 0 || rejectedParts.length > 0)
+      await this.#publishParts(request, prepared);
+    if (messageParts.length > 0 && records > 0) caller.use.recordAccepted(signal);
+    for (const parts of additional) caller.use.recordAccepted(parts.signal);
     return { records, written: writeCounts, rejected: toPartialRejection(rejectedParts) };
   }
 
+  /** Drops and counts records of telemetry signals that the key may not send; the request was admitted for another one. */
+  #dropForbidden({ caller }: IngestRequest, prepared: PreparedBody): PreparedBody {
+    const forbidden = prepared.additional.filter(({ signal }) => !caller.signals.has(signal));
+    if (forbidden.length === 0) return prepared;
+    let { records } = prepared;
+    for (const { signal, records: signalRecords, messageParts } of forbidden) {
+      const bytes = messageParts.reduce((sum, part) => sum + part.size, 0);
+      this.#rejections.count(caller, signal, signalForbidden[signal], signalRecords, bytes);
+      records -= signalRecords;
+    }
+    return { ...prepared, records, additional: prepared.additional.filter((parts) => !forbidden.includes(parts)) };
+  }
+
   /** Publishes the accepted and the rejected records at once, so that a retry after a failure repeats both. */
-  async #publishParts(request: IngestRequest, { size, messageParts, rejectedParts }: PreparedBody): Promise<void> {
+  async #publishParts(request: IngestRequest, prepared: PreparedBody): Promise<void> {
+    const { size, rejectedParts } = prepared;
     let rejectedBytes = 0;
     for (const { body } of rejectedParts) rejectedBytes += body.length;
     const secretBox = rejectedParts.length === 0 ? undefined : await this.#openSecretBox(request);
     const deadLetters = rejectedParts.flatMap((part) => toPartialDeadLetters(request, part, secretBox));
-    const acceptedBytes = Math.max(0, size - rejectedBytes);
-    await this.#publisher.publish(request, { size: acceptedBytes, messageParts }, deadLetters);
+    const accepted = { ...prepared, size: Math.max(0, size - rejectedBytes) };
+    const publishes = separateSignals(request, accepted).map(({ origin, request: part }, index) =>
+      this.#publisher.publish(origin, part, index === 0 ? deadLetters : []),
+    );
+    await Promise.all(publishes);
     for (const { records, reason } of rejectedParts) {
       this.#metrics.add('oiq_dead_letters_total', 1, { origin: request.receiver, reason });
       this.#metrics.add('oiq_ingest_rejected_records_total', records, {

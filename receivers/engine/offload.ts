@@ -2,7 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import { type BodyShape, type PreparedBody, prepareBody } from './prepare.ts';
+import { type BodyShape, type MessagePart, type PreparedBody, prepareBody } from './prepare.ts';
 import { countBytes, joinParts } from './request-body.ts';
 
 /** Compressed bodies above this may take too long to decompress on the main thread. */
@@ -168,9 +168,12 @@ export class Offload {
   }
 }
 
+const toBufferPart = (part: MessagePart): MessagePart => ({ ...part, bytes: toBuffer(part.bytes) });
+
 /** Buffers arrive from a worker as plain Uint8Arrays. */
 const toBuffers = (prepared: PreparedBody): PreparedBody => ({
   ...prepared,
-  messageParts: prepared.messageParts.map((piece) => ({ ...piece, bytes: toBuffer(piece.bytes) })),
+  messageParts: prepared.messageParts.map(toBufferPart),
+  additional: prepared.additional.map((parts) => ({ ...parts, messageParts: parts.messageParts.map(toBufferPart) })),
   rejectedParts: prepared.rejectedParts.map((part) => ({ ...part, body: toBuffer(part.body) })),
 });

@@ -11,10 +11,10 @@ import { findUnknownWriteContent, scanWriteRequest, separateWriteRequest } from 
 import { splitWriteRequest } from '../../schemas/prometheus/split.ts';
 import type { RejectedBody, SeparatedRequest } from '../../schemas/protobuf/separate.ts';
 import type { TimeRange } from '../../schemas/readable-times.ts';
-import { type Encoding, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
+import { type Encoding, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type BodyFormat, type BrowserContext, otlpProtobuf } from './body-format.ts';
+import { type BodyFormat, type BrowserContext, otlpProtobuf, type TranslatedRequest } from './body-format.ts';
 
 /** Telemetry signal, format and encoding of a body, as declared by its sender. */
 export interface BodyShape {
@@ -64,7 +64,17 @@ export interface PreparedBody {
   readonly writeCounts: WriteCounts | undefined;
   /** Empty if there is nothing to store. */
   readonly messageParts: readonly MessagePart[];
+  /** Messages of other telemetry signals in the same body. Their records are part of `records`. */
+  readonly additional: readonly AdditionalParts[];
   readonly rejectedParts: readonly RejectedPart[];
+}
+
+/** Records of a body that belong to another telemetry signal than its request. */
+export interface AdditionalParts {
+  readonly signal: Signal;
+  readonly format: Format;
+  readonly records: number;
+  readonly messageParts: readonly MessagePart[];
 }
 
 /** Maximum bytes of a message's value; the rest is for headers, which grow with members. */
@@ -86,6 +96,7 @@ const checkBody = ({ signal, format, times }: BodyShape, plain: Buffer): CheckRe
 
 interface CheckedBody extends CheckResult {
   readonly body: Buffer;
+  readonly additional?: readonly AdditionalParts[];
   readonly rejectedParts: readonly RejectedPart[];
 }
 
@@ -169,10 +180,17 @@ const checkProtobuf = (shape: BodyShape, plain: Buffer): CheckedBody => {
 const checkFormat = (shape: BodyShape, decompressed: Buffer): CheckedBody => {
   const { format, signal, times, browser } = shape;
   if (format.translate === undefined) return checkProtobuf(shape, decompressed);
-  const { body, rejected } = format.translate(decompressed, signal, times, browser);
+  const { body, rejected, additionalRequests = [] } = format.translate(decompressed, signal, times, browser);
   const checked = checkTranslated(shape, body);
-  if (rejected === undefined) return checked;
-  return { ...checked, rejectedParts: [toRejectedPart(shape, format, rejected), ...checked.rejectedParts] };
+  const additional = additionalRequests.map((request) => prepareAdditional(shape, request));
+  const rejectedParts = rejected === undefined ? [] : [toRejectedPart(shape, format, rejected)];
+  return { ...checked, additional, rejectedParts: [...rejectedParts, ...checked.rejectedParts] };
+};
+
+/** Its records were checked by the translation. */
+const prepareAdditional = (shape: BodyShape, { signal, format, body }: TranslatedRequest): AdditionalParts => {
+  const { records } = checkBody({ ...shape, signal }, body);
+  return { signal, format, records, messageParts: splitBody({ ...shape, signal }, body) };
 };
 
 /** Returns a message part; undefined if it exceeds the message size even when compressed. */
@@ -218,6 +236,7 @@ const emptyPrepared: PreparedBody = {
   records: 0,
   writeCounts: { samples: 0, histograms: 0, exemplars: 0 },
   messageParts: [],
+  additional: [],
   rejectedParts: [],
 };
 
@@ -243,9 +262,13 @@ export const prepareBody = (shape: BodyShape, body: Buffer, capBytes: number): P
 const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffer): PreparedBody => {
   const { format } = shape;
   if (decompressed.length === 0 && format.translate === undefined) return emptyPrepared;
-  const { body: plainBody, records, writeCounts, rejectedParts } = checkFormat(shape, decompressed);
+  const checked = checkFormat(shape, decompressed);
+  const { body: plainBody, records: mainRecords, writeCounts, additional = [], rejectedParts } = checked;
+  const records = additional.reduce((sum, parts) => sum + parts.records, mainRecords);
   if (format.messageFormat === 'otlp' && records === 0) return { ...emptyPrepared, rejectedParts };
   const size = decompressed.length;
+  const prepared = { size, records, writeCounts, additional, rejectedParts };
+  if (format.messageFormat === 'otlp' && mainRecords === 0) return { ...prepared, messageParts: [] };
   if (
     passesThrough(shape) &&
     plainBody === decompressed &&
@@ -253,16 +276,16 @@ const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffe
     size <= maxMessageDecompressedBytes
   ) {
     const encoding = shape.encoding as Encoding;
-    return { size, records, writeCounts, messageParts: [{ bytes: body, encoding, size, records }], rejectedParts };
+    return { ...prepared, messageParts: [{ bytes: body, encoding, size, records }] };
   }
   if (plainBody.length <= maxValueBytes) {
-    return {
-      size,
-      records,
-      writeCounts,
-      messageParts: [{ bytes: plainBody, encoding: 'identity', size: plainBody.length, records }],
-      rejectedParts,
+    const part: MessagePart = {
+      bytes: plainBody,
+      encoding: 'identity',
+      size: plainBody.length,
+      records: mainRecords,
     };
+    return { ...prepared, messageParts: [part] };
   }
-  return { size, records, writeCounts, messageParts: splitBody(shape, plainBody), rejectedParts };
+  return { ...prepared, messageParts: splitBody(shape, plainBody) };
 };

@@ -22,7 +22,7 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { buildTenantKey } from '../../schemas/tenant-key.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { Caller } from './keyring.ts';
-import { type MessagePart, maxValueBytes, type PreparedBody } from './prepare.ts';
+import { type AdditionalParts, type MessagePart, maxValueBytes, type PreparedBody } from './prepare.ts';
 import type { PublishMetrics } from './request-metrics.ts';
 
 /** Request properties in the headers of messages and members. */
@@ -59,6 +59,29 @@ const distributeBytes = ({ size, messageParts }: Request): readonly number[] =>
         size,
         messageParts.map((piece) => piece.size),
       );
+
+/** A request and its origin. */
+interface OriginRequest {
+  readonly origin: Origin;
+  readonly request: Request;
+}
+
+const countSize = ({ messageParts }: Pick<Request, 'messageParts'>): number =>
+  messageParts.reduce((sum, { size }) => sum + size, 0);
+
+/** Returns a request for each telemetry signal of a body, which share its accounted bytes by their size. */
+export const separateSignals = (
+  origin: Origin,
+  { size, messageParts, additional }: Request & { readonly additional: readonly AdditionalParts[] },
+): OriginRequest[] => {
+  if (additional.length === 0) return [{ origin, request: { size, messageParts } }];
+  const parts = [{ ...origin, messageParts }, ...additional].filter((part) => part.messageParts.length > 0);
+  const shares = distributeByWeight(size, parts.map(countSize));
+  return parts.map(({ signal, format, messageParts: signalParts }, index) => ({
+    origin: { ...origin, signal, format },
+    request: { size: shares[index] ?? 0, messageParts: signalParts },
+  }));
+};
 
 const createMember = (
   { bytes, size, records }: MessagePart,

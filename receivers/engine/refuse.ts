@@ -9,7 +9,7 @@ import type { Encoding } from '../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat, BrowserContext } from './body-format.ts';
 import { type BodyShape, prepareBody, type RejectedPart } from './prepare.ts';
-import { createMessages, type Origin } from './publisher.ts';
+import { createMessages, type Origin, separateSignals } from './publisher.ts';
 import { countBytes } from './request-body.ts';
 
 const maxMessageCharacters = 1_024;
@@ -185,5 +185,8 @@ export const republishRefused = (
     contentType: headers.contentType,
   };
   const deadLetters = prepared.rejectedParts.flatMap((part) => toPartialDeadLetters(request, part, secretBox));
-  return [...createMessages(request, prepared), ...deadLetters];
+  const messages = separateSignals(request, prepared).flatMap(({ origin, request: part }) =>
+    createMessages(origin, part),
+  );
+  return [...messages, ...deadLetters];
 };

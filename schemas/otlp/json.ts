@@ -219,6 +219,16 @@ class JsonTranslator {
   }
 }
 
+/**
+ * Writes the export request at the position of `reader` as protobuf, for bodies that contain one. Records that are
+ * invalid or outside of `times` are set aside in `records`.
+ */
+export const copyJsonRequest = (
+  signal: Signal,
+  reader: JsonReader,
+  { writer, records, times }: { writer: WireWriter; records: JsonRecords; times: TimeRange | undefined },
+): void => new JsonTranslator(reader, writer, records, times).writeMessage(requestMessages[signal], 0);
+
 /** A request in protobuf, and the part of the text that is not in it. */
 export interface ConvertedRequest {
   readonly body: Buffer;
@@ -236,7 +246,7 @@ export const separateJsonRequest = (signal: Signal, text: Buffer, times?: TimeRa
   const records = new JsonRecords();
   let rejected: RejectedBody | undefined;
   readJsonText(text, (reader) => {
-    new JsonTranslator(reader, writer, records, times).writeMessage(requestMessages[signal], 0);
+    copyJsonRequest(signal, reader, { writer, records, times });
     rejected = records.finish(text);
   });
   return { body: writer.finish(), rejected };

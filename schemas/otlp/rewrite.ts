@@ -16,6 +16,8 @@ export interface RequestRewriter {
    * (`PermanentError`, reason `foreign-service`). Any service, if undefined.
    */
   readonly service?: string | undefined;
+  /** Attributes that every resource has in the result, in place of the sender's attributes with these keys. */
+  readonly resourceAttributes?: Readonly<Record<string, string>> | undefined;
   /**
    * Returns whether an attribute is removed, or an entry of a map in an attribute or body. `path` is its key, behind the
    * keys of the maps around it: `user.email` is an attribute of this name, or the entry `email` of the map `user`.
@@ -107,7 +109,7 @@ class RequestCopier {
     const { messageNumber, end, depth } = place;
     const flags = otlpSchema.flags[messageNumber] as number;
     const path = this.#getPath(tag, parent, place);
-    if (messageNumber === keyValueNumber && this.#rewriter.removes(path)) {
+    if (messageNumber === keyValueNumber && (this.#isReplaced(path) || this.#rewriter.removes(path))) {
       this.#reader.position = end;
       return;
     }
@@ -133,9 +135,16 @@ class RequestCopier {
 
   #endResource(): void {
     this.#isInResource = false;
-    const { service } = this.#rewriter;
-    if (service === undefined || this.#hasService) return;
-    writeMessage(this.#writer, 'Resource', { attributes: toTextAttributes([[serviceKey, service]]) });
+    const { service, resourceAttributes = {} } = this.#rewriter;
+    const added: [string, string][] = Object.entries(resourceAttributes);
+    const hasService = this.#hasService || Object.hasOwn(resourceAttributes, serviceKey);
+    if (service !== undefined && !hasService) added.push([serviceKey, service]);
+    if (added.length > 0) writeMessage(this.#writer, 'Resource', { attributes: toTextAttributes(added) });
+  }
+
+  #isReplaced(path: string): boolean {
+    const { resourceAttributes } = this.#rewriter;
+    return this.#isInResource && resourceAttributes !== undefined && Object.hasOwn(resourceAttributes, path);
   }
 
   /** Returns the path of a nested message. */

@@ -108,7 +108,7 @@ const components: readonly {
   readonly declares: RegExp;
   readonly list: readonly unknown[];
 }[] = [
-  { what: 'receiver', folder: 'receivers/', declares: /= define(Http)?Receiver[<(]/, list: receivers },
+  { what: 'receiver', folder: 'receivers/', declares: /= define(Http|Browser)?Receiver[<(]/, list: receivers },
   { what: 'processor', folder: 'processors/', declares: /= defineProcessor[<(]/, list: processors },
   { what: 'schedule', folder: 'processors/', declares: /= defineSchedule[<(]/, list: schedules },
   { what: 'sink', folder: 'sinks/', declares: /= (defineSink|landValues)[<(]/, list: sinks },

@@ -120,7 +120,8 @@ const published = ({ bus }: Fixture): Message[] =>
 for (const receiver of receivers) {
   const { name, listens, maxBodyBytes, formats, signals } = receiver;
   const example = receiverExamples[name];
-  const keyIdOf = ({ keyId, browserKeyId }: Fixture): string => (name === 'browser' ? browserKeyId : keyId);
+  const keyIdOf = ({ keyId, browserKeyId }: Fixture): string =>
+    listens.some(({ paths }) => Object.values(paths).some((path) => path.includes('{key}'))) ? browserKeyId : keyId;
 
   test(`${name} has a unique name, a summary, a path for each signal and an example of each format`, (t) => {
     t.is(receivers.filter((other) => other.name === name).length, 1);

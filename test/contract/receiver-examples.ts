@@ -75,6 +75,13 @@ const zipkinSpan = (index: number) => ({
   localEndpoint: { serviceName: 'backend' },
 });
 
+const faroPayload = {
+  logs: [{ message: 'one', level: 'info', timestamp: '2023-11-14T22:13:20.000Z' }],
+  exceptions: [{ type: 'Error', value: 'two', timestamp: '2023-11-14T22:13:21.000Z' }],
+  measurements: [{ type: 'web-vitals', values: { lcp: 1200 }, timestamp: '2023-11-14T22:13:22.000Z' }],
+  meta: { app: { name: 'checkout' }, session: { id: 's1' } },
+};
+
 const lokiValues = [
   ['1700000000000000000', 'one'],
   ['1700000000000000001', 'two', { trace_id: 'abc' }],
@@ -147,6 +154,21 @@ export const receiverExamples: Readonly<Record<string, ReceiverExample>> = {
     formats: {
       'browser-otlp-protobuf': otlpProtobuf,
       'browser-otlp-json': otlpJson,
+    },
+  },
+  faro: {
+    success: 202,
+    messageOf: plainText,
+    formats: {
+      'faro-json': {
+        signal: 'logs',
+        contentType: 'application/json',
+        encoding: 'gzip',
+        records: 3,
+        good: Buffer.from(JSON.stringify(faroPayload)),
+        malformed: Buffer.from('{"logs":[{"message":"one","timestamp":"now"}]}'),
+        nothing: Buffer.from('{"meta":{"app":{"name":"checkout"}},"logs":[]}'),
+      },
     },
   },
   zipkin: {

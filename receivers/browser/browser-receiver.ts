@@ -1,0 +1,59 @@
+/** Receivers of pages, which have a public key in the path, because beacons cannot set headers. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Signal } from '../../schemas/telemetry-signals.ts';
+import { allowOrigin, respondToPreflight } from '../engine/cors.ts';
+import { createHttpIngest, type HttpProtocol } from '../engine/http-ingest.ts';
+import { respondWithRefusal } from '../engine/http-receiver.ts';
+import { defineReceiver, type Engine, type HttpHandler, type Receiver } from '../engine/receiver.ts';
+import { createRefusal } from '../engine/refusal.ts';
+
+interface BrowserReceiver
+  extends Omit<Receiver, 'open' | 'listens'>,
+    Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'> {
+  /** Path of each telemetry signal, behind the key. */
+  readonly endpoints: Readonly<Partial<Record<Signal, string>>>;
+}
+
+/** Headers of OTLP and of Faro's SDK */
+const allowedHeaders = 'content-type, content-encoding, traceparent, tracestate, x-api-key, x-faro-session-id';
+const pathPattern = /^\/rum\/([^/?]{0,128})\/([^?]*)(?:\?.*)?$/;
+
+/** Sets the CORS headers for an origin that may use the key. Returns true if the request was a preflight. */
+const answerCors = (engine: Engine, key: string, request: IncomingMessage, response: ServerResponse): boolean => {
+  const { origin } = request.headers;
+  response.setHeader('vary', 'Origin');
+  if (origin !== undefined && engine.findBrowserAccess(key)?.isAllowedOrigin(origin)) allowOrigin(response, origin);
+  if (request.method !== 'OPTIONS') return false;
+  respondToPreflight(response, allowedHeaders);
+  return true;
+};
+
+/** Declares a receiver below `/rum/{key}/` on both HTTP addresses. */
+export const defineBrowserReceiver = (declaration: BrowserReceiver): Receiver => {
+  const { endpoints } = declaration;
+  const entries = Object.entries(endpoints) as [Signal, string][];
+  const signalByEndpoint = new Map(entries.map(([signal, endpoint]) => [endpoint, signal]));
+  const paths = Object.fromEntries(entries.map(([signal, endpoint]) => [signal, `/rum/{key}/${endpoint}`]));
+  const protocol: HttpProtocol = { ...declaration, receiver: declaration.name };
+  return defineReceiver({
+    ...declaration,
+    listens: [
+      { setting: 'OTLP_HTTP_ADDRESS', protocol: 'http', paths },
+      { setting: 'HTTP_ADDRESS', protocol: 'http', paths },
+    ],
+    open(engine) {
+      const ingest = createHttpIngest(engine, protocol);
+      const handle: HttpHandler = (request, response) => {
+        const [, key, endpoint = ''] = pathPattern.exec(request.url ?? '') ?? [];
+        const signal = signalByEndpoint.get(endpoint);
+        if (key === undefined || signal === undefined) return false;
+        if (answerCors(engine, key, request, response)) return true;
+        if (request.method === 'POST') ingest(request, response, signal, { key, origin: request.headers.origin });
+        else
+          respondWithRefusal(protocol, request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
+        return true;
+      };
+      return { handlers: { OTLP_HTTP_ADDRESS: handle, HTTP_ADDRESS: handle } };
+    },
+  });
+};
