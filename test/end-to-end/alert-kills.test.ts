@@ -129,7 +129,8 @@ const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outco
     t.deepEqual([...new Set(evaluatedAt)], dues, `${name}: evaluations of ${rule.name} of ${rule.tenantId}`);
     const saved = outcome.saved.get(rule.id);
     t.is(saved?.dueMs, dues.at(-1));
-    const { rule: _, ...state } = (saved?.state ?? {}) as { readonly rule?: object };
+    // The rule and whether it has data are saved beside the evaluator's state.
+    const { rule: _, data: __, ...state } = (saved?.state ?? {}) as { readonly rule?: object; readonly data?: string };
     t.deepEqual(state, JSON.parse(JSON.stringify(expected.at(-1)?.state)), `${name}: the state of ${rule.name}`);
     events.push(...transitions.flatMap((each) => toPlatformEvent(each)?.id ?? []));
     count += transitions.length;
