@@ -70,7 +70,7 @@ const namesOf = (header: string): ReadonlySet<string> =>
 export class Cookies {
   readonly #cookies = new Map<string, Cookie>();
 
-  /** Stores the cookies of an answer. */
+  /** Stores the cookies of a response. */
   store(url: URL, headers: readonly string[], nowMs = Date.now()): void {
     for (const header of headers) {
       const cookie = parseCookie(header, url, nowMs);

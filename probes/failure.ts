@@ -1,7 +1,7 @@
 import { AddressForbiddenError } from '../runtime/egress-policy.ts';
 import { TemplateValueError } from '../subjects/synthetics/templates.ts';
-import { ContentCodingError } from './answer-text.ts';
 import { PaceError } from './pace.ts';
+import { ContentCodingError } from './response-content.ts';
 import { StepFailure } from './runner.ts';
 
 const messageByCode: Readonly<Record<string, string>> = {

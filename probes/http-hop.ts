@@ -1,14 +1,14 @@
-/** One HTTP request with its answer and the times of its phases. */
+/** One HTTP request with its response and the times of its phases. */
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as requestHttp, validateHeaderValue } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { TLSSocket } from 'node:tls';
 import type { CutBody, Observation } from '../subjects/synthetics/assertions.ts';
 import { truncate } from '../subjects/synthetics/cut.ts';
-import { type Content, decodeText, findCharset, readContent } from './answer-text.ts';
 import { readCertificate } from './certificate.ts';
 import type { PhaseClock } from './phases.ts';
 import { removeBrackets } from './reach.ts';
+import { type Content, decodeText, findCharset, readContent } from './response-content.ts';
 import { type Attempt, maxExcerptBytes, maxResponseBytes, StepFailure } from './runner.ts';
 
 export interface HopRequest {
@@ -61,7 +61,7 @@ export const requireBoundSecrets = (
     throw new StepFailure(`a secret of the check is not bound to ${url.host}`);
 };
 
-/** Returns the beginning of a failed answer, cut at a complete character, as it is stored. */
+/** Returns the beginning of a failed response, cut at a complete character, as it is stored. */
 export const toBodyExcerpt = ({ body, charset }: Pick<HopResponse, 'body' | 'charset'>): string =>
   decodeText(body.subarray(0, maxExcerptBytes), charset, { isCut: true });
 
@@ -82,7 +82,7 @@ const toSentHeaders = (headers: HopRequest['headers']): Record<string, string> =
     }),
   );
 
-/** Length of a content that was not encoded; undefined if the answer does not declare it */
+/** Length of a content that was not encoded; undefined if the response does not declare it */
 const declaredLength = ({ headers }: IncomingMessage): number | undefined => {
   const length = headers['content-length'];
   return length === undefined || headers['content-encoding'] !== undefined ? undefined : Number(length);
@@ -105,7 +105,7 @@ export const reportPhases = (request: ClientRequest, clock: PhaseClock, isSecure
   });
 };
 
-/** Sends one request over a new connection. Redirects count as answers. Rejects with the failure. */
+/** Sends one request over a new connection. Redirects count as responses. Rejects with the failure. */
 export const sendOnce = async (
   { url, method, headers, body, verifyCertificate, clientCertificate }: HopRequest,
   { resolveAddress, clock, signal }: Pick<Attempt, 'resolveAddress' | 'signal'> & { readonly clock: PhaseClock },

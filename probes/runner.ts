@@ -55,7 +55,7 @@ export interface StepResult {
   /** Empty if it passed */
   readonly message: string;
   readonly status?: number;
-  /** Beginning of the answer of a failed step */
+  /** Beginning of the response of a failed step */
   readonly body?: string;
   readonly assertions?: StepAssertion[];
   readonly exchange?: StepExchange;
@@ -64,13 +64,13 @@ export interface StepResult {
   readonly page?: StepPage;
 }
 
-/** Maximum bytes of an answer that are read */
+/** Maximum bytes of a response that are read */
 export const maxResponseBytes = 5 * 1024 * 1024;
-/** Maximum bytes that are stored of a failed answer */
+/** Maximum bytes that are stored of a failed response */
 export const maxExcerptBytes = 4096;
 
 /**
- * A step without an answer. `unknown`: this location cannot determine the result, which does not concern the target.
+ * A step without a response. `unknown`: this location cannot determine the result, which does not concern the target.
  */
 export class StepFailure extends Error {
   override name = 'StepFailure';

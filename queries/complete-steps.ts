@@ -1,8 +1,9 @@
 /** Queries over complete steps, for scores and forecasts: builds the query context, and returns the values by step. */
-import type { QueryContext, ResultData } from './answer.ts';
+
 import { listSignals } from './freshness.ts';
 import type { Query } from './query.ts';
 import { getQueryKind, isAtStepEnds } from './query-kind.ts';
+import type { QueryContext, ResultData } from './query-result.ts';
 import { getRetentionDays } from './range.ts';
 import type { TenantReader } from './reading.ts';
 

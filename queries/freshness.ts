@@ -49,7 +49,7 @@ const readStoredWatermark = async (reading: TenantReader, signal: ReadSignal): P
   return newest.length === 0 ? undefined : BigInt(Math.max(...newest)) * 1_000_000n;
 };
 
-/** Returns the earliest watermark of a query's data sources: the answer is complete up to that time. */
+/** Returns the earliest watermark of a query's data sources: the result is complete up to that time. */
 export const getFreshness = async (query: Query, reading: TenantReader): Promise<Result['freshness']> => {
   const signals = listSignals(query);
   const newest = await Promise.all(signals.map((signal) => readWatermark(reading, signal)));

@@ -1,7 +1,8 @@
 /** Runs a query for a half-open window, in total or by steps: the input of alert rules and SLOs. */
-import type { QueryContext, ResultData } from './answer.ts';
+
 import type { Query } from './query.ts';
 import { getQueryKind, type RunPartQuery } from './query-kind.ts';
+import type { QueryContext, ResultData } from './query-result.ts';
 
 export interface QueryWindow {
   readonly fromMs: number;
@@ -41,13 +42,13 @@ export const buildWindowContext = (
 export const runOverWindow = async (query: Query, window: QueryWindow, runPart: RunPartQuery): Promise<ResultData> => {
   const { combine, isAtStepEnds = false } = getQueryKind(query);
   if (combine !== undefined) return combine(query, (part) => runOverWindow(part, window, runPart));
-  const answer = await runPart(query, buildWindowContext(query, window));
+  const result = await runPart(query, buildWindowContext(query, window));
   const { stepMs } = window;
-  if (!isAtStepEnds || stepMs === undefined) return answer;
+  if (!isAtStepEnds || stepMs === undefined) return result;
   return {
-    ...answer,
-    partialSteps: answer.partialSteps.map((atMs) => atMs - stepMs),
-    series: answer.series.map((series) => ({
+    ...result,
+    partialSteps: result.partialSteps.map((atMs) => atMs - stepMs),
+    series: result.series.map((series) => ({
       ...series,
       points: series.points.map(([atMs, value]) => [atMs - stepMs, value] as const),
     })),

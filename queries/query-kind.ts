@@ -1,5 +1,5 @@
 /** Definition of a kind of query, and the definitions of all kinds. `README.md` describes how to add one. */
-import type { QueryContext, ResultData } from './answer.ts';
+
 import type { QueryOutcome, ReportOutcome } from './outcome.ts';
 import type { QueryReader } from './promql/reading.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type QuerySchemas,
   registerQuerySchemas,
 } from './query.ts';
+import type { QueryContext, ResultData } from './query-result.ts';
 import type { Range } from './range.ts';
 import type { QuerySignal, ReadSignal } from './signals/index.ts';
 
@@ -30,7 +31,7 @@ export interface QueryParts<KindQuery> {
   change(query: KindQuery, change: (part: Query) => Query): Query;
 }
 
-/** Statements that answer several queries of a kind. */
+/** Statements that serve several queries of a kind. */
 export interface QueryBatch<Of> {
   /** Maximum number of queries in one batch. */
   readonly max: number;
@@ -77,7 +78,7 @@ export interface SentenceParts {
   query(part: Query): string;
 }
 
-/** Group of an answer with its state, for the conditions of alert rules. */
+/** Group of a result with its state, for the conditions of alert rules. */
 export interface StateGroup {
   readonly labels: Readonly<Record<string, string>>;
   readonly points: readonly (number | null)[];
@@ -96,14 +97,14 @@ interface OptionalParts<KindQuery> {
   readonly parts?: QueryParts<KindQuery>;
   /**
    * For kinds whose values at a time depend only on the values of their parts at that time: runs the query, with the
-   * answers that `answerPart` returns.
+   * results that `runPart` returns.
    */
-  combine?(query: KindQuery, answerPart: (part: Query) => Promise<ResultData>): Promise<ResultData>;
+  combine?(query: KindQuery, runPart: (part: Query) => Promise<ResultData>): Promise<ResultData>;
   readonly batch?: QueryBatch<KindQuery>;
   /** Minimum step in milliseconds, besides the resolution of the signals. */
   minStepMs?(query: KindQuery): number;
-  /** Returns the hint for an answer without the requested values. */
-  hint?(query: KindQuery, answer: ResultData, range: Range, reading: QueryReader): Promise<string | undefined>;
+  /** Returns the hint for a result without the requested values. */
+  hint?(query: KindQuery, result: ResultData, range: Range, reading: QueryReader): Promise<string | undefined>;
   /** Inspects the query without its parts. */
   inspect?(query: KindQuery, inspection: QueryInspection): void;
   /** Returns why a formula cannot use the query as a part, with the path in the query. */
@@ -114,7 +115,7 @@ interface OptionalParts<KindQuery> {
   changeTexts?(query: KindQuery, changes: TextChanges): Query;
   /** Returns the query with additional conditions, except those of its parts. */
   addFilters?(query: KindQuery, changes: FilterChanges): Query;
-  /** Returns the grouping labels of the answer; undefined if only the answer determines them. */
+  /** Returns the grouping labels of the result; undefined if only the result determines them. */
   groupBy?(query: KindQuery): readonly string[] | undefined;
   /** Returns the aggregates over records. */
   measures?(query: KindQuery): readonly Measure[];
@@ -134,7 +135,7 @@ interface OptionalParts<KindQuery> {
   readonly singleValue?: string;
   /** Whether only the current value exists, and none of the past. */
   readonly isCurrentOnly?: true;
-  /** Whether the answer has records instead of values. */
+  /** Whether the result has records instead of values. */
   readonly returnsRecords?: true;
   /** Whether the value of a step is taken at its end, as in PromQL, instead of from its records. */
   readonly isAtStepEnds?: true;
@@ -142,7 +143,7 @@ interface OptionalParts<KindQuery> {
   readonly hasZeros?: true;
   /** Group of the API whose read scope an API token needs, for kinds that read stored results instead of signals. */
   readonly group?: string;
-  /** Whether the answer is predicted from values, so that it is never absent, and needs the entitlement `ai`. */
+  /** Whether the result is predicted from values, so that it is never absent, and needs the entitlement `ai`. */
   readonly isPrediction?: true;
 }
 
@@ -154,7 +155,7 @@ export interface QueryKindDefinition<KindQuery extends Query> extends OptionalPa
   signals(query: KindQuery): readonly ReadSignal[];
   /** Runs a query: series with a step, a table without one. */
   run(query: KindQuery, reading: QueryReader, context: RunContext, runPart: RunPartQuery): Promise<ResultData>;
-  /** Describes the answer in words, as part of a sentence. */
+  /** Describes the result in words, as part of a sentence. */
   sentence(query: KindQuery, parts: SentenceParts): string;
 }
 
@@ -205,5 +206,5 @@ export const getPromql = (query: Query): string | undefined => getQueryKind(quer
 /** Returns the aggregates over records in a query; none for other queries. */
 export const listMeasures = (query: Query): readonly Measure[] => getQueryKind(query).measures?.(query) ?? [];
 
-/** Returns whether a query answers with records instead of values. */
+/** Returns whether a query returns records instead of values. */
 export const returnsRecords = (query: Pick<Query, 'kind'>): boolean => getQueryKind(query).returnsRecords === true;

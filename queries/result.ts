@@ -39,7 +39,7 @@ export const Cost = z.strictObject({
 });
 export type Cost = z.output<typeof Cost>;
 
-/** Reason why an answer is incomplete. */
+/** Reason why a result is incomplete. */
 export const Incompleteness = z.strictObject({
   code: z.enum(['rows', 'groups', 'points', 'time', 'memory', 'retention', 'delay', 'dropped']),
   message: z.string(),

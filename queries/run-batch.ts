@@ -69,7 +69,7 @@ export const evaluateFormula = async (
 };
 
 /**
- * Returns the result of a formula: its answer, the total cost of its parts, and the freshness of the least fresh part.
+ * Returns the result of a formula: its result, the total cost of its parts, and the freshness of the least fresh part.
  */
 const toFormulaResult = (formulaData: Awaited<ReturnType<typeof runFormula>>, parts: readonly Result[]): Result => {
   const [first] = parts;

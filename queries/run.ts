@@ -1,11 +1,11 @@
 /** Runs any query and returns the common result format. */
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
-import type { ResultData } from './answer.ts';
 import { createValidationError } from './errors.ts';
 import { getFreshness } from './freshness.ts';
 import type { QueryReader } from './promql/reading.ts';
 import { Query, type QueryRequest } from './query.ts';
 import { getQueryKind, type RunContext } from './query-kind.ts';
+import type { ResultData } from './query-result.ts';
 import { requireReadable } from './readable.ts';
 import type { Result } from './result.ts';
 import { formatTime } from './time.ts';
@@ -91,7 +91,7 @@ const runByKind = (query: Query, reading: QueryReader, context: RunContext): Pro
     runByKind(part, reading, { ...partContext, signal: context.signal }),
   );
 
-/** Returns the hint for an answer without the requested values. */
+/** Returns the hint for a result without the requested values. */
 export const getHint = async (
   query: Query,
   data: ResultData,

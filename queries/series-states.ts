@@ -1,6 +1,7 @@
 /** States of series, as the rows of a table. */
-import type { ResultData } from './answer.ts';
+
 import type { StateGroup } from './query-kind.ts';
+import type { ResultData } from './query-result.ts';
 
 /** Parses a number from JSON, where NaN and infinities are strings. */
 export const parseJsonNumber = (value: unknown): number | null => {

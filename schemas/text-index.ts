@@ -73,7 +73,7 @@ const bitMask = 2 ** 20 - 1;
 /** Reads the properties of a UTF-8 text from the result of `TextIndex.scanBytes`. */
 export const scanResult = {
   /** Returns whether the text has a non-ASCII character. */
-  wide: (answer: number): boolean => (answer & 1) !== 0,
+  wide: (scanned: number): boolean => (scanned & 1) !== 0,
   /** Returns whether the text may have a backslash: another byte with the same low bits gives the same result. */
   backslash: (answer: number): boolean => (answer & (1 << 0x5c)) !== 0,
   /** Returns whether the text may have an escape character, with the same reservation. */

@@ -124,12 +124,12 @@ export class Cluster {
     let failure: unknown;
     for (const node of this.#listCandidates()) {
       try {
-        const answer = await withTimeout(
+        const response = await withTimeout(
           requestTimeoutMs,
           this.#pool.get(node).then((connection) => request(connection)),
         );
         this.#failedAt.delete(formatAddress(node));
-        return answer;
+        return response;
       } catch (error) {
         failure = error;
         if (error instanceof MissingTopicError || isProtocolError(error, 'UNKNOWN_TOPIC_OR_PARTITION')) continue;
@@ -272,13 +272,13 @@ const getBroker = (metadata: Metadata, node: number): Node => {
 };
 
 const fetchMetadata = async (connection: Connection, topics: readonly string[]): Promise<MetadataResponse> => {
-  const answer = await metadataV12.api.async(connection, [...topics], false, false).catch((error: unknown) => {
+  const response = await metadataV12.api.async(connection, [...topics], false, false).catch((error: unknown) => {
     // The driver treats a partition without a leader as a failure of the entire response.
     if (error instanceof ResponseError) return error['response'] as MetadataResponse;
     throw error;
   });
-  const missingTopic = answer.topics.find(({ errorCode }) => errorCode === unknownTopic);
+  const missingTopic = response.topics.find(({ errorCode }) => errorCode === unknownTopic);
   if (missingTopic !== undefined)
     throw new MissingTopicError(`Kafka has no topic ${missingTopic.name}: create the topics first (oiq migrate)`);
-  return answer;
+  return response;
 };

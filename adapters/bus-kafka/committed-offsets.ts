@@ -1,6 +1,6 @@
 /** Filters fetched records to those that consumers may see: no control records, and no records of aborted transactions. */
 import type { KafkaRecord, RecordsBatch } from '@platformatic/kafka';
-import type { PartitionResponse } from './fetch-answer.ts';
+import type { PartitionResponse } from './fetch-response.ts';
 
 const transactionalFlag = 0x10;
 const controlFlag = 0x20;

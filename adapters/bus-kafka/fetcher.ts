@@ -10,7 +10,7 @@ import type { Cluster, Metadata } from './cluster.ts';
 import { type FetchedRecord, filterCommittedRecords } from './committed-offsets.ts';
 import { rejectIfMoved } from './deadline.ts';
 import { describeFailure } from './failures.ts';
-import { type PartitionResponse, parseFetchResponse } from './fetch-answer.ts';
+import { type PartitionResponse, parseFetchResponse } from './fetch-response.ts';
 import { PreferredReplicas } from './rack-aware-fetch.ts';
 import { FatalBusError } from './wire.ts';
 
@@ -250,7 +250,9 @@ export class Fetcher {
       throw error;
     });
     if (errorCode !== 0) throw new ProtocolError(errorCode);
-    const hasRecords = responses.some(({ partitions: answers }) => answers.some(({ records }) => records.length > 0));
+    const hasRecords = responses.some(({ partitions: partitionResponses }) =>
+      partitionResponses.some(({ records }) => records.length > 0),
+    );
     this.#emptyResponses.set(node, hasRecords ? 0 : emptyResponses + 1);
     for (const { topicId, partitions: partitionResponses } of responses) {
       const topic = names.get(topicId);
@@ -271,36 +273,36 @@ export class Fetcher {
   }
 
   /** Delivers the response for a partition to its caller. */
-  async #deliver(topic: string, answer: PartitionResponse): Promise<void> {
-    const key = toKey(topic, answer.partitionIndex);
+  async #deliver(topic: string, partitionResponse: PartitionResponse): Promise<void> {
+    const key = toKey(topic, partitionResponse.partitionIndex);
     const request = this.#requests.get(key);
     if (request === undefined) return;
-    if (answer.errorCode !== 0 && this.#preferredReplicas.clearPreferred(key)) {
+    if (partitionResponse.errorCode !== 0 && this.#preferredReplicas.clearPreferred(key)) {
       // A replica may lag behind the leader, so the leader is read next.
-      answer.pooledBuffer?.release();
-      this.#delayRetry(request, new ProtocolError(answer.errorCode).message);
+      partitionResponse.pooledBuffer?.release();
+      this.#delayRetry(request, new ProtocolError(partitionResponse.errorCode).message);
       return;
     }
-    if (answer.errorCode === offsetOutOfRange) {
+    if (partitionResponse.errorCode === offsetOutOfRange) {
       const earliest = await this.#cluster.earliest(topic, request.partition);
       this.#requests.delete(key);
       request.reject(createGapError(topic, request.partition, request.offset, earliest));
       return;
     }
-    if (answer.errorCode !== 0) {
-      answer.pooledBuffer?.release();
-      this.#delayRetry(request, new ProtocolError(answer.errorCode).message);
+    if (partitionResponse.errorCode !== 0) {
+      partitionResponse.pooledBuffer?.release();
+      this.#delayRetry(request, new ProtocolError(partitionResponse.errorCode).message);
       return;
     }
     request.failures = 0;
-    if (answer.preferredReplica >= 0) {
-      answer.pooledBuffer?.release();
-      this.#preferredReplicas.setPreferred(key, answer.preferredReplica);
+    if (partitionResponse.preferredReplica >= 0) {
+      partitionResponse.pooledBuffer?.release();
+      this.#preferredReplicas.setPreferred(key, partitionResponse.preferredReplica);
       void this.#route();
       return;
     }
-    const { records, next } = filterCommittedRecords(answer, request.offset);
-    const release = (): void => answer.pooledBuffer?.release();
+    const { records, next } = filterCommittedRecords(partitionResponse, request.offset);
+    const release = (): void => partitionResponse.pooledBuffer?.release();
     if (next > request.offset) {
       this.#requests.delete(key);
       request.resolve({ records, next, release });

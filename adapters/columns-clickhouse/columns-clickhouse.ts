@@ -139,19 +139,19 @@ class ClickhouseColumns implements Columns {
     tenantId: string,
   ): Promise<Uint8Array> {
     const clientQuery = this.#toClientQuery(`${sql}\nFORMAT ${nativeFormat}`, parameters, limits, tenantId);
-    const answers = await this.#read(sql, limits, tenantId, async (client) => {
+    const responses = await this.#read(sql, limits, tenantId, async (client) => {
       const { stream, summary } = await client.exec(clientQuery);
       const chunks: Uint8Array[] = [];
       for await (const chunk of stream) chunks.push(chunk as Uint8Array);
       return { chunks, summary };
     });
-    const costs = answers.map(({ summary }) => ({
+    const costs = responses.map(({ summary }) => ({
       rowsRead: Number(summary?.read_rows ?? 0),
       bytesRead: Number(summary?.read_bytes ?? 0),
       elapsedMs: Number(summary?.elapsed_ns ?? 0) / 1e6,
     }));
     limits.onCost?.(sumCosts(costs));
-    return joinChunks(answers.flatMap(({ chunks }) => chunks));
+    return joinChunks(responses.flatMap(({ chunks }) => chunks));
   }
 
   /** Returns the result of a statement; several results when servers are queried individually. */

@@ -102,7 +102,7 @@ export class Placements {
   async #getMinShards(shards: number): Promise<number> {
     if (this.#minShards !== undefined) return this.#minShards;
     const results = await Promise.allSettled(this.#servers.members.map((member) => this.#getPlacements(member)));
-    const successes = results.filter((answer) => answer.status === 'fulfilled');
+    const successes = results.filter((result) => result.status === 'fulfilled');
     if (successes.length === 0) for (const { reason } of results as PromiseRejectedResult[]) throw reason;
     const counts = successes.flatMap(({ value }) => [...value.layouts.keys()]);
     if (counts.length > 0) this.#minShards = Math.min(...counts);

@@ -84,7 +84,7 @@ export class ClickhouseServers {
 
   /**
    * Runs a read of all shards on a server that responds. If the read has a slot, servers of its shard are tried first,
-   * since they have the placements. This spreads the work of merging the shards' answers.
+   * since they have the placements. This spreads the work of merging the results of the shards.
    */
   runAnywhere<Result>(
     work: (member: Member) => Promise<Result>,
@@ -104,7 +104,7 @@ export class ClickhouseServers {
 
   /**
    * Runs a read of all shards on one server. Rejects with the names of servers whose shard nobody else has, if they do
-   * not respond, because the server that merges the shards' answers would wait for them.
+   * not respond, because the server that merges the results of the shards would wait for them.
    */
   readAllShards<Result>(work: () => Promise<Result>): Promise<Result> {
     const findError = (): UnavailableError | undefined => {
@@ -220,7 +220,7 @@ export class ClickhouseServers {
     const counts: number[] = [];
     let failure: unknown;
     const unknownMembers = this.members.filter((member) => this.#shardOf.get(member) === undefined);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       unknownMembers.map(async (member) => {
         try {
           return {
@@ -237,7 +237,7 @@ export class ClickhouseServers {
         }
       }),
     );
-    for (const { member, rows } of answers.filter((answer) => answer !== undefined)) {
+    for (const { member, rows } of responses.filter((response) => response !== undefined)) {
       this.#silenceReasons.delete(member);
       if (rows.length === 0)
         throw new UnavailableError(

@@ -9,7 +9,6 @@ import { createTransact, type Transact } from '../changes.ts';
 import { ApiError, ForeignApiError, toApiError } from '../errors.ts';
 import { listRestrictions } from '../page/restrictions.ts';
 import { authenticateWithinLimits, authorizeCaller } from './admission.ts';
-import { createFixedPages, jsonType, sendDashboard, sendError, sendRedirect, sendResult } from './answers.ts';
 import { compressResponse } from './compression.ts';
 import { matchesTag } from './if-none-match.ts';
 import { type JsonText, stringifyInSlices } from './json-text.ts';
@@ -18,6 +17,7 @@ import { isContentResponse, type Operation, type RawInput } from './operation.ts
 import type { Ports } from './ports.ts';
 import { createRequestLimits } from './request-limits.ts';
 import { createRequestFacts, parseQueryText, readBody, splitQueryAndBody } from './request-parts.ts';
+import { createFixedPages, jsonType, sendDashboard, sendError, sendRedirect, sendResult } from './responses.ts';
 import { createResultCache, type ResultCache } from './result-cache.ts';
 import { createRouter, type Router } from './router.ts';
 import type { Stream } from './stream.ts';
@@ -86,11 +86,11 @@ export const createApiServer = (options: ApiServerOptions): ApiServer => {
     if (route === undefined) throw createMethodNotAllowedError(method, allowed);
     context.state['operation'] = route.operationId;
     await trackWork(`operation ${route.operationId}`, () =>
-      answerOperation(context, route, params).catch(createErrorForwarder(route)),
+      handleOperation(context, route, params).catch(createErrorForwarder(route)),
     );
   };
 
-  const answerOperation = async (
+  const handleOperation = async (
     context: Koa.Context,
     operation: Operation,
     { tenantId, ...params }: Record<string, string>,

@@ -13,11 +13,11 @@ import type { Caller } from '../callers/caller.ts';
 import type { AdmittedStream } from '../connection.ts';
 import { ApiError, createRateLimitError, toApiError } from '../errors.ts';
 import { authenticateWithinLimits, authorizeCaller } from './admission.ts';
-import { logFailure, toErrorBody } from './answers.ts';
 import { type Operation, parseOrThrow } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { RequestLimits } from './request-limits.ts';
 import { parseQueryText, readSourceAddress } from './request-parts.ts';
+import { logFailure, toErrorBody } from './responses.ts';
 import type { CloseCode, Stream } from './stream.ts';
 import { requireSameTenant } from './tenant-rule.ts';
 

@@ -35,7 +35,7 @@ const buildBrowserEnvironment = (directory: string): NodeJS.ProcessEnv => ({
   LANG: 'C.UTF-8',
 });
 
-type Answer<Name extends string> = Extract<FromDriver, Readonly<Record<Name, unknown>>>;
+type Response<Name extends string> = Extract<FromDriver, Readonly<Record<Name, unknown>>>;
 
 export class BrowserProcess {
   readonly #child: ChildProcess;
@@ -97,10 +97,10 @@ export class BrowserProcess {
   }
 
   /** Returns the response with this name; the response to an abandoned step may arrive before it. */
-  async #request<Name extends string>(message: ToDriver, name: Name, signal: AbortSignal): Promise<Answer<Name>> {
-    const response = Promise.withResolvers<Answer<Name> | Extract<FromDriver, { error: string }>>();
+  async #request<Name extends string>(message: ToDriver, name: Name, signal: AbortSignal): Promise<Response<Name>> {
+    const response = Promise.withResolvers<Response<Name> | Extract<FromDriver, { error: string }>>();
     const onMessage = (message: FromDriver): void => {
-      if (name in message || 'error' in message) response.resolve(message as Answer<Name>);
+      if (name in message || 'error' in message) response.resolve(message as Response<Name>);
     };
     const onExit = (): void => response.reject(this.#createEndError());
     const onError = (error: Error): void => response.reject(error);

@@ -176,7 +176,7 @@ export class EgressProxy {
       response.pipe(answer);
     } catch (error) {
       this.#recordFailure(hostPort, error);
-      // Without an answer, because an answer would seem to be from the target.
+      // Without a response, because a response would seem to be from the target.
       request.socket.destroy();
     }
   }

@@ -1,6 +1,5 @@
 /** Access tokens from client credentials (RFC 6749, 4.4): requested once per attempt, as a separate step. */
 import type { ClientCredentials } from '../../subjects/synthetics/types/http.ts';
-import { decodeText } from '../answer-text.ts';
 import { toStepFailure } from '../failure.ts';
 import {
   getUrlHost,
@@ -12,6 +11,7 @@ import {
 } from '../http-hop.ts';
 import { createRunHeaders, userAgent } from '../own-headers.ts';
 import { PhaseClock } from '../phases.ts';
+import { decodeText } from '../response-content.ts';
 import { type Attempt, StepFailure, type StepResult } from '../runner.ts';
 
 /** A token; without one, the last result contains the reason. */

@@ -5,7 +5,6 @@ import { writeExactJson } from '../../subjects/synthetics/json.ts';
 import { readJsonValues, readXmlValues } from '../../subjects/synthetics/response-documents.ts';
 import { listTexts, renderAll, renderText } from '../../subjects/synthetics/templates.ts';
 import { type HttpStep, type http, splitCredentials } from '../../subjects/synthetics/types/http.ts';
-import { decodeText } from '../answer-text.ts';
 import { usedValues } from '../bound-secrets.ts';
 import { Cookies } from '../cookies.ts';
 import { extractValue, type FoundValue, findAll, findPattern } from '../extract-value.ts';
@@ -20,6 +19,7 @@ import {
 } from '../http-hop.ts';
 import { createRunHeaders, lowerCaseNames, userAgent } from '../own-headers.ts';
 import { PhaseClock, sumDurations } from '../phases.ts';
+import { decodeText } from '../response-content.ts';
 import { type Attempt, type Runner, StepFailure, type StepResult } from '../runner.ts';
 import { AccessTokens } from './access-tokens.ts';
 
@@ -142,7 +142,7 @@ const readXmlValue = (path: string, seen: Observation): string | undefined => {
   return values[0] === undefined ? undefined : String(values[0]);
 };
 
-/** Returns the value of an answer, with the text that contains it. */
+/** Returns the value of a response, with the text that contains it. */
 const findValue = ({ source, path }: HttpStep['extract'][number], seen: Observation): FoundValue | undefined => {
   if (source === 'body') return findPattern(seen.body ?? '', path);
   const text =

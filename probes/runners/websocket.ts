@@ -25,10 +25,10 @@ const parseWebSocketUrl = (text: string): URL => {
 /** Assertion sources that need the message content */
 const messageSources = new Set(['body', 'json', 'xml', 'size']);
 
-const readHandshake = (answer: IncomingMessage, host: string): Observation => {
-  const certificate = answer.socket instanceof TLSSocket ? readCertificate(answer.socket, host) : undefined;
+const readHandshake = (response: IncomingMessage, host: string): Observation => {
+  const certificate = response.socket instanceof TLSSocket ? readCertificate(response.socket, host) : undefined;
   return {
-    headers: Object.fromEntries(Object.entries(answer.headersDistinct).map(([name, values]) => [name, values ?? []])),
+    headers: Object.fromEntries(Object.entries(response.headersDistinct).map(([name, values]) => [name, values ?? []])),
     ...(certificate !== undefined && { certificate }),
   };
 };
@@ -70,8 +70,8 @@ export const runWebsocket = createOneStepRunner<z.output<(typeof websocket)['set
         let latestMessage: Observation = {};
         const toObservation = (): Observation => ({ ...handshake, protocol: socket.protocol, ...latestMessage });
         socket.once('error', reject);
-        socket.once('unexpected-response', (_, answer: IncomingMessage) =>
-          reject(new StepFailure(`${url.host} answered ${answer.statusCode} instead of opening a WebSocket`)),
+        socket.once('unexpected-response', (_, response: IncomingMessage) =>
+          reject(new StepFailure(`${url.host} answered ${response.statusCode} instead of opening a WebSocket`)),
         );
         socket.once('upgrade', (answer: IncomingMessage) => {
           handshake = readHandshake(answer, removeBrackets(url.hostname));

@@ -2,11 +2,11 @@
 
 import { z } from 'zod';
 import { type AlertBacktest, alertBacktests } from '../../schemas/resources/alert-backtest.ts';
-import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
 import { createTemplateQuery } from '../../subjects/alerts/query-text.ts';
 import { type AlertRule, parseStoredRule } from '../../subjects/alerts/rule.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/rule-query-result.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import type { RuleState } from '../../subjects/alerts/state.ts';
 import { type RunTemplateQuery, renderWithQueries } from '../../subjects/alerts/templates/queries.ts';
@@ -56,7 +56,7 @@ const advanceBacktest = async (progress: BacktestRun): Promise<AlertBacktest> =>
   let next = backtest;
   for (const [index, nowMs] of times.entries()) {
     const queryResult = results[index] as RuleQueryResult;
-    const input = { tenantId, rule, prior: next.state as RuleState, answer: queryResult, nowMs };
+    const input = { tenantId, rule, prior: next.state as RuleState, result: queryResult, nowMs };
     const evaluation = await renderWithQueries(
       (queryResults) => evaluate({ ...input, queryResults }),
       progress.runTemplateQuery,

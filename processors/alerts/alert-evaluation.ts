@@ -6,7 +6,6 @@ import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { recordedSamples } from '../../schemas/recorded-samples.ts';
 import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { topics } from '../../schemas/topics.ts';
-import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { createRuleNoDataEvent, findHasData } from '../../subjects/alerts/empty-results.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
@@ -14,6 +13,7 @@ import { toEvaluationRecords, toPlatformEvent } from '../../subjects/alerts/eval
 import { createTemplateQuery } from '../../subjects/alerts/query-text.ts';
 import { createAlertSeries } from '../../subjects/alerts/recording/alert-series.ts';
 import { type AlertRule, parseStoredRule } from '../../subjects/alerts/rule.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/rule-query-result.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { renderWithQueries } from '../../subjects/alerts/templates/queries.ts';
@@ -170,7 +170,7 @@ export const alertEvaluation = defineSchedule({
       throw new UnavailableError(queryResult.message);
     const prior = run.state;
     const evaluation = await renderWithQueries(
-      (queryResults) => evaluate({ tenantId, rule, prior, answer: queryResult, nowMs: dueMs, queryResults }),
+      (queryResults) => evaluate({ tenantId, rule, prior, result: queryResult, nowMs: dueMs, queryResults }),
       createTemplateQuery(reading, { signal, batcher: queryBatcher }),
     );
     const { plan } = reading;
@@ -192,7 +192,7 @@ export const alertEvaluation = defineSchedule({
     const reading = await openTenantReading(ports, tenantId, nowMs);
     if (rule === undefined || reading === undefined) return;
     const evaluation = await renderWithQueries(
-      (queryResults) => evaluate({ tenantId, rule, prior, answer: deletedResult, nowMs, queryResults }),
+      (queryResults) => evaluate({ tenantId, rule, prior, result: deletedResult, nowMs, queryResults }),
       createTemplateQuery(reading, { batcher: getRuleBatcher(ports.columns, tenantId) }),
     );
     emitEvaluation(emit, evaluation, { tenantId, rule, prior, plan: reading.plan, nowMs, durationMs: 0 });

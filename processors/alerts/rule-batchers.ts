@@ -3,7 +3,7 @@
  * and organizations share the slots fairly.
  */
 
-import { QueryBatcher, type RunInSlot } from '../../queries/batch/answers.ts';
+import { QueryBatcher, type RunInSlot } from '../../queries/batch/query-batcher.ts';
 import { FairQueue, type FairQueueLimits } from '../../queries/limits/fair-queue.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { queryTimeouts } from '../../subjects/alerts/run-query.ts';

@@ -3,10 +3,10 @@
  */
 
 import { z } from 'zod';
-import type { ResultData } from '../../queries/answer.ts';
 import { getFreshness } from '../../queries/freshness.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
+import type { ResultData } from '../../queries/query-result.ts';
 import { getRetentionDays } from '../../queries/range.ts';
 import { splitIntoParts } from '../../runtime/message-parts.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';

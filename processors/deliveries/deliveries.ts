@@ -457,7 +457,7 @@ class Deliveries {
     const isAway = this.#outages.has(destination);
     const nowMs = clock.now();
     if (attempt.outcome !== 'retry') {
-      // A refusal is an answer, too.
+      // A refusal is a result, too.
       if (isAway) await endOutage(documents, tenantId, destinationId);
       this.applyOutage(tenantId, destinationId, undefined);
       return nowMs;

@@ -2,7 +2,7 @@
 import { buildUnprocessable } from '../../schemas/dead-letter.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
-import type { BatchResult, PoisonMessage } from './answer.ts';
+import type { BatchResult, PoisonMessage } from './batch-result.ts';
 import type { Runtime } from './runtime.ts';
 
 export interface Origin {

@@ -1,7 +1,7 @@
 /** One partition of a processor on the main thread, where the results of its task take effect exactly once. */
 import type { AssignedPartition, Batch } from '../../schemas/ports/bus.ts';
 import { ConflictError } from '../../schemas/ports/documents.ts';
-import type { BatchResult, TaskStatus } from './answer.ts';
+import type { BatchResult, TaskStatus } from './batch-result.ts';
 import type { Processor } from './definition.ts';
 import { countResult, logFailedTimers, type Origin, toDeadLetters } from './effects.ts';
 import { loadTask, type Precaution, stateKey } from './load.ts';

@@ -6,7 +6,7 @@ import { TransferMemoryPool } from '../../runtime/memory.ts';
 import { Budget, type WindowReader } from '../../runtime/reading-window.ts';
 import { type PoolThread, WorkerPool } from '../../runtime/worker-pool.ts';
 import type { Batch, BusRecord, Message } from '../../schemas/ports/bus.ts';
-import type { BatchResult, TaskStatus } from './answer.ts';
+import type { BatchResult, TaskStatus } from './batch-result.ts';
 import { HeldMessages } from './pending-messages.ts';
 import { Progress, type ThreadActivity } from './progress.ts';
 import { ThreadShares } from './shares.ts';

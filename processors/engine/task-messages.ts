@@ -2,7 +2,7 @@
 import type { PackedRecords } from '../../runtime/packed-records.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
-import type { BatchResult, TaskStatus } from './answer.ts';
+import type { BatchResult, TaskStatus } from './batch-result.ts';
 
 /** A document of a collection that some processor follows. */
 export interface DocumentChange {

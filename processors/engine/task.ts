@@ -8,7 +8,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { type BusRecord, countRecords, type Message } from '../../schemas/ports/bus.ts';
 import { platformTenant, type StoredMetadata } from '../../schemas/ports/documents.ts';
 import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted.ts';
-import { BatchReport, type BatchResult, type TaskStatus } from './answer.ts';
+import { BatchReport, type BatchResult, type TaskStatus } from './batch-result.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { Emissions, prepareValue } from './emissions.ts';

@@ -2,7 +2,7 @@
  * Stops a processor that sends messages of several tenants to the dead letters, and identifies a tenant that is the
  * only cause.
  */
-import type { TenantUsage } from './answer.ts';
+import type { TenantUsage } from './batch-result.ts';
 
 /** Maximum ratio of dead letters, above a minimum number of messages. */
 const maxDeadRatio = 0.1;

@@ -7,7 +7,7 @@ import { transferableBuffers } from '../../runtime/memory.ts';
 import { unpackRecords } from '../../runtime/packed-records.ts';
 import { getThreadCpuMs } from '../../runtime/thread-time.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
-import type { BatchResult } from './answer.ts';
+import type { BatchResult } from './batch-result.ts';
 import type { Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { isEntitled } from './entitlements.ts';

@@ -78,10 +78,10 @@ const maxWaitMs = 25_000;
 const readStoredSlices = async (
   sloSeries: SloSeries,
   window: Window,
-  { answers, reading }: MeasureOptions,
+  { batcher, reading }: MeasureOptions,
 ): Promise<readonly MeasuredSlice[]> => {
   const key = `told ${window.fromMs} ${window.toMs}`;
-  const slicesByKey = await batchQuery(answers, { key, member: toSeriesKey(sloSeries) }, (keys) =>
+  const slicesByKey = await batchQuery(batcher, { key, member: toSeriesKey(sloSeries) }, (keys) =>
     readSlicesBySeries(reading, keys.map(parseSeriesKey), window),
   );
   return slicesByKey.get(toSeriesKey(sloSeries)) ?? [];
@@ -212,7 +212,7 @@ export const sloMeasurement = defineSchedule({
       state?.series === series
         ? state
         : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs, data: dueWindows.next.data };
-    const options = { reading, signal, dueMs, answers: getRuleBatcher(ports.columns, tenantId) };
+    const options = { reading, signal, dueMs, batcher: getRuleBatcher(ports.columns, tenantId) };
     const { slices, measured, error } = await measureSlo(document.id, slo, {
       dueWindows,
       progress,

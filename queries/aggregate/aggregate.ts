@@ -1,8 +1,8 @@
 /** Aggregates log records or spans by group: a table, or series of steps. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
-import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
 import { createValidationError } from '../errors.ts';
 import type { AggregateQuery } from '../query.ts';
+import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Range } from '../range.ts';
 import type { TenantReader } from '../reading.ts';
 import { buildRangeParameters, buildRecordsCondition } from '../records.ts';

@@ -27,7 +27,7 @@ export interface Aggregation {
   toValue(result: unknown, seconds: number, form: 'table' | 'series'): number | string | null;
 }
 
-/** Returns the default name of a measure in answers. */
+/** Returns the default name of a measure in results. */
 export const getDefaultName = ({ function: kind, field, percentile }: Measure): string => {
   const prefix = kind === 'percentile' ? `p${String(percentile).replace('.', '_')}` : kind;
   return field === undefined ? prefix : `${prefix}_${field}`;

@@ -3,9 +3,9 @@
  */
 import { buildBucketSql, compareGroups, resolveGroups } from '../aggregate/aggregate.ts';
 import { type Aggregation, buildAggregations } from '../aggregate/measures.ts';
-import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
 import type { QueryOutcome } from '../outcome.ts';
 import type { AggregateQuery } from '../query.ts';
+import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Range } from '../range.ts';
 import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../records.ts';
@@ -109,7 +109,7 @@ const compareResults = (left: unknown, right: unknown): number => {
 };
 
 /** Returns one series per aggregation, as for a query that runs alone. */
-const toSeriesAnswer = (
+const toSeriesResult = (
   { aggregations }: BatchMember,
   index: number,
   { starts, getSeconds, partial }: SeriesSteps,
@@ -195,10 +195,10 @@ export const runAggregateBatch = async (
   if (rows.length > maxGroups) return queries.map(() => undefined);
   if (steps !== undefined) {
     const byStep = new Map(rows.map((row) => [Number(row['bucket']), row]));
-    return members.map((member, index) => ({ answer: toSeriesAnswer(member, index, steps, byStep) }));
+    return members.map((member, index) => ({ result: toSeriesResult(member, index, steps, byStep) }));
   }
   const readGroupValues = (row: Row): unknown[] => groupNames.map((name) => row[name]);
-  const toTableAnswer = ({ query, aggregations }: BatchMember, index: number): ResultData | undefined => {
+  const toTableResult = ({ query, aggregations }: BatchMember, index: number): ResultData | undefined => {
     const memberRows = groupNames.length === 0 ? rows : rows.filter((row) => Number(row[`n${index}`]) > 0);
     if (memberRows.length > query.limit) return undefined;
     const seconds = getRangeSeconds((contexts[index] ?? contexts[0]).range);
@@ -218,7 +218,7 @@ export const runAggregateBatch = async (
     );
   };
   return members.map((member, index) => {
-    const answer = toTableAnswer(member, index);
-    return answer && { answer };
+    const result = toTableResult(member, index);
+    return result && { result };
   });
 };

@@ -2,16 +2,17 @@
  * Runs several metric queries over one range with few statements: one for the series of all queries, and one per
  * function for the values.
  */
-import type { QueryContext, ResultData } from '../answer.ts';
+
 import { Cells, parseClickHouseNumber } from '../metrics/cells.ts';
 import { getResultUnit, planSeriesReads, type SeriesRead } from '../metrics/kinds.ts';
 import { buildSeriesSql, groupSeries, readCellValues, resolveCombining } from '../metrics/metric.ts';
-import { buildMetricResult } from '../metrics/metric-answer.ts';
+import { buildMetricResult } from '../metrics/metric-result.ts';
 import { type Group, metricLimits } from '../metrics/plan.ts';
 import { findCommonUnit, type SelectedSeries, selectSeriesBatch } from '../metrics/selection.ts';
 import { createWindows, type Windows } from '../metrics/windows.ts';
 import type { QueryOutcome } from '../outcome.ts';
 import type { MetricQuery } from '../query.ts';
+import type { QueryContext, ResultData } from '../query-result.ts';
 import type { TenantReader } from '../reading.ts';
 
 /**
@@ -107,7 +108,7 @@ const readValues = async (
   return byId;
 };
 
-const buildMemberAnswer = (
+const buildMemberResult = (
   member: Member,
   getValues: (read: SeriesRead) => ValuesById,
   windows: Windows,
@@ -166,7 +167,7 @@ export const runMetricBatch = async (
     if (member.reads.every((read) => valuesByKey.has(toValueQueryKey(member.query, read)))) {
       const getValues = (seriesRead: SeriesRead): ValuesById =>
         valuesByKey.get(toValueQueryKey(member.query, seriesRead)) ?? new Map();
-      outcomes[index] = { answer: buildMemberAnswer(member, getValues, windows, context) };
+      outcomes[index] = { result: buildMemberResult(member, getValues, windows, context) };
     }
   return outcomes;
 };

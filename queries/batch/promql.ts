@@ -4,7 +4,6 @@
  * changed are read and evaluated.
  */
 import { setImmediate as next } from 'node:timers/promises';
-import type { QueryContext } from '../answer.ts';
 import type { QueryOutcome, ReportOutcome } from '../outcome.ts';
 import { mergeAdditionalSeries } from '../promql/added.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
@@ -26,6 +25,7 @@ import {
 } from '../promql/steps-cache.ts';
 import { compileTest } from '../promql/syntax/matchers.ts';
 import type { PromqlQuery } from '../query.ts';
+import type { QueryContext } from '../query-result.ts';
 import {
   BatchTooLargeError,
   findMetricName,
@@ -89,7 +89,7 @@ const toQueryOutcome = (
 ): Exclude<QueryOutcome, undefined> => {
   if ('error' in evaluation) return evaluation;
   try {
-    return { answer: buildPromqlResult(query, evaluation, context) };
+    return { result: buildPromqlResult(query, evaluation, context) };
   } catch (error) {
     return { error };
   }

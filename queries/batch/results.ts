@@ -2,17 +2,18 @@
  * Runs the queries of one request with few statements; equal queries run once. Each result equals that of `run`, except
  * that a range may begin before the retention of the plan.
  */
-import type { QueryContext } from '../answer.ts';
+
 import { QueryError } from '../errors.ts';
 import { getFreshness, listSignals } from '../freshness.ts';
 import { FairQueue } from '../limits/fair-queue.ts';
 import type { QueryReader } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
+import type { QueryContext } from '../query-result.ts';
 import { restrictToRetention } from '../range.ts';
 import type { Cost, Result } from '../result.ts';
 import { countColumnReads, getHint } from '../run.ts';
 import { formatTime } from '../time.ts';
-import { QueryBatcher } from './answers.ts';
+import { QueryBatcher } from './query-batcher.ts';
 
 /** Maximum number of queries sent to the engine at once; the others wait, and are batched meanwhile where possible. */
 const maxConcurrentStatements = 4;

@@ -2,9 +2,10 @@
  * Queries that wait for a slot: those with missed runs first, then the newest. Queries that nobody waits for are
  * removed.
  */
-import type { QueryContext, ResultData } from '../answer.ts';
+
 import type { QueryReader } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
+import type { QueryContext, ResultData } from '../query-result.ts';
 import type { RowsAndBytes } from '../run.ts';
 
 /** A query that runs once for all its requesters. */
@@ -15,12 +16,12 @@ export interface WaitingQuery {
   readonly query: Query;
   readonly context: QueryContext;
   readonly reading: QueryReader;
-  readonly answer: PromiseWithResolvers<ResultData>;
+  readonly deferred: PromiseWithResolvers<ResultData>;
   /** Aborts when nobody waits for the query. */
   readonly abortController: AbortController;
   /** Latest due time of its requesters. */
   dueMs: number;
-  /** Maximum number of consecutive runs without an answer among its requesters. */
+  /** Maximum number of consecutive runs without a result among its requesters. */
   missedRunCount: number;
   /** Requesters, with the query. */
   readonly requesterKeys: Set<string>;

@@ -1,12 +1,12 @@
 /** Runs queries of kind `forecast`: the probability that values cross a limit within a horizon. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import { buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
 import { buildStepsContext, clearLeadingZeros, getRetentionStartMs, toValuesByStep } from '../complete-steps.ts';
 import { requireReadAccess } from '../entitlement.ts';
 import { createValidationError } from '../errors.ts';
 import { formatShort } from '../figures.ts';
 import type { ForecastQuery } from '../query.ts';
 import type { RunPartQuery } from '../query-kind.ts';
+import { buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { TenantReader } from '../reading.ts';
 import type { TableColumn } from '../result.ts';
 import { parseDuration } from '../time.ts';

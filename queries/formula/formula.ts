@@ -1,9 +1,10 @@
 /** Evaluates formulas over the results of other queries. */
-import { buildSeriesResult, buildTableResult, type ResultData } from '../answer.ts';
+
 import { createValidationError } from '../errors.ts';
 import { roundNoise } from '../figures.ts';
 import type { FormulaQuery, Query } from '../query.ts';
 import { getQueryKind } from '../query-kind.ts';
+import { buildSeriesResult, buildTableResult, type ResultData } from '../query-result.ts';
 import type { Incompleteness, TableColumn } from '../result.ts';
 import { evaluate, type Quantity } from './arithmetic.ts';
 import { collectNames, parseFormula } from './parse.ts';
@@ -33,18 +34,18 @@ export const runFormula = async (
       throw createValidationError(['queries', name, ...path].join('.'), message);
     return [name, part];
   });
-  const answers = new Map(await Promise.all(parts.map(async ([name, part]) => [name, await runPart(part)] as const)));
-  const partial = [...answers].flatMap(([name, { partial: reasons }]) =>
+  const results = new Map(await Promise.all(parts.map(async ([name, part]) => [name, await runPart(part)] as const)));
+  const partial = [...results].flatMap(([name, { partial: reasons }]) =>
     reasons.map(({ code, message }): Incompleteness => ({ code, message: `${name}: ${message}` })),
   );
-  const isSeries = [...answers.values()].some(({ form }) => form === 'series');
+  const isSeries = [...results.values()].some(({ form }) => form === 'series');
   return isSeries
-    ? evaluateSeries(query, answers, partial, (valueCount, resolveName) => evaluate(formula, valueCount, resolveName))
-    : evaluateTables(answers, partial, (valueCount, resolveName) => evaluate(formula, valueCount, resolveName));
+    ? evaluateSeries(query, results, partial, (valueCount, resolveName) => evaluate(formula, valueCount, resolveName))
+    : evaluateTables(results, partial, (valueCount, resolveName) => evaluate(formula, valueCount, resolveName));
 };
 
 type EvaluateFormula = (valueCount: number, resolveName: (name: string) => Quantity) => Quantity;
-type Answers = ReadonlyMap<string, ResultData>;
+type Results = ReadonlyMap<string, ResultData>;
 
 const toQuantity = (unit: string, groups: Quantity['groups']): Quantity => ({
   unit,
@@ -53,7 +54,7 @@ const toQuantity = (unit: string, groups: Quantity['groups']): Quantity => ({
   isTimesHundred: false,
 });
 
-/** Integers beyond 2^53 and infinities are strings in answers and cannot be used in calculations. */
+/** Integers beyond 2^53 and infinities are strings in results and cannot be used in calculations. */
 const parseFinite = (value: unknown): number | null => {
   if (value === null || value === undefined) return null;
   const number = Number(value);
@@ -64,15 +65,15 @@ const roundValue = (value: number | null | undefined): number | null => (value =
 
 const evaluateSeries = (
   { expression }: FormulaQuery,
-  answers: Answers,
+  results: Results,
   partial: readonly Incompleteness[],
   evaluateFormula: EvaluateFormula,
 ): ResultData => {
-  const allAnswers = [...answers.values()];
-  const points = allAnswers.flatMap(({ series }) => series.flatMap((each) => each.points));
+  const allResults = [...results.values()];
+  const points = allResults.flatMap(({ series }) => series.flatMap((each) => each.points));
   const starts = [...new Set(points.map(([start]) => start))].sort((left, right) => left - right);
   const { groups, unit } = evaluateFormula(starts.length, (name) => {
-    const series = answers.get(name)?.series ?? [];
+    const series = results.get(name)?.series ?? [];
     return toQuantity(
       series[0]?.unit ?? '',
       series.map(({ labels, points: own }) => {
@@ -89,19 +90,19 @@ const evaluateSeries = (
   }));
   return buildSeriesResult(
     series,
-    [...new Set(allAnswers.flatMap(({ partialSteps }) => partialSteps))].sort(),
+    [...new Set(allResults.flatMap(({ partialSteps }) => partialSteps))].sort(),
     partial,
   );
 };
 
 /** In a table, text columns are the groups, and the single numeric column is the value. */
 const evaluateTables = (
-  answers: Answers,
+  results: Results,
   partial: readonly Incompleteness[],
   evaluateFormula: EvaluateFormula,
 ): ResultData => {
   const { groups, unit } = evaluateFormula(1, (name) => {
-    const { columns = [], rows = [] } = answers.get(name) ?? {};
+    const { columns = [], rows = [] } = results.get(name) ?? {};
     const valueColumn = columns.findIndex(({ type }) => type === 'number' || type === 'duration');
     const labels = columns.flatMap(({ name: label, type }, index) => (type === 'text' ? [{ label, index }] : []));
     return toQuantity(

@@ -2,7 +2,7 @@
 import { runAggregate } from '../aggregate/aggregate.ts';
 import { buildAggregations, getDefaultName } from '../aggregate/measures.ts';
 import { maxAggregates, runAggregateBatch, toAggregateBatchKey } from '../batch/aggregates.ts';
-import { getAggregateHint } from '../hints/answers.ts';
+import { getAggregateHint } from '../hints/result-hints.ts';
 import { AggregateQuery, type Measure } from '../query.ts';
 import { defineQueryKind, type SentenceParts, type TextChanges } from '../query-kind.ts';
 import type { QuerySignal } from '../signals/index.ts';

@@ -49,7 +49,7 @@ export const metric = defineQueryKind<MetricQuery>({
     key: (query, context) => (isBatchableMetric(query, context) ? toContextKey(context) : undefined),
     run: (queries, reading, [context]) => runMetricBatch(queries, reading, context),
   },
-  hint: (query, answer, _range, reading) => buildMetricHint(query, answer, reading),
+  hint: (query, result, _range, reading) => buildMetricHint(query, result, reading),
   inspect({ overTime, quantile, search, metric: name }, inspection) {
     inspection.attempt(() => {
       if (overTime === 'quantile' && quantile === undefined)

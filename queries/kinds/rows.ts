@@ -1,5 +1,5 @@
 /** Query kind for records of a data source. */
-import { getRowsHint } from '../hints/answers.ts';
+import { getRowsHint } from '../hints/result-hints.ts';
 import { RowsQuery } from '../query.ts';
 import { defineQueryKind } from '../query-kind.ts';
 import { runRows } from '../rows/rows.ts';

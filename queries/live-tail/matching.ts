@@ -8,7 +8,7 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import { iterateItems, type Partition, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { Span } from '../../schemas/records/span.ts';
-import { toLogRecord, toSpanRecord } from './answers.ts';
+import { toLogRecord, toSpanRecord } from './api-records.ts';
 import type { RecordPredicate, TailSignal } from './filter.ts';
 import type { ListenerFilter } from './listener.ts';
 import type { RecordPosition } from './positions.ts';

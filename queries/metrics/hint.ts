@@ -1,6 +1,7 @@
 /** Hints for metric queries without results. */
-import type { ResultData } from '../answer.ts';
+
 import type { MetricQuery } from '../query.ts';
+import type { ResultData } from '../query-result.ts';
 import type { TenantReader } from '../reading.ts';
 
 const maxNames = 3;
@@ -11,10 +12,10 @@ const normalizedNameSql = (sql: string): string =>
 /** Returns a hint that states whether the metric exists, with similar names; undefined if the result is not empty. */
 export const buildMetricHint = async (
   { metric, overTime }: MetricQuery,
-  answer: ResultData,
+  result: ResultData,
   { columns }: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> => {
-  if (answer.series.length + answer.rows.length > 0) return undefined;
+  if (result.series.length + result.rows.length > 0) return undefined;
   const rows = await columns.query<{ name: string }>(
     `SELECT metric AS name FROM series WHERE tenant_id = {tenant:String} GROUP BY metric
     ORDER BY metric IN {metrics:Array(String)} DESC, editDistance(${normalizedNameSql('metric')}, ${normalizedNameSql('{metric:String}')}), metric LIMIT ${maxNames}`,

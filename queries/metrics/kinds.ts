@@ -93,7 +93,7 @@ const requireDistributionFunction = (
     );
 };
 
-/** Returns the UCUM unit of the answer, derived from that of the metric. Empty if the metric's unit is unknown. */
+/** Returns the UCUM unit of the result, derived from that of the metric. Empty if the metric's unit is unknown. */
 export const getResultUnit = (
   unit: string,
   table: PointSource['table'],

@@ -3,9 +3,10 @@
  * the series are
  * aggregated to groups. The README describes the functions.
  */
-import type { QueryContext, ResultData } from '../answer.ts';
+
 import { createValidationError } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
+import type { QueryContext, ResultData } from '../query-result.ts';
 import { requireRetained } from '../range.ts';
 import type { TenantReader } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
@@ -13,7 +14,7 @@ import { Cells, type CombineFunction } from './cells.ts';
 import { computeClassicQuantiles } from './classic-histograms.ts';
 import { HistogramCells } from './histograms.ts';
 import { getResultUnit, planSeriesReads, type SeriesRead } from './kinds.ts';
-import { buildMetricResult } from './metric-answer.ts';
+import { buildMetricResult } from './metric-result.ts';
 import {
   buildIncreaseSql,
   buildNewestInWindowsSql,
@@ -35,7 +36,7 @@ import { findCommonUnit, type SelectedSeries, selectSeries } from './selection.t
 import { createWindows, type PointSource, pointsCondition, type Windows } from './windows.ts';
 
 /**
- * Runs a metric query. The answer is series if the context has a step, otherwise a table. Throws a `QueryError` if the
+ * Runs a metric query. The result is series if the context has a step, otherwise a table. Throws a `QueryError` if the
  * function does not apply to the metric's type or the plan does not allow it. `partial` lists the limits that were
  * reached.
  */

@@ -15,7 +15,7 @@ export interface MetricLimits {
   readonly points: number;
   /** Maximum number of values (by group and window) in memory while they are combined. */
   readonly cells: number;
-  /** Values in the answer. */
+  /** Values in the result. */
   readonly resultValues: number;
   /** Time after which no further points are read. */
   readonly milliseconds: number;

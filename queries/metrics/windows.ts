@@ -1,5 +1,5 @@
 /** Windows over which a query is evaluated, and the SQL of the points that they need. */
-import type { QueryContext } from '../answer.ts';
+import type { QueryContext } from '../query-result.ts';
 import { buildSteps, getRangeSeconds } from '../steps.ts';
 import { formatTime } from '../time.ts';
 

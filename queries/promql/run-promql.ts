@@ -1,7 +1,8 @@
 /** Runs PromQL as a kind of `Query`. */
-import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
+
 import { createValidationError, QueryError } from '../errors.ts';
 import type { PromqlQuery } from '../query.ts';
+import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Incompleteness } from '../result.ts';
 import { PromqlError } from './errors.ts';
 import type { EvaluationWindow } from './evaluation/messages.ts';

@@ -1,8 +1,8 @@
 /** Records as a table: entire records, or selected columns. */
 
-import { buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
 import { createValidationError } from '../errors.ts';
 import type { RowsQuery } from '../query.ts';
+import { buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { TenantReader } from '../reading.ts';
 import { buildRecordsCondition } from '../records.ts';
 import { getResources } from '../resources.ts';

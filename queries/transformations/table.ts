@@ -88,7 +88,7 @@ export const toTables = (
 };
 
 /** Returns a table in the format of responses. */
-export const toAnswer = ({ columns }: Table): Pick<Result, 'columns' | 'rows'> => ({
+export const toResult = ({ columns }: Table): Pick<Result, 'columns' | 'rows'> => ({
   columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
   rows: Array.from({ length: countRows({ columns }) }, (_, row) => columns.map(({ values }) => values[row] ?? null)),
 });

@@ -134,9 +134,9 @@ export class Ingestion {
     fault: PermanentError,
     isTruncated = false,
   ): Promise<Refusal> {
-    const answer = await this.#storeDeadLetter(request, parts, fault, isTruncated);
-    this.#count(request, answer, 0, countBytes(parts));
-    return answer;
+    const response = await this.#storeDeadLetter(request, parts, fault, isTruncated);
+    this.#count(request, response, 0, countBytes(parts));
+    return response;
   }
 
   #count(
@@ -231,9 +231,9 @@ export class Ingestion {
   }
 
   #toRefusal(error: unknown): Refusal {
-    const answer = toRefusal(error);
-    if (answer.kind === 'unavailable') this.#logWarning(error);
-    return answer;
+    const response = toRefusal(error);
+    if (response.kind === 'unavailable') this.#logWarning(error);
+    return response;
   }
 
   /** Limits the log rate, because every request fails in the same way when the bus is down. */

@@ -2,8 +2,8 @@
 import { getQueryKind } from '../../queries/query-kind.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import { createNoDataEvent } from '../empty-results/empty-results.ts';
-import type { RuleQueryResult } from './answer.ts';
 import { type AlertRule, isCountCompared, isPresenceBased } from './rule.ts';
+import type { RuleQueryResult } from './rule-query-result.ts';
 
 /**
  * Returns whether a result has data; undefined if that is unknown, or if the absence of data is not missing data for the

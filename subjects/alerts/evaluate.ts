@@ -4,7 +4,6 @@
  */
 import { getPromql } from '../../queries/query-kind.ts';
 import type { AlertSeverity, AlertState, AlertTransition } from '../../schemas/alerts.ts';
-import type { GroupQueryResult, RuleQueryResult } from './answer.ts';
 import { getAlertMeasure } from './measure.ts';
 import {
   applyCleared,
@@ -19,6 +18,7 @@ import {
   type PreviousGroup,
 } from './next-state.ts';
 import { type AlertRule, getAlertName, getGroupingLabels, getHighestSeverity, isPresenceBased } from './rule.ts';
+import type { GroupQueryResult, RuleQueryResult } from './rule-query-result.ts';
 import {
   type AlertMemo,
   createAlertId,
@@ -65,7 +65,7 @@ export interface EvaluationInput {
   readonly tenantId: string;
   readonly rule: AlertRule;
   readonly prior: RuleState;
-  readonly answer: RuleQueryResult;
+  readonly result: RuleQueryResult;
   readonly nowMs: number;
   /**
    * Runs the queries in templates of labels and annotations. Without it, the texts state that the query was not run.
@@ -213,16 +213,16 @@ class RuleEvaluation {
 
   /** Returns the reason if the evaluation failed. */
   #evaluate(): string | undefined {
-    const { answer, rule, prior } = this.#input;
-    if (answer.kind === 'over') {
-      for (const key of Object.keys(prior.alerts)) this.#apply(key, this.#previousGroup(key), endAlert(answer.reason));
+    const { result, rule, prior } = this.#input;
+    if (result.kind === 'over') {
+      for (const key of Object.keys(prior.alerts)) this.#apply(key, this.#previousGroup(key), endAlert(result.reason));
       return undefined;
     }
-    const unit = answer.kind === 'groups' ? resolveUnit(rule, answer.unit) : '';
+    const unit = result.kind === 'groups' ? resolveUnit(rule, result.unit) : '';
     const error =
-      answer.kind === 'error' ? answer.message : (unitProblem(rule, unit) ?? limitProblem(rule, answer.groups));
-    if (answer.kind === 'error' || error !== undefined) this.#fail(`the evaluation failed: ${error}`);
-    else this.#evaluateGroups(answer.groups, unit, answer.isTruncated === true);
+      result.kind === 'error' ? result.message : (unitProblem(rule, unit) ?? limitProblem(rule, result.groups));
+    if (result.kind === 'error' || error !== undefined) this.#fail(`the evaluation failed: ${error}`);
+    else this.#evaluateGroups(result.groups, unit, result.isTruncated === true);
     return error;
   }
 

@@ -1,6 +1,6 @@
 /** Runs the queries in templates of rules (`templates/queries.ts`). */
 
-import { QueryBatcher } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { PromqlQuery } from '../../queries/query.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { parseJsonNumber } from '../../queries/series-states.ts';

@@ -2,10 +2,10 @@
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
 import type { TenantReader } from '../../queries/reading.ts';
-import type { RuleQueryResult } from './answer.ts';
 import { parseDurationMs } from './durations.ts';
 import type { AlertRule } from './rule.ts';
 import type { Problem } from './rule-problems.ts';
+import type { RuleQueryResult } from './rule-query-result.ts';
 import { queryRule } from './run-query.ts';
 
 /** Time after which received data is normally stored and can be queried. */
@@ -49,18 +49,18 @@ const findWindowWarnings = ({ condition, interval, delay }: AlertRule): Problem[
 const findGroupingWarnings = async (
   rule: AlertRule,
   reading: TenantReader,
-  answer: RuleQueryResult,
+  result: RuleQueryResult,
   nowMs: number,
 ): Promise<Problem[]> => {
   const { condition } = rule;
-  if (condition.kind === 'composite' || answer.kind !== 'groups') return [];
+  if (condition.kind === 'composite' || result.kind !== 'groups') return [];
   const { query } = condition;
   if (!('groupBy' in query) || query.groupBy.length === 0) return [];
   const missingLabels = query.groupBy
     .map((name, index) => ({ name, at: index }))
-    .filter(({ name }) => !answer.groups.some(({ labels }) => labels[name] !== undefined));
+    .filter(({ name }) => !result.groups.some(({ labels }) => labels[name] !== undefined));
   if (missingLabels.length === 0) return [];
-  if (answer.groups.length === 0) {
+  if (result.groups.length === 0) {
     const ungrouped = { ...rule, condition: { ...condition, query: { ...query, groupBy: [] } } };
     const ungroupedResult = await queryRule(ungrouped, reading, { nowMs });
     const hasData =
@@ -74,10 +74,10 @@ const findGroupingWarnings = async (
   }));
 };
 
-/** Returns warnings, each with its path in the rule. `answer` is the result of the rule's query at `nowMs`. */
+/** Returns warnings, each with its path in the rule. `result` is the result of the rule's query at `nowMs`. */
 export const findRuleWarnings = async (
   rule: AlertRule,
   reading: TenantReader,
-  answer: RuleQueryResult,
+  result: RuleQueryResult,
   nowMs: number,
-): Promise<Problem[]> => [...findWindowWarnings(rule), ...(await findGroupingWarnings(rule, reading, answer, nowMs))];
+): Promise<Problem[]> => [...findWindowWarnings(rule), ...(await findGroupingWarnings(rule, reading, result, nowMs))];

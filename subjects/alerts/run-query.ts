@@ -1,22 +1,22 @@
 /** Runs a rule's query for a time, and returns the result in the form for evaluation. */
 
 import { withMaxGroups } from '../../queries/all-groups.ts';
-import type { ResultData } from '../../queries/answer.ts';
-import { QueryBatcher } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { type QueryWindow, runOverWindow } from '../../queries/over-window.ts';
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
+import type { ResultData } from '../../queries/query-result.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { parseJsonNumber } from '../../queries/series-states.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { boundLabels } from '../../schemas/bounded-labels.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
-import type { GroupQueryResult, RuleQueryResult } from './answer.ts';
 import { doesExpressionHold } from './composite.ts';
 import { parseDurationMs } from './durations.ts';
 import { readFiringLabels } from './history.ts';
 import { type AlertRule, isCountCompared } from './rule.ts';
+import type { GroupQueryResult, RuleQueryResult } from './rule-query-result.ts';
 import { type Labels, toGroupKey } from './state.ts';
 
 /** Timeouts for the query of one evaluation: batched with those of other rules, and separate. */

@@ -1,9 +1,9 @@
 /** Test alerts: the transitions of a rule as if its condition held. */
 import { randomUUID } from 'node:crypto';
 import type { AlertTransition } from '../../schemas/alerts.ts';
-import type { GroupQueryResult } from './answer.ts';
 import { evaluate } from './evaluate.ts';
 import { type AlertRule, getGroupingLabels, getHighestSeverity } from './rule.ts';
+import type { GroupQueryResult } from './rule-query-result.ts';
 import { createAlertId, createTransitionId, emptyState, type Labels } from './state.ts';
 import type { QueryResultLookup } from './templates/queries.ts';
 
@@ -54,14 +54,14 @@ export const createTestTransitions = (
   const startEvaluation = evaluate({
     ...evaluationInput,
     prior: emptyState(),
-    answer: { kind: 'groups', unit, groups: [group] },
+    result: { kind: 'groups', unit, groups: [group] },
     nowMs,
   });
   const endOfTest = { kind: 'over', reason: 'the test is over' } as const;
   const endEvaluation = evaluate({
     ...evaluationInput,
     prior: startEvaluation.state,
-    answer: endOfTest,
+    result: endOfTest,
     nowMs: nowMs + 1,
   });
   const alertId = createAlertId(rule.id, `test ${randomUUID()}`);

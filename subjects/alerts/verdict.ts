@@ -1,8 +1,8 @@
 /** Verdict on a group: whether the condition of a rule holds, and why. */
 import type { AlertSeverity } from '../../schemas/alerts.ts';
-import type { GroupQueryResult } from './answer.ts';
 import type { AlertRule, Threshold } from './rule.ts';
 import { getSeverityRank } from './rule.ts';
+import type { GroupQueryResult } from './rule-query-result.ts';
 import type { ThresholdComparison } from './state.ts';
 import { getConversionFactor, toReadableUnit } from './units.ts';
 

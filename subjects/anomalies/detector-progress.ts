@@ -2,10 +2,10 @@
 
 import { getDefaultName } from '../../queries/aggregate/measures.ts';
 import { withMaxGroups } from '../../queries/all-groups.ts';
-import type { QueryContext, ResultData } from '../../queries/answer.ts';
 import { buildStepsContext, toValuesByStep } from '../../queries/complete-steps.ts';
 import type { Query } from '../../queries/query.ts';
 import { listMeasures } from '../../queries/query-kind.ts';
+import type { QueryContext, ResultData } from '../../queries/query-result.ts';
 import { computeHashId } from '../../runtime/hash-of.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
 import { boundLabels } from '../../schemas/bounded-labels.ts';

@@ -1,7 +1,7 @@
 /** Measures of an engine in a range, from its metrics. */
 
 import { z } from 'zod';
-import { QueryBatcher } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { requireReadAccess } from '../../queries/entitlement.ts';
 import { createValidationError } from '../../queries/errors.ts';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';

@@ -1,8 +1,8 @@
 /** DNS lookups by name and their results: from spans and metrics of clients, and from metrics of CoreDNS */
 import { z } from 'zod';
-import type { ResultData } from '../../queries/answer.ts';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { QueryRequest } from '../../queries/query.ts';
+import type { ResultData } from '../../queries/query-result.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';

@@ -1,5 +1,6 @@
 /** Counters of the overview over time */
-import { buildSeriesResult, type ResultData } from '../../queries/answer.ts';
+
+import { buildSeriesResult, type ResultData } from '../../queries/query-result.ts';
 import { findRangeProblem } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';

@@ -1,10 +1,10 @@
 /** Determines which condition makes a query's result empty, by omitting one condition at a time */
 
-import type { ResultData } from '../../queries/answer.ts';
 import { listSignals } from '../../queries/freshness.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind, listPartQueries, returnsRecords } from '../../queries/query-kind.ts';
+import type { ResultData } from '../../queries/query-result.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';

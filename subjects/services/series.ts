@@ -1,6 +1,7 @@
 /** Requests, errors, durations and Apdex of a service over time */
-import { buildSeriesResult, type ResultData } from '../../queries/answer.ts';
+
 import { createValidationError } from '../../queries/errors.ts';
+import { buildSeriesResult, type ResultData } from '../../queries/query-result.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import type { Series } from '../../queries/result.ts';
 import { buildSteps } from '../../queries/steps.ts';

@@ -1,5 +1,5 @@
 /** Combines equal queries of SLOs at one time into one statement */
-import type { QueryBatcher } from '../../queries/batch/answers.ts';
+import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 
 /** Delay in which queries of SLOs that are due in the same check are collected */
 const batchDelayMs = 20;

@@ -1,6 +1,6 @@
 /** Finds slices that received records after their end; only these are measured again */
 
-import type { QueryBatcher } from '../../queries/batch/answers.ts';
+import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { readMetricNames } from '../../queries/promql/metrics-read.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import { defaultLookbackMs } from '../../queries/promql/run-promql.ts';
@@ -150,9 +150,9 @@ export const findLateWindows = async (
   window: Window,
   {
     reading,
-    answers: batcher,
+    batcher,
     storedUpToMs = window.toMs,
-  }: { readonly reading: QueryReader; readonly answers: QueryBatcher; readonly storedUpToMs?: number | undefined },
+  }: { readonly reading: QueryReader; readonly batcher: QueryBatcher; readonly storedUpToMs?: number | undefined },
 ): Promise<Window[]> => {
   const data = findMeasuredData(slo);
   const sliceMs = parseDurationMs(slo.query.slice);

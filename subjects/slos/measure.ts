@@ -1,6 +1,6 @@
 /** Measures slices of an SLO: good and total counts, which may have fractions */
 
-import type { QueryBatcher } from '../../queries/batch/answers.ts';
+import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import type { Query } from '../../queries/query.ts';
@@ -16,7 +16,7 @@ import type { Window } from './slices/windows.ts';
 export interface MeasureOptions {
   readonly reading: QueryReader;
   /** Query batcher of the organization, which combines simultaneous queries of SLOs */
-  readonly answers: QueryBatcher;
+  readonly batcher: QueryBatcher;
   readonly signal?: AbortSignal;
   readonly dueMs?: number;
 }
@@ -27,23 +27,23 @@ type SliceOptions = MeasureOptions & { readonly sliceMs: number };
 const readSliceValues = async (
   query: Query,
   window: Window,
-  { sliceMs, reading, answers: batcher, ...queryOptions }: SliceOptions,
+  { sliceMs, reading, batcher, ...queryOptions }: SliceOptions,
 ): Promise<Map<number, number>> => {
   // A counter may have points further apart than slices: its increase is counted from the point before the window.
   const counterLookbackMs = window.toMs - window.fromMs;
-  const answer = await runOverWindow(query, { ...window, stepMs: sliceMs, counterLookbackMs }, (part, context) =>
+  const result = await runOverWindow(query, { ...window, stepMs: sliceMs, counterLookbackMs }, (part, context) =>
     batcher.run(part, reading, context, queryOptions),
   );
-  const unexpectedGap = answer.partial.find(({ code }) => code !== 'delay');
+  const unexpectedGap = result.partial.find(({ code }) => code !== 'delay');
   if (unexpectedGap !== undefined)
     throw new PermanentError('slo-indicator', `the indicator returned a partial result: ${unexpectedGap.message}`);
-  if (answer.series.length > 1)
+  if (result.series.length > 1)
     throw new PermanentError(
       'slo-indicator',
-      `the indicator returned ${answer.series.length} series: aggregate them to one`,
+      `the indicator returned ${result.series.length} series: aggregate them to one`,
     );
   return new Map(
-    (answer.series[0]?.points ?? []).flatMap(([beginMs, value]) => {
+    (result.series[0]?.points ?? []).flatMap(([beginMs, value]) => {
       const number = parseJsonNumber(value);
       return number === null || !Number.isFinite(number) ? [] : [[beginMs, number] as const];
     }),

@@ -3,7 +3,7 @@
  * share one statement.
  */
 
-import type { QueryBatcher } from '../../queries/batch/answers.ts';
+import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { getNearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
@@ -84,11 +84,11 @@ export const countRequests = async (
   window: Window,
   {
     reading,
-    answers: batcher,
+    batcher,
     sliceMs,
   }: {
     readonly reading: TenantReader;
-    readonly answers: QueryBatcher;
+    readonly batcher: QueryBatcher;
     readonly sliceMs: number;
   },
 ): Promise<SliceCounts> => {

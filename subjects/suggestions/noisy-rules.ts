@@ -91,8 +91,8 @@ const replayEpisodes = (
     // week are of this kind.
     if (!isAlertActive && !groups.some(({ value }) => value !== null && isBeyond(value))) continue;
     const groupPoints = groups.map(({ labels, value }) => ({ labels, points: [value] }));
-    const answer = { kind: 'groups', unit: '', groups: groupPoints } as const;
-    const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs: atMs });
+    const result = { kind: 'groups', unit: '', groups: groupPoints } as const;
+    const evaluation = evaluate({ tenantId, rule, prior, result, nowMs: atMs });
     prior = evaluation.state;
     for (const { alertId, to } of evaluation.transitions) episodes.recordTransition(alertId, to, atMs);
     for (const { labels, value } of groups)

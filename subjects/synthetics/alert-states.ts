@@ -1,6 +1,7 @@
 /** States of synthetic checks for alert rules. */
-import type { ResultData } from '../../queries/answer.ts';
+
 import type { StateGroup } from '../../queries/query-kind.ts';
+import type { ResultData } from '../../queries/query-result.ts';
 import { parseJsonNumber } from '../../queries/series-states.ts';
 
 /**

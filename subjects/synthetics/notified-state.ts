@@ -18,9 +18,9 @@ export const readLastVerdicts = async (
 ): Promise<ReadonlyMap<string, LastVerdict>> => {
   const queries = checkIds.map((checkId) => ({ kind: 'check', checkId }) as const);
   const at = BigInt(Math.trunc(nowMs)) * 1_000_000n;
-  const answers = await runCheckBatch(queries, reading, { range: { from: at, to: at } });
+  const results = await runCheckBatch(queries, reading, { range: { from: at, to: at } });
   return new Map(
-    answers.flatMap(({ answer: { columns, rows } }, index): [string, LastVerdict][] => {
+    results.flatMap(({ result: { columns, rows } }, index): [string, LastVerdict][] => {
       const [row] = rows;
       if (row === undefined) return [];
       const getCellValue = (name: string): unknown => row[columns.findIndex((column) => column.name === name)];

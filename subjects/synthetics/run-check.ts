@@ -1,7 +1,7 @@
 /** States of synthetic checks, from stored verdicts; many checks are read in one statement. */
 
-import { buildTableResult, type QueryContext, type ResultData } from '../../queries/answer.ts';
 import { createValidationError } from '../../queries/errors.ts';
+import { buildTableResult, type QueryContext, type ResultData } from '../../queries/query-result.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import type { TableColumn } from '../../queries/result.ts';
 import { type checkStates, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
@@ -75,14 +75,14 @@ export const runCheckBatch = async (
   queries: readonly CheckQuery[],
   reading: Pick<TenantReader, 'columns'>,
   { range, stepMs }: QueryContext,
-): Promise<{ readonly answer: ResultData }[]> => {
+): Promise<{ readonly result: ResultData }[]> => {
   if (stepMs !== undefined)
     throw createValidationError('step', 'is not supported for checks, which have one state at a time');
   const ids = queries.map(({ checkId }) => checkId);
   const verdicts = await readVerdicts(ids, reading, Number(range.to / 1_000_000n));
   return ids.map((id) => {
     const row = verdicts.get(id);
-    return { answer: buildTableResult(verdictColumns, row === undefined ? [] : toRows(row)) };
+    return { result: buildTableResult(verdictColumns, row === undefined ? [] : toRows(row)) };
   });
 };
 
@@ -92,4 +92,4 @@ export const runCheck = async (
   reading: Pick<TenantReader, 'columns'>,
   context: QueryContext,
 ): Promise<ResultData> =>
-  (await runCheckBatch([query], reading, context))[0]?.answer ?? buildTableResult(verdictColumns, []);
+  (await runCheckBatch([query], reading, context))[0]?.result ?? buildTableResult(verdictColumns, []);

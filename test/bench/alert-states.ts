@@ -42,7 +42,7 @@ await measured(`${rules} rules of ${groups} groups that fire, evaluated and save
   const values = Object.fromEntries(Array.from({ length: groups }, (_, at) => [`service-${at}`, 100 + at]));
   for (let index = 0; index < rules; index++) {
     const rule = { ...ruleOf(), id: `rule-${index}` };
-    const given = { tenantId: 'tenant', rule, prior: emptyState(), answer: answerOfValues(values), nowMs: 1e12 };
+    const given = { tenantId: 'tenant', rule, prior: emptyState(), result: answerOfValues(values), nowMs: 1e12 };
     const key = toItemKey('tenant', rule.id);
     const slot = toSlot(computePhase(key));
     const items = bySlot.get(slot) ?? new Map<string, SavedItem>();

@@ -20,12 +20,12 @@ const [count = '10000', seconds = '120', signal = 'metrics'] = process.argv.slic
 for (const value of [1, 100]) {
   const values = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`service-${at}`, value]));
   const rule = ruleOf({ annotations: { summary: '{{ $labels.service }} has {{ $value }}' } });
-  const answer = answerOfValues(values);
+  const result = answerOfValues(values);
   let prior = emptyState();
   const rounds = 10;
   const started = process.cpuUsage();
   for (let round = 0; round < rounds; round++) {
-    const evaluation = evaluate({ tenantId: 'tenant', rule, prior, answer, nowMs: round * 60_000 });
+    const evaluation = evaluate({ tenantId: 'tenant', rule, prior, result, nowMs: round * 60_000 });
     prior = evaluation.state;
   }
   const { user, system } = process.cpuUsage(started);

@@ -1,6 +1,6 @@
 /** A storm of alerts through the grouping processor: `node --expose-gc test/bench/notifications.ts [alerts] [labels to group by]`. */
 import '../../subjects/query-kinds.ts';
-import type { BatchResult } from '../../processors/engine/answer.ts';
+import type { BatchResult } from '../../processors/engine/batch-result.ts';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { notifications } from '../../processors/notifications/notifications.ts';

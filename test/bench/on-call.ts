@@ -1,7 +1,7 @@
 /** How long it takes to say who is on call, and what a year of shifts takes: CPU-ms, of a schedule of three layers. Prints one line of JSON. */
 import { OnCallScheduleFields, type OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { onCallAt } from '../../subjects/on-call/shifts.ts';
-import { createShiftsResponse } from '../../subjects/on-call/shifts-answer.ts';
+import { createShiftsResponse } from '../../subjects/on-call/shifts-response.ts';
 
 const startMs = Date.parse('2026-01-01T00:00:00Z');
 const dayMs = 86_400_000;

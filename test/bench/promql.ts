@@ -8,10 +8,10 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import { toAnswerJson } from '../../queries/promql/answer-json.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import { readLabelValues } from '../../queries/promql/fetch/label-reads.ts';
 import type { Scope } from '../../queries/promql/fetch/scope.ts';
+import { toResultJson } from '../../queries/promql/result-json.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { snappy, writeRequestOf } from '../end-to-end/conformance.ts';
@@ -182,7 +182,7 @@ const range = (name: string, expression: string, fromMs: number, stepMs: number)
   async query() {
     const window = { startMs: fromMs, endMs, stepMs, lookbackMs: 300_000 };
     const { value } = await threads.evaluate({ expression, window, scope, retainedFromMs: 0 });
-    return JSON.parse(JSON.stringify(toAnswerJson(value, Number.POSITIVE_INFINITY).data));
+    return JSON.parse(JSON.stringify(toResultJson(value, Number.POSITIVE_INFINITY).data));
   },
   peer: () =>
     data(

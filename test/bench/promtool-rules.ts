@@ -61,8 +61,8 @@ const firing = (rule: AlertRule, values: ReadonlyMap<string, readonly (number | 
       const value = points[minute] ?? null;
       return value !== null && value > above ? [{ labels: { group }, points: [value] }] : [];
     });
-    const answer = { kind: 'groups', unit: '', groups: answered } as const;
-    const evaluation = evaluate({ tenantId: 'tenant', rule, prior, answer, nowMs: minute * 60_000 });
+    const result = { kind: 'groups', unit: '', groups: answered } as const;
+    const evaluation = evaluate({ tenantId: 'tenant', rule, prior, result, nowMs: minute * 60_000 });
     prior = JSON.parse(JSON.stringify(evaluation.state));
     return {
       eval_time: `${minute}m`,

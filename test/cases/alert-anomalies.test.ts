@@ -46,8 +46,8 @@ const evaluated = async (rule: AlertRule, minutes: readonly number[], of?: Parti
   let prior = emptyState();
   for (const each of minutes) {
     const atMs = nowMs + each * minute;
-    const answer = await queryRule(rule, reading(of), { nowMs: atMs });
-    const evaluation = evaluate({ tenantId: 'acme', rule, prior, answer, nowMs: atMs });
+    const result = await queryRule(rule, reading(of), { nowMs: atMs });
+    const evaluation = evaluate({ tenantId: 'acme', rule, prior, result, nowMs: atMs });
     prior = evaluation.state;
     found.push(evaluation);
   }

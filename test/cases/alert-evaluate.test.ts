@@ -1,8 +1,8 @@
 /** The evaluator of alert rules: a table of rules, what their queries answer, and what is told. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/rule-query-result.ts';
 import { findStaleSinceMs } from '../../subjects/alerts/staleness.ts';
 import { errorsByService, evaluations, ruleOf, transitionLines, type Values } from './alert-evaluation.ts';
 

@@ -1,7 +1,8 @@
-/** Alert rules in tests: written in short, and evaluated at times against what their query would answer. */
-import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
+/** Alert rules in tests: written in short, and evaluated at times against what their query would result. */
+
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/rule-query-result.ts';
 import { emptyState } from '../../subjects/alerts/state.ts';
 
 type Given = Record<string, unknown>;
@@ -51,16 +52,16 @@ const originMs = Date.UTC(2026, 2, 1);
 /** Evaluates at minutes after the first one, in order. */
 export const evaluations = (
   rule: AlertRule | ((minute: number) => AlertRule),
-  answers: readonly (readonly [minute: number, answer: Values | RuleQueryResult])[],
+  answers: readonly (readonly [minute: number, result: Values | RuleQueryResult])[],
   unit = '',
 ): Evaluation[] => {
   let prior = emptyState();
   return answers.map(([minute, given]) => {
-    const answer = 'kind' in given ? (given as RuleQueryResult) : answerOfValues(given as Values, unit);
+    const result = 'kind' in given ? (given as RuleQueryResult) : answerOfValues(given as Values, unit);
     const evaluation = evaluate({
       tenantId: 'tenant',
       prior,
-      answer,
+      result,
       nowMs: originMs + minute * 60_000,
       rule: typeof rule === 'function' ? rule(minute) : rule,
     });

@@ -2,9 +2,9 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
-import type { RuleQueryResult } from '../../subjects/alerts/answer.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';
+import type { RuleQueryResult } from '../../subjects/alerts/rule-query-result.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { answerOfValues, errorsByService, ruleOf } from './alert-evaluation.ts';
 
@@ -50,16 +50,16 @@ const rules = fc
   );
 
 interface Step {
-  readonly answer: RuleQueryResult;
+  readonly result: RuleQueryResult;
   readonly before: RuleState;
   readonly after: Evaluation;
 }
 
 const stepsOf = (rule: AlertRule, given: readonly RuleQueryResult[]): Step[] => {
   let before = emptyState();
-  return given.map((answer, minute) => {
-    const after = evaluate({ tenantId: 'tenant', rule, prior: before, answer, nowMs: minute * minuteMs });
-    const step = { answer, before, after };
+  return given.map((result, minute) => {
+    const after = evaluate({ tenantId: 'tenant', rule, prior: before, result, nowMs: minute * minuteMs });
+    const step = { result, before, after };
     before = JSON.parse(JSON.stringify(after.state));
     return step;
   });
@@ -77,8 +77,8 @@ const always = (t: { pass(): void }, check: (steps: readonly Step[], rule: Alert
 
 test('a repeated evaluation emits identical output, bit by bit', (t) => {
   always(t, (steps, rule) => {
-    for (const [minute, { answer, before, after }] of steps.entries())
-      t.deepEqual(evaluate({ tenantId: 'tenant', rule, prior: before, answer, nowMs: minute * minuteMs }), after);
+    for (const [minute, { result, before, after }] of steps.entries())
+      t.deepEqual(evaluate({ tenantId: 'tenant', rule, prior: before, result, nowMs: minute * minuteMs }), after);
   });
 });
 
@@ -97,8 +97,8 @@ test('every change is emitted, and only changes: transitions lead from each stat
 
 test('a failed evaluation ends no alert of a group', (t) => {
   always(t, (steps) => {
-    for (const { answer, after } of steps)
-      if (answer.kind === 'error')
+    for (const { result, after } of steps)
+      if (result.kind === 'error')
         t.deepEqual(
           after.transitions.filter(({ to, labels }) => to === 'inactive' && labels['service'] !== undefined),
           [],

@@ -127,10 +127,10 @@ test('a result with more groups than the limit of a rule fails the evaluation an
   const first = evaluate({
     ...given,
     prior: emptyState(),
-    answer: { kind: 'groups', unit: '', groups: groups.slice(0, 5) },
+    result: { kind: 'groups', unit: '', groups: groups.slice(0, 5) },
   });
   t.is(first.error, undefined);
-  const second = evaluate({ ...given, prior: first.state, answer: { kind: 'groups', unit: '', groups } });
+  const second = evaluate({ ...given, prior: first.state, result: { kind: 'groups', unit: '', groups } });
   t.is(second.error, 'exceeded limit of 5 with 6 alerts');
   t.deepEqual(
     second.groups.map(({ state }) => state),

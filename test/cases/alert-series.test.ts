@@ -31,7 +31,7 @@ const writtenAt = (own: AlertRule, ...answers: readonly ReturnType<typeof groups
       rule: own,
       nowMs,
       prior: before === undefined ? emptyState() : (before.state as never),
-      answer: { kind: 'groups', unit: '', groups: answer },
+      result: { kind: 'groups', unit: '', groups: answer },
     });
     written = createAlertSeries(before, { rule: own, state }, nowMs);
     before = { rule: own, state };

@@ -1,7 +1,7 @@
 /** What texts of alert rules ask: each text is what `promtool test rules` (3.15) makes of the same series. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { QueryBatcher } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import { encodeWriteRequest } from '../../schemas/recorded-samples.ts';
@@ -137,7 +137,7 @@ test('queries in texts of many alerts that start at once are batched', async (t)
         tenantId: 'acme',
         rule,
         prior: emptyState(),
-        answer: { kind: 'groups', unit: '', groups },
+        result: { kind: 'groups', unit: '', groups },
         nowMs: atMs,
         queryResults,
       }),

@@ -2,10 +2,10 @@
 import '../../subjects/query-kinds.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
-import type { QueryContext } from '../../queries/answer.ts';
-import { QueryBatcher } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import type { QueryRequest } from '../../queries/query.ts';
+import type { QueryContext } from '../../queries/query-result.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { parseQuery } from '../../queries/run.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';

@@ -1,15 +1,15 @@
-/** Questions that are asked together have the answers that they have alone, and one that fails does not fail the others. */
+/** Batched queries have the results that each has alone, and one that fails does not fail the others. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import type { QueryContext } from '../../queries/answer.ts';
 import { runAggregateBatch, toAggregateBatchKey } from '../../queries/batch/aggregates.ts';
-import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { runMetricBatch } from '../../queries/batch/metrics.ts';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import type { AggregateQuery, MetricQuery, PromqlQuery, QueryRequest } from '../../queries/query.ts';
+import type { QueryContext } from '../../queries/query-result.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { parseSettings } from '../../schemas/settings.ts';
@@ -142,7 +142,7 @@ const expressions: readonly QueryRequest[] = [
 
 const alone = async (query: QueryRequest, given: QueryContext): Promise<object> => {
   try {
-    return { answer: await runWithoutCost(parseQuery(query), readingOf(), given) };
+    return { result: await runWithoutCost(parseQuery(query), readingOf(), given) };
   } catch (error) {
     return { error };
   }
@@ -245,15 +245,15 @@ for (const [form, given] of Object.entries({ tables: context, series: stepped })
 test('instant PromQL queries are batched, regardless of how far their windows reach back', async (t) => {
   const statementsOf = async (...minutes: readonly number[]): Promise<number> => {
     const statements: string[] = [];
-    const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 600_000, singleTimeoutMs: 600_000 });
+    const batcher = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 600_000, singleTimeoutMs: 600_000 });
     const to = BigInt(endMs) * 1_000_000n;
     const pending = minutes.map((minute, index) =>
-      answers.run(parseQuery(promql(index === 0 ? 'm2' : 'max(m2)')), readingOf(statements), {
+      batcher.run(parseQuery(promql(index === 0 ? 'm2' : 'max(m2)')), readingOf(statements), {
         range: { from: to - BigInt(minute) * 60_000_000_000n, to },
         stepsFrom: 'range',
       }),
     );
-    for (const answer of await Promise.all(pending)) t.is(answer.form, 'table');
+    for (const result of await Promise.all(pending)) t.is(result.form, 'table');
     return statements.length;
   };
   t.is(await statementsOf(5, 30), await statementsOf(5));
@@ -262,7 +262,7 @@ test('instant PromQL queries are batched, regardless of how far their windows re
 test('concurrent queries are batched, and a failing query fails alone', async (t) => {
   const statements: string[] = [];
   const reading = readingOf(statements, (sql) => sql.includes('FROM logs') && (sql.match(/count/g) ?? []).length > 2);
-  const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 600_000, singleTimeoutMs: 600_000 });
+  const batcher = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 600_000, singleTimeoutMs: 600_000 });
   const queries = [
     ...[1, 2, 3].map((service) => logs({ search: `service:service-${service}` })),
     logs({ search: 'service:service-1' }),
@@ -274,11 +274,11 @@ test('concurrent queries are batched, and a failing query fails alone', async (t
       queries: { a: logs({ search: 'payment' }), b: logs({}) },
     } as QueryRequest,
   ];
-  const settled = await Promise.allSettled(queries.map((query) => answers.run(parseQuery(query), reading, context)));
+  const settled = await Promise.allSettled(queries.map((query) => batcher.run(parseQuery(query), reading, context)));
   for (const [index, query] of queries.entries()) {
     const found = settled[index];
-    const expected = (await alone(query, context)) as { readonly answer?: unknown };
-    t.is(found?.status, expected.answer === undefined ? 'rejected' : 'fulfilled', JSON.stringify(query));
-    if (query.kind !== 'metric') t.deepEqual(found?.status === 'fulfilled' && found.value, expected.answer as never);
+    const expected = (await alone(query, context)) as { readonly result?: unknown };
+    t.is(found?.status, expected.result === undefined ? 'rejected' : 'fulfilled', JSON.stringify(query));
+    if (query.kind !== 'metric') t.deepEqual(found?.status === 'fulfilled' && found.value, expected.result as never);
   }
 });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ApiError, ForeignApiError } from '../../api/errors.ts';
-import { logFailure } from '../../api/kernel/answers.ts';
+import { logFailure } from '../../api/kernel/responses.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 
 type Ports = Parameters<typeof logFailure>[2];

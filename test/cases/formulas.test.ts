@@ -1,10 +1,10 @@
 /** Formulas: what they say, how results are joined, and which unit comes out. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { buildSeriesResult, buildTableResult, type ResultData } from '../../queries/answer.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { runFormula } from '../../queries/formula/formula.ts';
 import { FormulaQuery } from '../../queries/query.ts';
+import { buildSeriesResult, buildTableResult, type ResultData } from '../../queries/query-result.ts';
 
 type Rows = readonly (readonly [labels: Readonly<Record<string, string>>, value: number | string | null])[];
 

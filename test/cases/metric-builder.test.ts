@@ -1,7 +1,7 @@
 /** Metric queries answer what a slow evaluator finds, over random series. */
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
-import type { ResultData } from '../../queries/answer.ts';
+import type { ResultData } from '../../queries/query-result.ts';
 import { drawn } from '../drawing.ts';
 import { epoch, type MetricTables, openMetricTables, type TestPoint, type TestSeries } from './metric-points.ts';
 import { naiveAcross, naiveBuckets, naiveNumber, naiveQuantile, type Window, windowsIn } from './naive-metrics.ts';

@@ -1,8 +1,8 @@
 /** What the doctor tells from the key's spelling, from where a sender was pointed, and from what it was answered. */
 import test from 'ava';
-import { findResponseProblems } from '../../api/groups/onboarding/doctor-answer.ts';
 import { type Attempt, checkEndpoint } from '../../api/groups/onboarding/doctor-attempt.ts';
 import { checkKeyFormat } from '../../api/groups/onboarding/doctor-key.ts';
+import { findResponseProblems } from '../../api/groups/onboarding/doctor-response.ts';
 import { buildEndpoints } from '../../api/groups/onboarding/endpoints.ts';
 import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { parseSettings } from '../../schemas/settings.ts';

@@ -1,8 +1,8 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { buildSeriesResult, type QueryContext, type ResultData } from '../../queries/answer.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
 import { Query } from '../../queries/query.ts';
+import { buildSeriesResult, type QueryContext, type ResultData } from '../../queries/query-result.ts';
 
 const minuteMs = 60_000;
 const [fromMs, toMs] = [1000 * minuteMs, 1003 * minuteMs];

@@ -2,8 +2,8 @@
 import { drawSeed } from '../drawing.ts';
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import { QueryBatcher } from '../../queries/batch/answers.ts';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';

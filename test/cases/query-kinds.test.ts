@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { withMaxGroups } from '../../queries/all-groups.ts';
-import { QueryBatcher } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { explain } from '../../queries/explain.ts';
 import { listSignals } from '../../queries/freshness.ts';
 import { getMinStepMs } from '../../queries/min-step.ts';

@@ -1,7 +1,7 @@
 /** Recording rules: what a group writes, by Prometheus' rules. */
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
-import { QueryBatcher, type RunInSlot } from '../../queries/batch/answers.ts';
+import { QueryBatcher, type RunInSlot } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReader } from '../../queries/promql/reading.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';

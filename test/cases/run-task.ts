@@ -1,5 +1,5 @@
 /** Feeds messages to a processor as the engine does, and shows what it emits. */
-import type { BatchResult } from '../../processors/engine/answer.ts';
+import type { BatchResult } from '../../processors/engine/batch-result.ts';
 import type { Processor } from '../../processors/engine/definition.ts';
 import { Task, type TaskOptions } from '../../processors/engine/task.ts';
 import type { BusRecord, Message } from '../../schemas/ports/bus.ts';

@@ -3,7 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import { transformTables } from '../../queries/transformations/index.ts';
 import { reduceValues } from '../../queries/transformations/reducers.ts';
-import { type Table, toAnswer, toTables } from '../../queries/transformations/table.ts';
+import { type Table, toResult, toTables } from '../../queries/transformations/table.ts';
 import { Transformation } from '../../schemas/dashboards/transformations.ts';
 
 type Values = readonly unknown[];
@@ -323,7 +323,7 @@ test('tables of results name their value columns by query if there are several, 
   };
   t.deepEqual(shown(toTables('B', answer, { isOnlyQuery: false })), [{ job: ['node'], 'Value #B': [1] }]);
   const [own] = toTables('B', answer);
-  t.deepEqual(toAnswer(own as Table), {
+  t.deepEqual(toResult(own as Table), {
     columns: [
       { name: 'job', type: 'text', unit: '' },
       { name: 'Value', type: 'number', unit: 's' },

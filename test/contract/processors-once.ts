@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import type { PoisonMessage } from '../../processors/engine/answer.ts';
+import type { PoisonMessage } from '../../processors/engine/batch-result.ts';
 import type { Processor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { decodeTask } from '../../processors/engine/task-snapshot.ts';

@@ -10,9 +10,9 @@ import { alertRules, type StoredAlertRule } from '../../schemas/resources/alert-
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import type { GroupQueryResult } from '../../subjects/alerts/answer.ts';
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, getWindowMs, parseStoredRule } from '../../subjects/alerts/rule.ts';
+import type { GroupQueryResult } from '../../subjects/alerts/rule-query-result.ts';
 import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
 import { seeded } from '../cases/random.ts';
@@ -139,8 +139,8 @@ const evaluated = (stored: StoredRule, bursts: readonly Burst[], dues: readonly 
   return dues.map((nowMs) => {
     const endMs = nowMs - (rule.delay === '10s' ? 10_000 : 0);
     const read = own.filter(({ atMs }) => atMs >= endMs - getWindowMs(rule) && atMs < endMs);
-    const answer = { kind: 'groups', unit: '', groups: answered(query.groupBy, read) } as const;
-    const evaluation = evaluate({ tenantId, rule, prior, answer, nowMs });
+    const result = { kind: 'groups', unit: '', groups: answered(query.groupBy, read) } as const;
+    const evaluation = evaluate({ tenantId, rule, prior, result, nowMs });
     prior = JSON.parse(JSON.stringify(evaluation.state));
     return evaluation;
   });

@@ -1,7 +1,7 @@
 /** What is told of mistakes that people make: the message by itself says what is wrong where, and what to write. */
 import test from 'ava';
 import { createRateLimitError } from '../../api/errors.ts';
-import { toPrometheusError } from '../../api/groups/prometheus/answer.ts';
+import { toPrometheusError } from '../../api/groups/prometheus/define-operation.ts';
 import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { licenseKeys } from '../../schemas/resources/license-key.ts';
 import { type Harness, startHarness } from './api-harness.ts';

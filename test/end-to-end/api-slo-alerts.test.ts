@@ -1,6 +1,6 @@
 /** Objectives asked by queries of the kind `slo`, and their alert rules, which are changed through them alone. */
 import test from 'ava';
-import { QueryBatcher } from '../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import { parseQuery, run } from '../../queries/run.ts';
@@ -54,8 +54,8 @@ const evaluated = async (rule: AlertRule, atMs: number, prior = emptyState()) =>
     Object.fromEntries(Object.entries(rule).filter(([name]) => name in AlertRuleFields.shape)),
   );
   const own = { ...fields, id: rule.id, version: rule.version };
-  const answer = await queryRule(own, reading(), { nowMs: atMs });
-  return evaluate({ tenantId: 'a', rule: own, prior, answer, nowMs: atMs });
+  const result = await queryRule(own, reading(), { nowMs: atMs });
+  return evaluate({ tenantId: 'a', rule: own, prior, result, nowMs: atMs });
 };
 const figureOf = async (query: object, toMs: number) => {
   const { rows, columns } = await run(parseQuery({ kind: 'slo', ...query }), reading(), {

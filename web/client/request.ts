@@ -93,14 +93,14 @@ const sendWithSession = async <Operation extends OperationDeclaration>(
   const headers = { accept, ...(callInput.ifMatch === undefined ? {} : { 'if-match': `"${callInput.ifMatch}"` }) };
   const sendOnce = (): Promise<Response> =>
     send(call.method, toUrl(call, callInput), { body: callInput.body, signal, headers });
-  let answer = await sendOnce();
-  if (answer.status === 401 && (await renewSession())) answer = await sendOnce();
-  if (answer.status === 401) {
+  let response = await sendOnce();
+  if (response.status === 401 && (await renewSession())) response = await sendOnce();
+  if (response.status === 401) {
     leaveForSignIn();
     return new Promise(() => undefined);
   }
-  if (!answer.ok) throw await toCallError(answer);
-  return answer;
+  if (!response.ok) throw await toCallError(response);
+  return response;
 };
 
 /** Sends a call and returns the response body; YAML is returned as text. Rejects like `sendWithSession`. */

@@ -8,8 +8,8 @@ import { formatClockTime } from './shown-time.ts';
 import { refresh } from './time-range.ts';
 
 /** Returns the reasons of an incomplete response; empty if it is complete. */
-const getPartialReasons = (answer: object | undefined): readonly { readonly message: string }[] =>
-  answer !== undefined && 'partial' in answer && Array.isArray(answer.partial) ? answer.partial : [];
+const getPartialReasons = (result: object | undefined): readonly { readonly message: string }[] =>
+  result !== undefined && 'partial' in result && Array.isArray(result.partial) ? result.partial : [];
 
 /** Status line below the result of a call. */
 export const Freshness = ({

@@ -7,7 +7,7 @@ import { EmptyView } from './empty-view.tsx';
 import { Rows, type RowsProps } from './rows.tsx';
 
 /** Returns the hint that some operations include in an empty response. */
-const getHint = (answer: object): string => ('hint' in answer && typeof answer.hint === 'string' ? answer.hint : '');
+const getHint = (result: object): string => ('hint' in result && typeof result.hint === 'string' ? result.hint : '');
 
 export const ListResult = <Operation extends OperationDeclaration, Item>({
   list,

@@ -142,7 +142,7 @@ export const previewAlertRule = defineOperation({
     ]);
     const { tenantId } = caller;
     const evaluation = await renderWithQueries(
-      (queryResults) => evaluate({ tenantId, rule, prior: emptyState(), answer: queryResult, nowMs, queryResults }),
+      (queryResults) => evaluate({ tenantId, rule, prior: emptyState(), result: queryResult, nowMs, queryResults }),
       createTemplateQuery(reading, { signal }),
     );
     return {

@@ -6,7 +6,7 @@ import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readNames } from '../../../subjects/on-call/people.ts';
 import { listPeople, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
 import { computeShifts, gapReasons } from '../../../subjects/on-call/shifts.ts';
-import { createShiftsResponse, maxRangeMs } from '../../../subjects/on-call/shifts-answer.ts';
+import { createShiftsResponse, maxRangeMs } from '../../../subjects/on-call/shifts-response.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { LicenseKeyUse } from '../../../schemas/resources/license-key-use.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { findResponseProblems } from './doctor-answer.ts';
 import { checkEndpoint, protocols } from './doctor-attempt.ts';
 import { checkEvidence } from './doctor-evidence.ts';
 import { checkKey, checkKeyFormat, unknownKeyFinding } from './doctor-key.ts';
 import { findKey, readEvidence } from './doctor-reads.ts';
+import { findResponseProblems } from './doctor-response.ts';
 import { buildEndpoints } from './endpoints.ts';
 import { chooseVerdict, Finding, findingCodes, sortFindings } from './finding.ts';
 

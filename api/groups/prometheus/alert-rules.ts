@@ -16,7 +16,7 @@ import { type QueryResultLookup, renderWithQueries } from '../../../subjects/ale
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createReading } from '../../kernel/reading.ts';
-import { defineGetOperation } from './answer.ts';
+import { defineGetOperation } from './define-operation.ts';
 import { filterRules, paginateGroups, ruleParameters, shouldIncludeAlerts } from './rule-filters.ts';
 
 const maxAlerts = 10_000;
@@ -57,7 +57,7 @@ export const listRules = defineGetOperation({
   operationId: 'listPrometheusRules',
   summary: 'List alert and recording rules in the format of Prometheus',
   parameters: ruleParameters,
-  async answer({ caller, parameterValues, signal }, ports) {
+  async run({ caller, parameterValues, signal }, ports) {
     const includesAlerts = shouldIncludeAlerts(parameterValues);
     const [alerting, recording] = await Promise.all([
       readEnabledRules(caller, ports),
@@ -89,7 +89,7 @@ export const listAlerts = defineGetOperation({
   operationId: 'listPrometheusAlerts',
   summary: 'List alerts in the format of Prometheus',
   parameters: {},
-  async answer({ caller, signal }, ports) {
+  async run({ caller, signal }, ports) {
     const [rules, storedAlerts] = await Promise.all([readEnabledRules(caller, ports), readActiveAlerts(caller, ports)]);
     const byId = new Map(rules.map((rule) => [rule.id, rule]));
     const alerts = await renderWithQueries(

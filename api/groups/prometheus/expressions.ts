@@ -1,7 +1,7 @@
 import { toTreeJson } from '../../../queries/promql/syntax/json.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { prettyPrint } from '../../../queries/promql/syntax/print.ts';
-import { defineGetAndPostOperations } from './answer.ts';
+import { defineGetAndPostOperations } from './define-operation.ts';
 import { createParameterSchema, withExpression } from './parameters.ts';
 
 const parameters = { query: createParameterSchema('An expression') };
@@ -11,7 +11,7 @@ export const formatQuery = defineGetAndPostOperations({
   operationId: 'formatPromql',
   summary: 'Format an expression',
   parameters,
-  answer: ({ parameterValues }) => ({
+  run: ({ parameterValues }) => ({
     data: withExpression(parameterValues, (text) => prettyPrint(parseExpression(text))),
   }),
 });
@@ -21,7 +21,7 @@ export const parseQuery = defineGetAndPostOperations({
   operationId: 'parsePromql',
   summary: 'Parse an expression into a tree',
   parameters,
-  answer: ({ parameterValues }) => ({
+  run: ({ parameterValues }) => ({
     data: withExpression(parameterValues, (text) => toTreeJson(parseExpression(text))),
   }),
 });

@@ -5,7 +5,7 @@ import { experimentalAggregators } from '../../../queries/promql/syntax/parser.t
 import { signatures } from '../../../queries/promql/syntax/signatures.ts';
 import type { Settings } from '../../../schemas/settings.ts';
 import { functions } from '../../../subjects/alerts/templates/functions.ts';
-import { defineGetOperation } from './answer.ts';
+import { defineGetOperation } from './define-operation.ts';
 
 type Category = Readonly<Record<string, boolean>>;
 
@@ -64,5 +64,5 @@ export const showFeatures = defineGetOperation({
   operationId: 'showPrometheusFeatures',
   summary: 'List the supported Prometheus features of the API, PromQL, rules and templates',
   parameters: {},
-  answer: (_request, { settings }) => ({ data: listFeatures(settings) }),
+  run: (_request, { settings }) => ({ data: listFeatures(settings) }),
 });

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import { listSeries, readLabelNames, readLabelValues } from '../../../queries/promql/fetch/label-reads.ts';
-import { defineGetAndPostOperations, defineGetOperation, limitItems } from './answer.ts';
+import { defineGetAndPostOperations, defineGetOperation, limitItems } from './define-operation.ts';
 import {
   getLimit,
   limitParameters,
@@ -19,7 +19,7 @@ export const showSeries = defineGetAndPostOperations({
   operationId: 'listPrometheusSeries',
   summary: 'List the label sets of the series that match selectors',
   parameters,
-  async answer(request, ports) {
+  async run(request, ports) {
     const matcherSets = parseMatcherSets(request.parameterValues, true);
     if (matcherSets.length === 0) throw new PromqlError('bad_data', 'no match[] parameter provided');
     const limit = getLimit(request.parameterValues);
@@ -35,7 +35,7 @@ export const showLabels = defineGetAndPostOperations({
   operationId: 'listPrometheusLabels',
   summary: 'List label names',
   parameters,
-  async answer(request, ports) {
+  async run(request, ports) {
     const limit = getLimit(request.parameterValues);
     const labelsQuery = {
       scope: createScope(request, ports),
@@ -70,7 +70,7 @@ export const showLabelValues = defineGetOperation({
   summary: 'List the values of a label',
   params: z.strictObject({ name: z.string().min(1).max(1024) }),
   parameters,
-  async answer(request, ports) {
+  async run(request, ports) {
     const name = unescapeName(request.params['name'] ?? '');
     if (name === '') throw new PromqlError('bad_data', 'invalid label name: ""');
     const limit = getLimit(request.parameterValues);

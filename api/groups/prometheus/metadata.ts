@@ -5,7 +5,7 @@ import { formatPrometheusNumber } from '../../../queries/promql/fetch/numbers.ts
 import type { Matcher } from '../../../queries/promql/series.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { visitExpressions } from '../../../queries/promql/syntax/tree.ts';
-import { defineGetAndPostOperations, defineGetOperation } from './answer.ts';
+import { defineGetAndPostOperations, defineGetOperation } from './define-operation.ts';
 import {
   createParameterSchema,
   getInteger,
@@ -29,7 +29,7 @@ export const showMetadata = defineGetOperation({
     metric: createParameterSchema('One metric'),
     ...projectParameters,
   },
-  async answer(request, ports) {
+  async run(request, ports) {
     const limit = toEffectiveLimit(getInteger(request.parameterValues, 'limit'), 0);
     const perMetric = toEffectiveLimit(getInteger(request.parameterValues, 'limit_per_metric'), 1);
     const metric = getText(request.parameterValues, 'metric');
@@ -60,7 +60,7 @@ export const showExemplars = defineGetAndPostOperations({
   operationId: 'listPrometheusExemplars',
   summary: 'List exemplars of the series in an expression',
   parameters: { query: createParameterSchema('An expression'), ...timeRangeParameters, ...projectParameters },
-  async answer(request, ports) {
+  async run(request, ports) {
     const start = getTimeMs(request.parameterValues, 'start', Number.NEGATIVE_INFINITY);
     const end = getTimeMs(request.parameterValues, 'end', Number.POSITIVE_INFINITY);
     if (end < start) throw new PromqlError('bad_data', 'end timestamp must not be before start timestamp');

@@ -1,14 +1,14 @@
-import { toAnswerJson } from '../../../queries/promql/answer-json.ts';
 import { PromqlError } from '../../../queries/promql/errors.ts';
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
 import { getRetentionStartMs } from '../../../queries/promql/fetch/scope.ts';
 import type { EvaluationResult } from '../../../queries/promql/index.ts';
+import { toResultJson } from '../../../queries/promql/result-json.ts';
 import { defaultLookbackMs, maxSteps } from '../../../queries/promql/run-promql.ts';
 import { PromqlSyntaxError } from '../../../queries/promql/syntax/errors.ts';
 import { parseExpression } from '../../../queries/promql/syntax/parse.ts';
 import { formatType, getValueType } from '../../../queries/promql/syntax/tree.ts';
 import { findRangeProblem } from '../../../queries/range.ts';
-import { defineGetAndPostOperations, type PrometheusResult } from './answer.ts';
+import { defineGetAndPostOperations, type PrometheusResult } from './define-operation.ts';
 import {
   createParameterError,
   createParameterSchema,
@@ -52,8 +52,8 @@ const parseTimeout = (given: PrometheusParameters): number => {
   return Math.min(maxTimeoutMs, timeoutMs);
 };
 
-type PrometheusRequest = Parameters<Parameters<typeof defineGetAndPostOperations>[0]['answer']>[0];
-type Ports = Parameters<Parameters<typeof defineGetAndPostOperations>[0]['answer']>[1];
+type PrometheusRequest = Parameters<Parameters<typeof defineGetAndPostOperations>[0]['run']>[0];
+type Ports = Parameters<Parameters<typeof defineGetAndPostOperations>[0]['run']>[1];
 
 const createTimeoutError = (): PromqlError => new PromqlError('timeout', 'query timed out in expression evaluation');
 
@@ -134,7 +134,7 @@ const runQuery = async (
   const startedMs = performance.now();
   const evaluation = await evaluateExpression(request, window, ports);
   const seconds = (performance.now() - startedMs) / 1000;
-  const { data, hasOmittedSeries } = toAnswerJson(evaluation.value, limit);
+  const { data, hasOmittedSeries } = toResultJson(evaluation.value, limit);
   return {
     data: {
       ...data,
@@ -158,7 +158,7 @@ export const queryInstant = defineGetAndPostOperations({
     ...queryParameters,
     time: createParameterSchema('RFC 3339 or seconds since the epoch; by default now'),
   },
-  answer(request, ports) {
+  run(request, ports) {
     const timeMs = getTimeMs(request.parameterValues, 'time', ports.clock.now());
     return runQuery(
       request,
@@ -178,7 +178,7 @@ export const queryRange = defineGetAndPostOperations({
     end: createParameterSchema('End of the range, inclusive'),
     step: createParameterSchema('A duration or seconds'),
   },
-  answer(request, ports) {
+  run(request, ports) {
     const { parameterValues } = request;
     const startMs = getTimeMs(parameterValues, 'start');
     const endMs = getTimeMs(parameterValues, 'end');

@@ -3,7 +3,7 @@ import { PromqlError } from '../../../queries/promql/errors.ts';
 import { readCardinality } from '../../../queries/promql/fetch/metadata-reads.ts';
 import { defaultLookbackMs } from '../../../queries/promql/run-promql.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { defineGetOperation } from './answer.ts';
+import { defineGetOperation } from './define-operation.ts';
 import { getInteger, limitParameters, projectParameters } from './parameters.ts';
 import { createScope } from './scope.ts';
 
@@ -20,7 +20,7 @@ export const showBuild = defineGetOperation({
   operationId: 'showPrometheusBuild',
   summary: 'Get the Prometheus version of this API',
   parameters: {},
-  answer: () => ({
+  run: () => ({
     data: { version: prometheusVersion, revision: '', branch: '', buildUser: '', buildDate: '', goVersion: '' },
   }),
 });
@@ -33,7 +33,7 @@ export const showRuntime = defineGetOperation({
   operationId: 'showPrometheusRuntime',
   summary: 'Get runtime information in the format of Prometheus: start time and retention of metrics',
   parameters: {},
-  answer: ({ caller }, { clock }) => ({
+  run: ({ caller }, { clock }) => ({
     data: {
       startTime,
       CWD: '',
@@ -58,7 +58,7 @@ export const showFlags = defineGetOperation({
   operationId: 'showPrometheusFlags',
   summary: 'Get the applicable flags of Prometheus',
   parameters: {},
-  answer: ({ caller }, { settings }) => ({
+  run: ({ caller }, { settings }) => ({
     data: {
       'enable-feature': settings.PROMQL_FEATURES.join(','),
       'query.lookback-delta': `${defaultLookbackMs / 60_000}m`,
@@ -76,7 +76,7 @@ export const showConfiguration = defineGetOperation({
   operationId: 'showPrometheusConfiguration',
   summary: 'Get the configuration in the format of Prometheus: always empty, since nothing is scraped',
   parameters: {},
-  answer: () => ({ data: { yaml: '' } }),
+  run: () => ({ data: { yaml: '' } }),
 });
 
 /** Always complete: there is no write-ahead log that is replayed at startup. */
@@ -85,7 +85,7 @@ export const showReplay = defineGetOperation({
   operationId: 'showPrometheusReplay',
   summary: 'Get the replay status of the write-ahead log in the format of Prometheus: always complete',
   parameters: {},
-  answer: () => ({ data: { min: 0, max: 0, current: 0, state: 'done' } }),
+  run: () => ({ data: { min: 0, max: 0, current: 0, state: 'done' } }),
 });
 
 /** Always empty: nothing is scraped, so there are no targets. */
@@ -94,7 +94,7 @@ export const listTargets = defineGetOperation({
   operationId: 'listPrometheusTargets',
   summary: 'List targets in the format of Prometheus: always empty, since nothing is scraped',
   parameters: {},
-  answer: () => ({ data: { activeTargets: [], droppedTargets: [], droppedTargetCounts: {} } }),
+  run: () => ({ data: { activeTargets: [], droppedTargets: [], droppedTargetCounts: {} } }),
 });
 
 export const listTargetMetadata = defineGetOperation({
@@ -102,7 +102,7 @@ export const listTargetMetadata = defineGetOperation({
   operationId: 'listPrometheusTargetMetadata',
   summary: 'List metadata of targets in the format of Prometheus: always empty; use /metadata for metrics',
   parameters: {},
-  answer: () => ({ data: [] }),
+  run: () => ({ data: [] }),
 });
 
 /** Always empty: this platform routes alerts itself. */
@@ -111,7 +111,7 @@ export const listAlertmanagers = defineGetOperation({
   operationId: 'listPrometheusAlertmanagers',
   summary: 'List Alertmanagers in the format of Prometheus: always empty, since this platform routes alerts',
   parameters: {},
-  answer: () => ({ data: { activeAlertmanagers: [], droppedAlertmanagers: [] } }),
+  run: () => ({ data: { activeAlertmanagers: [], droppedAlertmanagers: [] } }),
 });
 
 const defineHealthOperation = (state: 'Healthy' | 'Ready') =>
@@ -135,7 +135,7 @@ export const showCardinality = defineGetOperation({
   operationId: 'showPrometheusCardinality',
   summary: 'Count series by metric, by label, and by label-value pair',
   parameters: { ...limitParameters, ...projectParameters },
-  async answer(request, ports) {
+  async run(request, ports) {
     const requestedLimit = getInteger(request.parameterValues, 'limit', positiveNumberText) ?? defaultRows;
     if (requestedLimit < 1) throw new PromqlError('bad_data', `limit must be ${positiveNumberText}`);
     const limit = Math.min(requestedLimit, maxRows);

@@ -12,7 +12,7 @@ interface Candidate {
   readonly value: number;
 }
 
-/** Selects rows of one group with a value at a step, in the order of the answer. */
+/** Selects rows of one group with a value at a step, in the order of the result. */
 type SelectRows = (group: readonly Row[], step: number, parameter: number) => readonly Row[];
 
 type CompareLess = (left: number, right: number) => boolean;

@@ -66,7 +66,7 @@ export class SampleCounts {
     this.#allocate(cells * bytesPerCell);
   }
 
-  /** Reserves memory for points of the answer before they are created. */
+  /** Reserves memory for points of the result before they are created. */
   reservePoints(points: number): void {
     this.#allocate(points * bytesPerPoint);
   }
@@ -99,7 +99,7 @@ export class SampleCounts {
     if (step < this.totalByStep.length) this.totalByStep[step] = (this.totalByStep[step] as number) + count;
   }
 
-  /** Counts samples that are retained until the answer. */
+  /** Counts samples that are retained until the result. */
   retain(count: number): void {
     this.#retained += count;
     this.updatePeak(0);

@@ -196,11 +196,11 @@ export const evaluateRecordingGroup = async (
   for (const round of orderInRounds(rules)) {
     const startMs = performance.now();
     const expressions = round.map((index) => (rules[index] as RecordingRule).expression);
-    const answers = await runExpressions(expressions, recording.toInputSeries());
+    const results = await runExpressions(expressions, recording.toInputSeries());
     const durationMs = (performance.now() - startMs) / round.length;
     for (const [position, index] of round.entries()) {
       const remainingSeries = maxRecordedSeries - recording.size;
-      const result = answers[position] ?? { error: 'the expression was not run' };
+      const result = results[position] ?? { error: 'the expression was not run' };
       const recordedSeries = recordSeries(rules[index] as RecordingRule, result, {
         limit: group.limit,
         remainingSeries,

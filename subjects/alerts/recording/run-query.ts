@@ -1,7 +1,7 @@
 /** Runs the queries of recording rules: the only part of them that reads data. */
 
-import type { QueryBatcher } from '../../../queries/batch/answers.ts';
 import { evaluateBatch } from '../../../queries/batch/promql.ts';
+import type { QueryBatcher } from '../../../queries/batch/query-batcher.ts';
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
 import type { EvaluationResult } from '../../../queries/promql/index.ts';
 import type { QueryReader } from '../../../queries/promql/reading.ts';

@@ -1,6 +1,7 @@
 /** Actual and expected values of series by step, which panels draw as lines within bands. */
-import { buildSeriesResult, type ResultData } from '../../../queries/answer.ts';
+
 import type { StepRange } from '../../../queries/complete-steps.ts';
+import { buildSeriesResult, type ResultData } from '../../../queries/query-result.ts';
 import type { TenantReader } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
 import { listReadableSignals } from './detector-status.ts';

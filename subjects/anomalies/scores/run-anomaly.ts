@@ -3,7 +3,6 @@
  * step.
  */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
-import type { QueryContext, ResultData } from '../../../queries/answer.ts';
 import {
   buildStepsContext,
   clearLeadingZeros,
@@ -15,6 +14,7 @@ import { requireReadAccess } from '../../../queries/entitlement.ts';
 import { createValidationError } from '../../../queries/errors.ts';
 import type { MeasuringQuery } from '../../../queries/query.ts';
 import type { RunPartQuery } from '../../../queries/query-kind.ts';
+import type { QueryContext, ResultData } from '../../../queries/query-result.ts';
 import type { TenantReader } from '../../../queries/reading.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { AnomalyQuery } from '../query.ts';

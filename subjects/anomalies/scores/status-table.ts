@@ -1,6 +1,7 @@
 /** Status of series at the end of a range, as a table: one format for detectors and queries. */
-import { buildTableResult, type ResultData } from '../../../queries/answer.ts';
+
 import { formatShort } from '../../../queries/figures.ts';
+import { buildTableResult, type ResultData } from '../../../queries/query-result.ts';
 import type { Incompleteness, TableColumn } from '../../../queries/result.ts';
 import type { AnomalyQuery } from '../query.ts';
 import { type Direction, describeAnomaly } from './anomaly-text.ts';

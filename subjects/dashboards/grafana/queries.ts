@@ -64,7 +64,7 @@ const tablePanelTypes = ['table', 'barchart'];
 const getTargetFormat = (isTable: boolean, type: unknown): string =>
   isTable && tablePanelTypes.includes(String(type)) ? 'table' : 'time_series';
 
-const readAnswers = (target: Fields, type: unknown, ledger: Ledger): 'series' | 'table' => {
+const readResultForm = (target: Fields, type: unknown, ledger: Ledger): 'series' | 'table' => {
   const { instant, range, format } = target;
   const isInstant = instant === true && range !== true;
   if (instant === isInstant) ledger.carry(target, 'instant');
@@ -96,7 +96,7 @@ const readPromql = (
   return {
     name,
     query: { kind: 'promql', expression: expr },
-    answers: readAnswers(target, panel['type'], ledger),
+    answers: readResultForm(target, panel['type'], ledger),
     ...(step !== undefined && { minStep: step }),
     ...(stepFactor !== undefined && { stepFactor }),
     exemplars: exemplar === true,

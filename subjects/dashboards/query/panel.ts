@@ -13,7 +13,7 @@ import { evaluateFormula } from '../../../queries/run-batch.ts';
 import { chooseStepForPoints, resolveStepMs } from '../../../queries/steps.ts';
 import { parseDuration, parseTime } from '../../../queries/time.ts';
 import { transformTables } from '../../../queries/transformations/index.ts';
-import { type Table, toAnswer, toTables } from '../../../queries/transformations/table.ts';
+import { type Table, toResult, toTables } from '../../../queries/transformations/table.ts';
 import { addQueryFilters } from '../../../queries/variables/filters.ts';
 import { replaceInFormula } from '../../../queries/variables/in-formula.ts';
 import { replaceInQuery } from '../../../queries/variables/in-query.ts';
@@ -203,17 +203,17 @@ class PanelRun {
     const activeQueries = queries.filter(
       ({ hidden, name }) => !hidden || transformations.length > 0 || formulaInputs.has(name),
     );
-    const answers = new Map(
+    const results = new Map(
       activeQueries.map((query) => [query.name, runPart(`queries.${query.name}`, () => this.#run(query))]),
     );
-    const queryResults = new Map(answers);
+    const queryResults = new Map(results);
     // Copies, because formulas identify queries by object, and two names may use the same saved query.
     const parts = Object.fromEntries(
       queries.map((query) => [query.name, { ...(this.#findQuery(query) ?? missingQuery) }]),
     );
     const scope = this.#buildScope(this.stepMs, 0);
     for (const { name, expression } of formulas)
-      answers.set(
+      results.set(
         name,
         runPart(`formulas.${name}`, async () =>
           evaluateFormula(
@@ -223,7 +223,7 @@ class PanelRun {
           ),
         ),
       );
-    return answers;
+    return results;
   }
 }
 
@@ -232,14 +232,14 @@ interface SettledResults {
   readonly errors: readonly unknown[];
 }
 
-const settleAnswers = async (
-  answers: ReadonlyMap<string, Promise<Result>>,
+const settleResults = async (
+  results: ReadonlyMap<string, Promise<Result>>,
   reduceResult: (name: string, result: Result) => Result = (_name, result) => result,
 ): Promise<SettledResults> => {
   const resultsByName = new Map<string, Result>();
   const errors: unknown[] = [];
-  const outcomes = await Promise.allSettled(answers.values());
-  for (const [index, name] of [...answers.keys()].entries()) {
+  const outcomes = await Promise.allSettled(results.values());
+  for (const [index, name] of [...results.keys()].entries()) {
     const outcome = outcomes[index] as PromiseSettledResult<Result>;
     if (outcome.status === 'fulfilled') resultsByName.set(name, reduceResult(name, outcome.value));
     else errors.push(outcome.reason);
@@ -248,7 +248,7 @@ const settleAnswers = async (
 };
 
 const toPanelTable = (table: Table): PanelTable => {
-  const { columns, rows } = toAnswer(table);
+  const { columns, rows } = toResult(table);
   return {
     query: table.query,
     name: table.name,
@@ -316,10 +316,10 @@ export const queryPanel = async (panelCopy: PanelCopy, context: PanelContext): P
     const offsetNs = parseDurationNs(panel.time.compareWith);
     const earlierRange = { from: range.from - offsetNs, to: range.to - offsetNs };
     const [currentResults, earlierResults] = await Promise.all([
-      settleAnswers(run.runQueries(), context.shownAs?.(panel)),
+      settleResults(run.runQueries(), context.shownAs?.(panel)),
       offsetNs === 0n
         ? undefined
-        : settleAnswers(new PanelRun(panelCopy, context, earlierRange).runQueries(), context.shownAs?.(panel)),
+        : settleResults(new PanelRun(panelCopy, context, earlierRange).runQueries(), context.shownAs?.(panel)),
     ]);
     const [failure] = [...currentResults.errors, ...(earlierResults?.errors ?? [])];
     const completedItem = {

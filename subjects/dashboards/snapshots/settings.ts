@@ -14,7 +14,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
 /** Returns all names and texts in the results of a panel. */
 export const collectVisibleTexts = ({ results, earlier, table, tables }: PanelItem): ReadonlySet<string> => {
   const allResults = [...Object.values(results), ...Object.values(earlier)];
-  const series = allResults.flatMap((answer) => answer.series);
+  const series = allResults.flatMap((result) => result.series);
   const allTables = [...allResults, ...tables, ...(table === null ? [] : [table])];
   return new Set([
     ...series.flatMap(({ name, labels }) => [name, ...Object.values(labels)]),

@@ -1,7 +1,12 @@
 /** Values of SLOs from stored slices; many SLOs are read in few statements. */
 
-import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../../../queries/answer.ts';
 import { createValidationError } from '../../../queries/errors.ts';
+import {
+  buildSeriesResult,
+  buildTableResult,
+  type QueryContext,
+  type ResultData,
+} from '../../../queries/query-result.ts';
 import type { TenantReader } from '../../../queries/reading.ts';
 import { buildSteps, getRangeSeconds } from '../../../queries/steps.ts';
 import { parseDuration } from '../../../queries/time.ts';
@@ -148,7 +153,7 @@ const toNumber = (value: SloValue['value']): number | null =>
 
 const unit = '1';
 
-const toAnswer = (member: Member, getSums: (window: Window) => Sums, context: QueryContext): ResultData => {
+const toResult = (member: Member, getSums: (window: Window) => Sums, context: QueryContext): ResultData => {
   const values = member.windowEnds.map((instant) => computeValue(member, instant, getSums));
   const { figure: name } = member.query;
   if (context.stepMs !== undefined) {
@@ -167,11 +172,11 @@ const toAnswer = (member: Member, getSums: (window: Window) => Sums, context: Qu
   );
 };
 
-const createEmptyAnswer = (context: QueryContext): ResultData =>
+const createEmptyResult = (context: QueryContext): ResultData =>
   context.stepMs === undefined ? buildTableResult([], []) : buildSeriesResult([], []);
 
 /** Outcome of one query of a batch. */
-type Outcome = { readonly answer: ResultData } | { readonly error: unknown };
+type Outcome = { readonly result: ResultData } | { readonly error: unknown };
 
 /** Returns values of SLOs with a common key (`toSloKey`). An SLO without measurements has no value. */
 export const runSloBatch = async (
@@ -190,7 +195,7 @@ export const runSloBatch = async (
     }
   });
   const outcomes = members.map(
-    (member): Outcome => (member !== undefined && 'error' in member ? member : { answer: createEmptyAnswer(context) }),
+    (member): Outcome => (member !== undefined && 'error' in member ? member : { result: createEmptyResult(context) }),
   );
   const validMembers = members.flatMap((member, index) =>
     member === undefined || 'error' in member ? [] : [{ member, index }],
@@ -204,7 +209,7 @@ export const runSloBatch = async (
     })),
   );
   for (const [memberIndex, { member, index }] of validMembers.entries())
-    outcomes[index] = { answer: toAnswer(member, getSums(memberIndex), context) };
+    outcomes[index] = { result: toResult(member, getSums(memberIndex), context) };
   return outcomes;
 };
 
@@ -216,5 +221,5 @@ export const runSlo = async (
 ): Promise<ResultData> => {
   const [outcome] = await runSloBatch([query], reading, context);
   if (outcome === undefined || 'error' in outcome) throw outcome?.error;
-  return outcome.answer;
+  return outcome.result;
 };

@@ -7,7 +7,7 @@ import { type Layer, OnCallScheduleFields, type OnCallVersion } from '../../../s
 import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { createReader } from '../../../subjects/on-call/pieces.ts';
 import { type Absences, computeShifts, onCallAt } from '../../../subjects/on-call/shifts.ts';
-import { createShiftsResponse } from '../../../subjects/on-call/shifts-answer.ts';
+import { createShiftsResponse } from '../../../subjects/on-call/shifts-response.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

@@ -1,7 +1,7 @@
 /** Objectives over counters, gauges and formulas: counts are exact sums, whatever the interval of the points. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
-import { QueryBatcher } from '../../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../../queries/batch/query-batcher.ts';
 import { readTranslation } from '../../../queries/promql/settings.ts';
 import { parseSettings } from '../../../schemas/settings.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
@@ -114,7 +114,7 @@ const measureLikeSchedule = async (slo: SloFields, tenant: string): Promise<Meas
   const slices = new Map<number, MeasuredSlice>();
   const options = {
     reading: readingOf(tables.columns, tenant) as never,
-    answers: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
+    batcher: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
   };
   for (let minute = checkMinutes; minute <= hours * 60; minute += checkMinutes) {
     const window = { fromMs: epoch + Math.max(0, minute - 60) * minuteMs, toMs: epoch + minute * minuteMs };

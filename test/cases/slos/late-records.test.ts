@@ -1,7 +1,7 @@
 /** Which slices are measured again when: late records are found by when they were received, and all is measured again now and then. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
-import { QueryBatcher } from '../../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../../queries/promql/evaluation/threads.ts';
 import { readTranslation } from '../../../queries/promql/settings.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
@@ -117,7 +117,7 @@ test('of the earlier time, only slices with late records are measured again', as
   };
   const reading = { columns: tables.columns.forTenant(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs };
   const answers = () => new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
-  const lateOf = (slo: SloFields) => findLateWindows(slo, window, { reading, answers: answers() });
+  const lateOf = (slo: SloFields) => findLateWindows(slo, window, { reading, batcher: answers() });
   for (const table of ['logs', 'spans'] as const) {
     await landed(table, 'shop', nowMs - 2 * hourMs, nowMs - 2 * hourMs + 500);
     // As late, but about the last hour; and older than a day.
@@ -155,7 +155,7 @@ test('for metrics, slices are measured again from the first late point of a metr
   const lateOf = (slo: SloFields) =>
     findLateWindows(slo, window, {
       reading,
-      answers: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
+      batcher: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
     });
   await landed('samples', 'served', nowMs - 3 * hourMs, nowMs - 3 * hourMs + 500);
   await landed('samples', 'other', nowMs - 3 * hourMs, nowMs);
@@ -225,7 +225,7 @@ test('PromQL slices measured again after late points equal a single query over t
   };
   const makeContext = () => ({
     reading,
-    answers: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
+    batcher: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
   });
   const slos = expressions.map(([expression]) =>
     SloFields.parse({
@@ -301,7 +301,7 @@ test('a formula uses the same slice in all its parts, and is measured again if r
   };
   const makeContext = () => ({
     reading,
-    answers: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
+    batcher: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
   });
   const formula = (expression: string) => ({
     kind: 'formula',

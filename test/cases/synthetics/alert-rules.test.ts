@@ -4,7 +4,7 @@ import test from 'ava';
 import { batchMs } from '../../../processors/alerts/alert-evaluation.ts';
 import { computeSharedPhase, getNextDueMs } from '../../../processors/engine/schedule-times.ts';
 import { checkStates } from '../../../processors/synthetics/check-states.ts';
-import { QueryBatcher } from '../../../queries/batch/answers.ts';
+import { QueryBatcher } from '../../../queries/batch/query-batcher.ts';
 import { parseQuery, run } from '../../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import type { SyntheticVerdict } from '../../../schemas/synthetic-runs.ts';
@@ -54,8 +54,8 @@ const evaluated = async (rule: AlertRule, seconds: readonly number[]): Promise<E
   let prior = emptyState();
   for (const second of seconds) {
     const atMs = nowMs + second * 1000;
-    const answer = await queryRule(rule, reading(), { nowMs: atMs });
-    const evaluation = evaluate({ tenantId: 'acme', rule, prior, answer, nowMs: atMs });
+    const result = await queryRule(rule, reading(), { nowMs: atMs });
+    const evaluation = evaluate({ tenantId: 'acme', rule, prior, result, nowMs: atMs });
     prior = evaluation.state;
     found.push(evaluation);
   }

@@ -11,8 +11,8 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { metricsCall } from '../../search/suggest-metrics.ts';
-import { MetricQuery } from './answer.tsx';
 import { cardinalityCall, type Metric } from './calls.ts';
+import { MetricQuery } from './metric-query.tsx';
 import { chooseDefaultFunction, selectedMetric } from './query.ts';
 
 const pagedMetrics = new PagedList(metricsCall, ({ items }) => items);

@@ -30,8 +30,8 @@ interface HeatmapData {
   readonly maxCount: number;
 }
 
-const toHeatmapData = (answer: (typeof heatmapQuery)['state']['value']['response']): HeatmapData | undefined => {
-  const result = answer?.aggregate;
+const toHeatmapData = (response: (typeof heatmapQuery)['state']['value']['response']): HeatmapData | undefined => {
+  const result = response?.aggregate;
   if (result === null || result === undefined || result.stepMs === null) return undefined;
   const { stepMs } = result;
   const [from, to] = [Date.parse(result.from), Date.parse(result.to)];

@@ -24,7 +24,7 @@ interface QueryProps {
 
 const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
   const returnsRecords = recordKinds.includes(toQueryKind(query.query));
-  const answers = returnsRecords ? 'table' : query.answers;
+  const resultForm = returnsRecords ? 'table' : query.answers;
   return (
     <fieldset>
       <legend>Query {query.name}</legend>
@@ -47,7 +47,7 @@ const QueryFields = ({ query, onChange, onRemove }: QueryProps) => {
           <label>
             Query type{' '}
             <select
-              value={answers}
+              value={resultForm}
               onChange={({ currentTarget }) =>
                 onChange({ ...query, answers: currentTarget.value === 'table' ? 'table' : 'series' })
               }

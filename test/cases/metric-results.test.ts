@@ -1,7 +1,7 @@
 /** Metric queries against arithmetic by hand, and against answers of Prometheus. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
-import type { ResultData } from '../../queries/answer.ts';
+import type { ResultData } from '../../queries/query-result.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import {

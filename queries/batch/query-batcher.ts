@@ -1,14 +1,14 @@
 /**
  * Runs many queries of one tenant with few statements. A query that runs alone needs up to three statements, each
- * with milliseconds of overhead. The answer to a query does not depend on the other queries of its batch.
+ * with milliseconds of overhead. The result of a query does not depend on the other queries of its batch.
  */
 import { rejectOnAbort, TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
-import type { QueryContext, ResultData } from '../answer.ts';
 import type { QueryOutcome, ReportOutcome } from '../outcome.ts';
 import type { QueryReader } from '../promql/reading.ts';
 import type { Query } from '../query.ts';
 import { getQueryKind, listPartQueries, type QueryBatch, type RunPartQuery } from '../query-kind.ts';
+import type { QueryContext, ResultData } from '../query-result.ts';
 import { requireReadable } from '../readable.ts';
 import { extendColumns, type RowsAndBytes, runWithoutCost } from '../run.ts';
 import { toContextKey } from './context-key.ts';
@@ -60,17 +60,17 @@ const maxLateRetries = 8;
 
 /** Options of a query. */
 export interface QueryOptions {
-  /** Aborts when the answer is no longer needed. */
+  /** Aborts when the result is no longer needed. */
   readonly signal?: AbortSignal | undefined;
   /** Due time of the query. Under overload, newer ones go first. */
   readonly dueMs?: number;
   /**
-   * Identity of a recurring requester, such as a rule. Under overload, requesters without a recent answer are served
+   * Identity of a recurring requester, such as a rule. Under overload, requesters without a recent result are served
    * before newer queries.
    */
   readonly requester?: string;
   /**
-   * Called with the cost of each statement that answers the query; for a shared statement, each query's listener is
+   * Called with the cost of each statement that serves the query; for a shared statement, each query's listener is
    * called.
    */
   readonly onCost?: ((cost: RowsAndBytes) => void) | undefined;
@@ -82,7 +82,7 @@ const reportCost =
     for (const { costListeners } of waitingQueries) for (const onCost of costListeners) onCost(cost);
   };
 
-/** Returns the statements that answer a query together with others. Throws for a kind whose queries run alone. */
+/** Returns the statements that serve a query together with others. Throws for a kind whose queries run alone. */
 const requireBatch = (query: Query): QueryBatch<Query> => {
   const { batch } = getQueryKind(query);
   if (batch === undefined) throw new Error(`queries of kind ${query.kind} are not batched`);
@@ -102,7 +102,7 @@ export class QueryBatcher {
   readonly #waiting = new WaitingQueries();
   /** Queries that run alone, and until when. */
   readonly #soloUntil = new Map<string, number>();
-  /** Per requester and query: consecutive runs without an answer. */
+  /** Per requester and query: consecutive runs without a result. */
   readonly #missedRuns = new Map<string, number>();
   /** Queries that timed out in a batch, and the batch size they may still use. */
   readonly #maxBatchByQuery = new Map<string, number>();
@@ -134,9 +134,9 @@ export class QueryBatcher {
     const waitingQuery = this.#findOrEnqueue(query, reading, context, options);
     waitingQuery.waiterCount++;
     if (onCost !== undefined) waitingQuery.costListeners.push(onCost);
-    if (signal === undefined) return waitingQuery.answer.promise;
+    if (signal === undefined) return waitingQuery.deferred.promise;
     try {
-      return await rejectOnAbort(waitingQuery.answer.promise, signal);
+      return await rejectOnAbort(waitingQuery.deferred.promise, signal);
     } finally {
       if (--waitingQuery.waiterCount === 0 && signal.aborted) this.#abandon(waitingQuery);
     }
@@ -178,11 +178,11 @@ export class QueryBatcher {
       timedOutBatchCount: 0,
       batchKey: sharedKey ?? key,
       maxBatch: sharedKey === undefined ? 1 : this.#getMaxBatch(queryJson, requireBatch(query).max),
-      answer: Promise.withResolvers(),
+      deferred: Promise.withResolvers(),
       abortController: new AbortController(),
     };
     // Prevents an unhandled rejection: all requesters may have stopped waiting.
-    waitingQuery.answer.promise.catch(() => undefined);
+    waitingQuery.deferred.promise.catch(() => undefined);
     this.#waiting.add(waitingQuery);
     if (!this.#isCollecting) {
       this.#isCollecting = true;
@@ -227,7 +227,7 @@ export class QueryBatcher {
   #reject(waitingQuery: WaitingQuery, error: unknown): void {
     if (error instanceof TimeoutError) this.#countMissedRun(waitingQuery);
     else for (const requesterKey of waitingQuery.requesterKeys) this.#missedRuns.delete(requesterKey);
-    waitingQuery.answer.reject(error);
+    waitingQuery.deferred.reject(error);
   }
 
   /**
@@ -264,7 +264,7 @@ export class QueryBatcher {
       const waitingQuery = questions[index];
       if (waitingQuery === undefined || settledIndexes.has(index)) return;
       settledIndexes.add(index);
-      if ('answer' in outcome) this.#resolve(waitingQuery, outcome.answer);
+      if ('result' in outcome) this.#resolve(waitingQuery, outcome.result);
       else this.#reject(waitingQuery, outcome.error);
       // This query is finished. The running statement is canceled once no query of the batch is waiting.
       waitingQuery.abortController.abort();
@@ -357,10 +357,10 @@ export class QueryBatcher {
     return error instanceof UnavailableError && performance.now() - startMs < this.#options.batchTimeoutMs / 2;
   }
 
-  #resolve({ query, requesterKeys, answer }: WaitingQuery, result: ResultData): void {
+  #resolve({ query, requesterKeys, deferred }: WaitingQuery, result: ResultData): void {
     for (const requesterKey of requesterKeys) this.#missedRuns.delete(requesterKey);
     this.#maxBatchByQuery.delete(JSON.stringify(query));
-    answer.resolve(result);
+    deferred.resolve(result);
   }
 
   #setSolo(query: Query): void {

@@ -1,7 +1,7 @@
 /** Live tail tells of a record what a read answers once it has landed: random requests, and both forms side by side. */
 import test from 'ava';
 import fc from 'fast-check';
-import { toLogRecord, toSpanRecord } from '../../queries/live-tail/answers.ts';
+import { toLogRecord, toSpanRecord } from '../../queries/live-tail/api-records.ts';
 import { readLogs } from '../../queries/logs/pages.ts';
 import { getResources } from '../../queries/resources.ts';
 import { type SpanRow, spanColumns, toSpan } from '../../queries/signals/span-record.ts';

@@ -1,8 +1,8 @@
 /** Finds names in a query for which the result has no values, and returns a hint about them. */
 
 import { getDefaultName } from '../aggregate/measures.ts';
-import type { ResultData } from '../answer.ts';
 import type { AggregateQuery, RowsQuery } from '../query.ts';
+import type { ResultData } from '../query-result.ts';
 import type { Range } from '../range.ts';
 import type { TenantReader } from '../reading.ts';
 import { buildRecordsHint, type EmptyResult } from './records.ts';
@@ -10,21 +10,21 @@ import { buildRecordsHint, type EmptyResult } from './records.ts';
 /** Returns the hint for a query of records; undefined if all requested fields have values. */
 export const getRowsHint = (
   { signal, search, projectId, fields }: RowsQuery,
-  answer: ResultData,
+  result: ResultData,
   range: Range,
   reading: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> =>
-  buildRecordsHint({ signal, range, search, projectId, ...summarizeRows(answer, fields) }, reading);
+  buildRecordsHint({ signal, range, search, projectId, ...summarizeRows(result, fields) }, reading);
 
 /** Returns the hint for a query of aggregates; undefined if all groups and measures have values. */
 export const getAggregateHint = (
   query: AggregateQuery,
-  answer: ResultData,
+  result: ResultData,
   range: Range,
   reading: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> => {
   const { signal, search, projectId } = query;
-  return buildRecordsHint({ signal, range, search, projectId, ...summarizeAggregates(query, answer) }, reading);
+  return buildRecordsHint({ signal, range, search, projectId, ...summarizeAggregates(query, result) }, reading);
 };
 
 type ResultSummary = Pick<EmptyResult, 'hasResults' | 'names' | 'numericNames'>;
@@ -38,8 +38,8 @@ const summarizeRows = ({ rows }: ResultData, fields: readonly string[] = []): Re
 const isMissing = (value: unknown): boolean => value === '' || value === 0 || value === null;
 
 /** Measures with their own search are often empty, like counts of errors, and need no hint. */
-const summarizeAggregates = ({ groupBy, measures }: AggregateQuery, answer: ResultData): ResultSummary => {
-  const columns = readColumns(answer, groupBy.length);
+const summarizeAggregates = ({ groupBy, measures }: AggregateQuery, result: ResultData): ResultSummary => {
+  const columns = readColumns(result, groupBy.length);
   const unfilteredMeasures = measures
     .map((measure) => ({
       ...measure,

@@ -1,7 +1,8 @@
 /** Converts values by group and window to the common result format. */
-import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../answer.ts';
+
 import { roundNoise } from '../figures.ts';
 import type { MetricQuery } from '../query.ts';
+import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Incompleteness } from '../result.ts';
 import type { Cell } from './cells.ts';
 import type { MetricPlan, ReadValue } from './plan.ts';
@@ -18,7 +19,7 @@ const formatValue = (query: MetricQuery, cell: Cell): number | string | null => 
   return returnsPointValues(query) ? cell : roundNoise(cell);
 };
 
-/** Builds the answer from the values of a plan: the groups with the largest values, as series or as a table. */
+/** Builds the result from the values of a plan: the groups with the largest values, as series or as a table. */
 export const buildMetricResult = (
   { query, windows, groups, limits, partial }: Pick<MetricPlan, 'query' | 'windows' | 'groups' | 'limits' | 'partial'>,
   readValue: ReadValue,

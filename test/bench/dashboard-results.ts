@@ -1,7 +1,7 @@
 /**
  * Answers of the PromQL panels of Grafana's dashboards beside those of a Prometheus with the same samples.
  *
- *     GRAFANA_DASHBOARDS=DIRECTORY node bin/node.mjs test/bench/dashboard-answers.ts PROMETHEUS [mended|apart]
+ *     GRAFANA_DASHBOARDS=DIRECTORY node bin/node.mjs test/bench/dashboard-results.ts PROMETHEUS [mended|apart]
  *
  * PROMETHEUS is its program. Every dashboard below the directory is imported into a running process, and asked there thrice: as it is, with
  * the last value of each variable, and with All or several where they take that. Prometheus has the same samples by remote-write, and is

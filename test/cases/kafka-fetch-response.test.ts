@@ -4,12 +4,12 @@ import { crc32 } from 'node:zlib';
 import { fetchV15, Reader, Writer } from '@platformatic/kafka';
 import test from 'ava';
 import { BufferPool } from '../../adapters/buffer-pool.ts';
+import { FetchBuffer, type Parser } from '../../adapters/bus-kafka/fetch-buffer.ts';
 import {
   type FetchResponse,
   type PartitionResponse,
   parseFetchResponse,
-} from '../../adapters/bus-kafka/fetch-answer.ts';
-import { FetchBuffer, type Parser } from '../../adapters/bus-kafka/fetch-buffer.ts';
+} from '../../adapters/bus-kafka/fetch-response.ts';
 import { encodeRecordBatch } from '../../adapters/bus-kafka/record-batch.ts';
 
 interface Partition {

@@ -45,19 +45,19 @@ const toSeriesJson = ({ labels, times, values, histogramTimes, histograms }: Mat
   }),
 });
 
-/** Returns the first `limit` series of an answer, and whether there are more. */
+/** Returns the first `limit` series of a result, and whether there are more. */
 const takeFirst = <Item>(items: readonly Item[], limit: number): readonly [readonly Item[], boolean] =>
   items.length > limit ? [items.slice(0, limit), true] : [items, false];
 
-/** Returns type and result of an answer, with at most `limit` series. */
-export const toAnswerJson = (
-  answer: PromqlResult,
+/** Returns type and result of a result, with at most `limit` series. */
+export const toResultJson = (
+  promqlResult: PromqlResult,
   limit: number,
 ): { readonly data: { readonly resultType: string; readonly result: unknown }; readonly hasOmittedSeries: boolean } => {
-  switch (answer.type) {
+  switch (promqlResult.type) {
     case 'vector': {
-      const [elements, hasOmittedSeries] = takeFirst(answer.elements, limit);
-      const seconds = answer.timeMs / 1000;
+      const [elements, hasOmittedSeries] = takeFirst(promqlResult.elements, limit);
+      const seconds = promqlResult.timeMs / 1000;
       const result = elements.map(({ labels, value }) =>
         typeof value === 'number'
           ? { metric: labels, value: [seconds, formatPrometheusNumber(value)] }
@@ -66,15 +66,21 @@ export const toAnswerJson = (
       return { data: { resultType: 'vector', result }, hasOmittedSeries };
     }
     case 'matrix': {
-      const [series, hasOmittedSeries] = takeFirst(answer.series, limit);
+      const [series, hasOmittedSeries] = takeFirst(promqlResult.series, limit);
       return { data: { resultType: 'matrix', result: series.map(toSeriesJson) }, hasOmittedSeries };
     }
     case 'scalar':
       return {
-        data: { resultType: 'scalar', result: [answer.timeMs / 1000, formatPrometheusNumber(answer.value)] },
+        data: {
+          resultType: 'scalar',
+          result: [promqlResult.timeMs / 1000, formatPrometheusNumber(promqlResult.value)],
+        },
         hasOmittedSeries: false,
       };
     default:
-      return { data: { resultType: 'string', result: [answer.timeMs / 1000, answer.value] }, hasOmittedSeries: false };
+      return {
+        data: { resultType: 'string', result: [promqlResult.timeMs / 1000, promqlResult.value] },
+        hasOmittedSeries: false,
+      };
   }
 };

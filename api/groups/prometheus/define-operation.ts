@@ -49,7 +49,7 @@ export const toPrometheusError = (error: unknown): ForeignError => {
   return { status: statuses[errorType], body };
 };
 
-const Answer = z.strictObject({
+const Result = z.strictObject({
   status: z.literal('success'),
   data: z.unknown(),
   warnings: z.array(z.string()).optional(),
@@ -64,7 +64,7 @@ export interface PrometheusResult {
 }
 
 /** Builds the body of a successful response, without empty lists of warnings and infos. */
-export const toSuccessBody = ({ data, warnings = [], infos = [] }: PrometheusResult): z.input<typeof Answer> => ({
+export const toSuccessBody = ({ data, warnings = [], infos = [] }: PrometheusResult): z.input<typeof Result> => ({
   status: 'success',
   data,
   ...(warnings.length > 0 && { warnings: [...warnings] }),
@@ -94,12 +94,12 @@ interface PrometheusOperation {
   readonly summary: string;
   readonly parameters: Readonly<Record<string, z.ZodType>>;
   readonly params?: z.ZodType<Record<string, string>>;
-  answer(request: PrometheusRequest, ports: Ports): Promise<PrometheusResult> | PrometheusResult;
+  run(request: PrometheusRequest, ports: Ports): Promise<PrometheusResult> | PrometheusResult;
 }
 
 const definePrometheusOperation = (
   method: 'GET' | 'POST',
-  { path, operationId, summary, parameters, params, answer }: PrometheusOperation,
+  { path, operationId, summary, parameters, params, run }: PrometheusOperation,
 ) =>
   defineOperation({
     method,
@@ -111,15 +111,12 @@ const definePrometheusOperation = (
     ...(method === 'POST' && { form: true as const, unaudited: 'it reads only' }),
     query: z.looseObject(parameters),
     ...(params && { params }),
-    response: Answer,
+    response: Result,
     failure: toPrometheusError,
     async handler({ query, params: pathParameters, caller, signal }, ports) {
       const parameterValues = query as PrometheusParameters;
       return toSuccessBody(
-        await answer(
-          { parameterValues, params: (pathParameters ?? {}) as Record<string, string>, caller, signal },
-          ports,
-        ),
+        await run({ parameterValues, params: (pathParameters ?? {}) as Record<string, string>, caller, signal }, ports),
       );
     },
   });

@@ -1,4 +1,4 @@
-/** Text of an answer: decompressed, and decoded by the charset that it declares. */
+/** Text of a response: decompressed, and decoded by the charset that it declares. */
 import type { Readable, Transform } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { createBrotliDecompress, createGunzip, createInflate, createInflateRaw, createZstdDecompress } from 'node:zlib';
@@ -12,7 +12,7 @@ const decoders: Readonly<Record<string, (first: number) => Transform>> = {
   zstd: () => createZstdDecompress(),
 };
 
-/** Thrown for an answer that is not in its declared coding */
+/** Thrown for a response that is not in its declared coding */
 export class ContentCodingError extends Error {
   override name = 'ContentCodingError';
 }
@@ -47,7 +47,7 @@ const readUpTo = async (
 const decode = async (content: Content, coding: string, maxBytes: number): Promise<Content> => {
   const createDecoder = decoders[coding];
   const [first] = content.bytes;
-  // An answer to HEAD has the headers of a content, and none.
+  // A response to HEAD has the headers of a content, and none.
   if (createDecoder === undefined || first === undefined) return content;
   const decoder = createDecoder(first);
   decoder.end(content.bytes);
@@ -59,15 +59,15 @@ const decode = async (content: Content, coding: string, maxBytes: number): Promi
 };
 
 /**
- * Reads an answer and decodes its content codings, at most `maxBytes` before and after that. Content of unknown codings
+ * Reads a response and decodes its content codings, at most `maxBytes` before and after that. Content of unknown codings
  * stays encoded. Rejects with a `ContentCodingError`.
  */
 export const readContent = async (
-  answer: Readable,
+  response: Readable,
   contentEncoding: string | undefined,
   maxBytes: number,
 ): Promise<Content> => {
-  let content = await readUpTo(answer as AsyncIterable<Buffer>, maxBytes);
+  let content = await readUpTo(response as AsyncIterable<Buffer>, maxBytes);
   const codings = (contentEncoding ?? '')
     .toLowerCase()
     .split(',')

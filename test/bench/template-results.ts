@@ -1,7 +1,7 @@
 /**
  * Answers of the metric queries of templates beside those of a Prometheus with the same samples.
  *
- *     node bin/node.mjs test/bench/template-answers.ts PROMETHEUS
+ *     node bin/node.mjs test/bench/template-results.ts PROMETHEUS
  *
  * PROMETHEUS is its program. All metrics of `golden-names.txt`, in today's conventions and former ones, are sent over OTLP to a running
  * process and to a Prometheus that leaves their names as they are. Each query of a metric in each template is asked by itself, and written
