@@ -13,6 +13,9 @@ import { spanErrors } from './errors/span-errors.ts';
 import { fileChanges } from './file-changes/file-changes.ts';
 import { logPatterns } from './log-patterns/log-patterns.ts';
 import { notifications } from './notifications/notifications.ts';
+import { rumLogEvents } from './rum/log-events.ts';
+import { rumEvents } from './rum/rum-events.ts';
+import { rumSpanEvents } from './rum/span-events.ts';
 import { heartbeats } from './synthetics/heartbeats.ts';
 import { runTelemetry } from './synthetics/run-telemetry.ts';
 import { threatMatches } from './threat-intel/threat-matches.ts';
@@ -24,6 +27,9 @@ export const processors: readonly Processor[] = [
   logErrors,
   spanErrors,
   errorOccurrences,
+  rumLogEvents,
+  rumSpanEvents,
+  rumEvents,
   detections,
   correlations,
   chainedCorrelations,

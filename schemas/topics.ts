@@ -13,6 +13,7 @@ import { GrowingHead } from './evidence.ts';
 import { FileChange, PackageChange } from './file-changes.ts';
 import { LogPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
+import { RumEvent } from './rum.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { SloSlices } from './slo-slices.ts';
 import { SyntheticHeartbeat } from './synthetic-heartbeats.ts';
@@ -135,6 +136,19 @@ export const topics = {
     name: 'error-occurrences',
     summary: 'Error occurrences, deduplicated, with the fingerprint of their group',
     item: ErrorOccurrence,
+  }),
+  rumReports: defineDerivedTopic({
+    name: 'rum-reports',
+    summary: 'Events of browsers as single records report them, to assign them to sessions and views',
+    item: RumEvent,
+    keyOf: ({ application }) => application,
+    retentionHours: 24,
+  }),
+  rumEvents: defineDerivedTopic({
+    name: 'rum-events',
+    summary: 'Events of browsers with their view and page group, and signs of frustration',
+    item: RumEvent,
+    keyOf: ({ sessionId }) => sessionId,
   }),
   events: defineDerivedTopic({
     name: 'events',

@@ -14,6 +14,7 @@ import { logPatternCounts, logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
 import { notificationDeliveries } from './notification-deliveries.ts';
+import { rumEvents } from './rum.ts';
 import { signals } from './signals.ts';
 import { sloSlices } from './slos.ts';
 import { syntheticRuns, syntheticStates, syntheticVerdicts } from './synthetics.ts';
@@ -32,6 +33,7 @@ export const sinks: readonly Sink[] = [
   logPatternCounts,
   serviceEdges,
   errorOccurrences,
+  rumEvents,
   events,
   alertTransitions,
   alertEvaluations,

@@ -4,6 +4,7 @@ import { detections } from './detections.ts';
 import { logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
+import { rum } from './rum.ts';
 import { synthetics } from './synthetics.ts';
 import { traces } from './traces.ts';
 
@@ -13,6 +14,7 @@ const registry = {
   metrics,
   detections,
   synthetics,
+  rum,
   'log-patterns': logPatterns,
 } as const satisfies Readonly<Record<string, SignalDefinition>>;
 type Registry = typeof registry;

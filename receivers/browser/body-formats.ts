@@ -3,6 +3,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { separateJsonRequest } from '../../schemas/otlp/json.ts';
 import { rewriteRequest } from '../../schemas/otlp/rewrite.ts';
 import { findUnknownContent } from '../../schemas/otlp/scan.ts';
+import { browserSdkLanguage, sdkLanguageKey } from '../../schemas/rum.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat, BrowserContext } from '../engine/body-format.ts';
 import { createScrubber } from './scrub.ts';
@@ -15,7 +16,12 @@ export const requireBrowser = (browser: BrowserContext | undefined): BrowserCont
 
 const scrubRequest = (signal: Signal, body: Buffer, browser: BrowserContext | undefined): Buffer => {
   const { application: service, privacy } = requireBrowser(browser);
-  const rewritten = rewriteRequest(signal, body, { ...createScrubber(privacy), service });
+  const rewritten = rewriteRequest(signal, body, {
+    ...createScrubber(privacy),
+    service,
+    // The mark by which `rum-log-events` and `rum-span-events` recognize telemetry of browsers.
+    resourceAttributes: { [sdkLanguageKey]: browserSdkLanguage },
+  });
   const position = rewritten.records > 0 ? undefined : findUnknownContent(signal, body);
   if (position === undefined) return rewritten.body;
   throw new PermanentError('no-records', `no record of ${signal} was found: a field is unknown here`, { position });

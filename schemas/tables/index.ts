@@ -27,6 +27,7 @@ import { notificationDeliveriesTable } from './notification-deliveries.ts';
 import { placementsTable } from './placements.ts';
 import { logActivityView, resourceActivityTable, spanActivityView } from './resource-activity.ts';
 import { resourcesTable } from './resources.ts';
+import { rumEventsTable, rumSessionsTable, rumSessionsView } from './rum.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
 import { signalsTable } from './signals.ts';
 import { sloDayChangesTable, sloDayChangesView, sloDaysTable, sloMeasurementsTable, sloSlicesTable } from './slos.ts';
@@ -59,6 +60,8 @@ export const allTables: readonly Table[] = [
   errorOccurrencesTable,
   errorGroupsTable,
   errorHoursTable,
+  rumEventsTable,
+  rumSessionsTable,
   entitiesTable,
   fieldsTable,
   deadLettersTable,
@@ -96,7 +99,7 @@ export const allTables: readonly Table[] = [
 /**
  * Views between tables that no written migration creates: they are created from their declarations, like the tables.
  */
-export const declaredViews: readonly MaterializedView[] = [errorHoursView, sloDayChangesView];
+export const declaredViews: readonly MaterializedView[] = [errorHoursView, rumSessionsView, sloDayChangesView];
 
 export const allViews: readonly MaterializedView[] = [
   ...[spanMetricsView, entitiesView, logActivityView, spanActivityView, metricMetadataView],

@@ -163,7 +163,11 @@ test('a request that names another service is refused, and a resource without a 
   t.regex(error?.message ?? '', /payments.*shop-web/);
   for (const resource of [{ 'browser.language': 'de' }, undefined]) {
     const [first] = translate(buildRequest({ body: 'x' }, resource)).resourceLogs;
-    t.deepEqual(toObject(first?.resource?.attributes), { ...resource, 'service.name': application });
+    t.deepEqual(toObject(first?.resource?.attributes), {
+      ...resource,
+      'service.name': application,
+      'telemetry.sdk.language': 'webjs',
+    });
   }
 });
 

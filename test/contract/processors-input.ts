@@ -7,6 +7,8 @@ import type { Processor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
+import { rumLogEvents } from '../../processors/rum/log-events.ts';
+import { rumSpanEvents } from '../../processors/rum/span-events.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { alertRoutingId, alertRoutings, defaultRouting } from '../../schemas/resources/alert-routing.ts';
@@ -72,11 +74,57 @@ const spanOf = (random: Random, atMs: number, calls: Call[]): object => {
   };
 };
 
+const browserResource = {
+  attributes: [text('service.name', 'shop-web'), text('telemetry.sdk.language', 'webjs')],
+};
+const sessionOf = (random: Random): object => text('session.id', `session-${random(6)}`);
+const pageOf = (random: Random): object => text('url.full', `https://shop.example/${pick(random, words)}/${random(9)}`);
+
+/** What a page sends as spans: loads and requests. */
+const pageSpanOf = (random: Random, atMs: number): object => {
+  const startMs = timeOf(random, atMs);
+  return {
+    traceId: bytes(random, 16),
+    spanId: bytes(random, 8),
+    kind: 3,
+    name: pick(random, ['documentLoad', 'HTTP GET']),
+    startTimeUnixNano: ns(startMs),
+    endTimeUnixNano: ns(startMs + random(900)),
+    attributes: [sessionOf(random), pageOf(random)],
+    ...(random(6) === 0 && { events: [exceptionOf(random, startMs)] }),
+  };
+};
+
+/** What a page sends as log records: views, vitals, clicks and errors. */
+const pageEventOf = (random: Random, atMs: number): object => {
+  const event = pick(random, ['browser.navigation', 'browser.web_vital', 'browser.user_action.click', 'exception']);
+  const attributes: Readonly<Record<string, readonly object[]>> = {
+    'browser.navigation': [pageOf(random)],
+    'browser.web_vital': [
+      text('browser.web_vital.name', pick(random, ['lcp', 'inp', 'cls'])),
+      text('browser.web_vital.value', String(random(5_000))),
+      text('browser.web_vital.id', `v-${random(9)}`),
+    ],
+    'browser.user_action.click': [text('browser.css_selector', pick(random, ['#pay', '#buy']))],
+    exception: [text('exception.type', 'TypeError'), text('exception.message', `no ${pick(random, words)}`)],
+  };
+  return {
+    timeUnixNano: ns(timeOf(random, atMs)),
+    eventName: event,
+    severityNumber: event === 'exception' ? 17 : 9,
+    attributes: [...(random(8) === 0 ? [] : [sessionOf(random)]), ...(attributes[event] ?? [])],
+  };
+};
+
 const spansOf = (random: Random, atMs: number, calls: Call[]): object => ({
-  resourceSpans: Array.from({ length: 1 + random(2) }, () => ({
-    resource: { attributes: [text('service.name', pick(random, services))] },
-    scopeSpans: [{ spans: Array.from({ length: 1 + random(4) }, () => spanOf(random, atMs, calls)) }],
-  })),
+  resourceSpans: Array.from({ length: 1 + random(2) }, () =>
+    random(4) === 0
+      ? { resource: browserResource, scopeSpans: [{ spans: [pageSpanOf(random, atMs)] }] }
+      : {
+          resource: { attributes: [text('service.name', pick(random, services))] },
+          scopeSpans: [{ spans: Array.from({ length: 1 + random(4) }, () => spanOf(random, atMs, calls)) }],
+        },
+  ),
 });
 
 /** What records say that tell of changes of files and packages: of auditd, in any order, some never whole. */
@@ -95,6 +143,14 @@ const fileLine = (random: Random, atMs: number): string => {
 
 const logsOf = (random: Random, atMs: number): object => ({
   resourceLogs: [
+    ...(random(4) === 0
+      ? [
+          {
+            resource: browserResource,
+            scopeLogs: [{ logRecords: Array.from({ length: 1 + random(5) }, () => pageEventOf(random, atMs)) }],
+          },
+        ]
+      : []),
     {
       resource: { attributes: [text('service.name', pick(random, services))] },
       scopeLogs: [
@@ -360,7 +416,15 @@ export const followedDocuments = ({ follows }: Processor): FollowedDocument[] =>
   );
 
 /** Those whose output is the input of others. */
-const upstream: readonly Processor[] = [callEnds, spanErrors, logErrors, detections, correlations];
+const upstream: readonly Processor[] = [
+  callEnds,
+  spanErrors,
+  logErrors,
+  rumLogEvents,
+  rumSpanEvents,
+  detections,
+  correlations,
+];
 
 /** What another processor emits to a topic, of made-up input of its own. */
 const emittedBy = (processor: Processor, topic: string, count: number, sinceMs: number, random: Random): Input[] => {

@@ -1,0 +1,42 @@
+/** Browser, operating system and kind of device of a user agent. */
+import Bowser from 'bowser';
+import { type deviceTypes, rumLimits } from '../../schemas/rum.ts';
+import { TextCache } from '../errors/remembered.ts';
+
+export interface UserAgent {
+  readonly browser: string;
+  readonly browserVersion: string;
+  readonly os: string;
+  readonly osVersion: string;
+  readonly device: (typeof deviceTypes)[number] | '';
+}
+
+const maxLength = 512;
+const userAgents = new TextCache<UserAgent>(500_000);
+
+const limit = (text: string | undefined): string => (text ?? '').slice(0, rumLimits.name);
+
+/** Returns the kind of device by its name in any form. */
+export const toDeviceType = (type: string): UserAgent['device'] => {
+  const name = type.toLowerCase();
+  if (name === '') return '';
+  return name === 'desktop' || name === 'mobile' || name === 'tablet' ? name : 'other';
+};
+
+const parse = (text: string): UserAgent => {
+  const { browser, os, platform } = Bowser.parse(text);
+  return {
+    browser: limit(browser.name),
+    browserVersion: limit(browser.version),
+    os: limit(os.name),
+    osVersion: limit(os.versionName ?? os.version),
+    device: toDeviceType(platform.type ?? ''),
+  };
+};
+
+/** Returns what a user agent tells; empty texts if it is empty. */
+export const parseUserAgent = (text: string): UserAgent | undefined => {
+  if (text === '') return undefined;
+  const userAgent = text.slice(0, maxLength);
+  return userAgents.getOrCreate(userAgent, () => parse(userAgent));
+};
