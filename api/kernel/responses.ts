@@ -2,14 +2,15 @@
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Context } from 'koa';
-import type { Restriction } from '../../web/index.ts';
+import type { BrowserScriptName, PageFile, Restriction } from '../../web/index.ts';
 import { ApiError, ForeignApiError } from '../errors.ts';
-import { findPageFile, parseFileName, renderBuiltPage } from '../page/built-page.ts';
+import { findPageFile, loadBrowserScript, parseFileName, renderBuiltPage } from '../page/built-page.ts';
 import type { Page } from '../page/html.ts';
 import { findSmallPage, notFoundPage } from '../page/page.ts';
 import { referencePage } from '../page/reference.ts';
 import { createAsyncApiDocument } from './asyncapi.ts';
 import { compressText } from './compression.ts';
+import { matchesTag } from './if-none-match.ts';
 import { createOpenApiDocument, type DocumentedGroup } from './openapi.ts';
 import type { ContentResponse, Operation } from './operation.ts';
 import type { Ports } from './ports.ts';
@@ -62,11 +63,28 @@ const sendFile = async (context: Context, name: string): Promise<void> => {
   const file = await findPageFile(name);
   if (file === undefined) throw new ApiError('NOT_FOUND', `the page has no file ${name}`);
   context.set('Cache-Control', 'public, max-age=31536000, immutable');
+  sendCompressed(context, file);
+};
+
+const sendCompressed = (context: Context, { contentType, content }: PageFile): void => {
   context.vary('Accept-Encoding');
   const acceptsGzip = context.acceptsEncodings('gzip', 'identity') === 'gzip';
   if (acceptsGzip) context.set('Content-Encoding', 'gzip');
-  sendBody(context, file.contentType, acceptsGzip ? file.content : gunzipSync(file.content));
+  sendBody(context, contentType, acceptsGzip ? content : gunzipSync(content));
 };
+
+/** Sends a script for pages of any origin. Their address has no version, so browsers ask again every hour. */
+const createScriptHandler =
+  (name: BrowserScriptName) =>
+  async (context: Context): Promise<void> => {
+    const script = await loadBrowserScript(name);
+    context.set('Cache-Control', 'public, max-age=3600');
+    context.set('Access-Control-Allow-Origin', '*');
+    context.set('Cross-Origin-Resource-Policy', 'cross-origin');
+    context.set('ETag', `"${script.version}"`);
+    if (matchesTag(context.get('if-none-match'), context.response.get('etag'))) context.status = 304;
+    else sendCompressed(context, script);
+  };
 
 /** Responds to a path outside the API: with a page or one of its files for GET, with an HTML 404 for other methods. */
 export const sendDashboard = async (
@@ -165,6 +183,8 @@ export const createFixedPages = ({
     ...Object.fromEntries(streams.map(({ path }) => [path, rejectPlainRequest])),
     '/api/openapi.json': sendDocument(() => createOpenApiDocument(operations, groups)),
     '/api/asyncapi.json': sendDocument(async () => createAsyncApiDocument(streams, operations)),
+    '/rum/oiq.js': createScriptHandler('oiq.js'),
+    '/rum/replay.js': createScriptHandler('replay.js'),
     '/api/docs': (context) => sendPage(context, referencePage),
   };
 };

@@ -1,4 +1,11 @@
-import { openPage, type PageDocument, type PageFile, type Restriction } from '../../web/index.ts';
+import {
+  type BrowserScript,
+  type BrowserScriptName,
+  openPage,
+  type PageDocument,
+  type PageFile,
+  type Restriction,
+} from '../../web/index.ts';
 import type { Page } from './html.ts';
 
 /** Path prefix of the files of the built page */
@@ -27,3 +34,7 @@ export const parseFileName = (path: string): string | undefined =>
 
 /** Returns a file of the page; undefined if there is none with this name. */
 export const findPageFile = async (name: string): Promise<PageFile | undefined> => (await loadPage()).files.get(name);
+
+/** Returns a script for pages of others. */
+export const loadBrowserScript = async (name: BrowserScriptName): Promise<BrowserScript> =>
+  (await loadPage()).browserScripts[name];

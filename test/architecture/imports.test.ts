@@ -167,6 +167,7 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     !/^[@a-z]/.test(target) ||
     buildsThePage.includes(file) ||
     ['preact', '@preact/signals', '@tanstack/virtual-core', 'lucide', 'uplot'].includes(target) ||
+    (file.startsWith('web/browser-script/') && ['web-vitals', '@rrweb/record'].includes(target)) ||
     (file === 'web/editors/promql-editor.ts' && /^@(?:codemirror|lezer|prometheus-io)\//.test(target)),
   'what the page shares with the API imports types, and what else is shared': ({ file, target, typesAlone }) =>
     !inThePage.includes(file) || typesAlone || inThePage.includes(target),

@@ -1,0 +1,236 @@
+/** The script of pages in a real browser, on a page of another origin than the receiver. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { gunzipSync } from 'node:zlib';
+import test from 'ava';
+import { bind } from '../../runtime/bind.ts';
+import { openPage } from '../../web/index.ts';
+import { requestTypes } from '../cases/proto/load.ts';
+import { type Fixture, running } from '../contract/receivers-fixture.ts';
+import { chromiumMissing } from '../services/chromium.ts';
+import { eventually } from '../waiting.ts';
+import { type Chromium, startChromium, type Tab } from './chromium.ts';
+
+const walk = chromiumMissing === undefined ? test.serial : test.serial.skip;
+
+let chromium: Chromium;
+test.before(async () => {
+  if (chromiumMissing === undefined) chromium = await startChromium();
+});
+test.after.always(() => chromium?.close());
+
+interface Attribute {
+  readonly key: string;
+  readonly value: Readonly<Record<string, string | number | boolean>>;
+}
+interface LandedEvent {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, string | number | boolean>>;
+}
+
+const toObject = (attributes: readonly Attribute[] = []): LandedEvent['attributes'] =>
+  Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0] ?? '']));
+
+/** Events of all requests that the receiver has published. */
+const readEvents = ({ bus }: Fixture): LandedEvent[] =>
+  bus.members().flatMap(({ headers, bytes }) => {
+    if (headers.signal !== 'logs' || headers.format !== 'otlp') return [];
+    const request = requestTypes.logs.toObject(requestTypes.logs.decode(bytes), { longs: Number }) as {
+      resourceLogs: { scopeLogs: { logRecords: { eventName: string; attributes: Attribute[] }[] }[] }[];
+    };
+    return request.resourceLogs.flatMap(({ scopeLogs }) =>
+      scopeLogs.flatMap(({ logRecords }) =>
+        logRecords.map(({ eventName, attributes }) => ({ name: eventName, attributes: toObject(attributes) })),
+      ),
+    );
+  });
+
+const readVitalNames = (fixture: Fixture): Set<unknown> =>
+  new Set(readEvents(fixture).map(({ attributes }) => attributes['browser.web_vital.name']));
+
+const readSpanNames = ({ bus }: Fixture): string[] =>
+  bus.members().flatMap(({ headers, bytes }) => {
+    if (headers.signal !== 'traces') return [];
+    const request = requestTypes.traces.toObject(requestTypes.traces.decode(bytes)) as {
+      resourceSpans: { scopeSpans: { spans: { name: string }[] }[] }[];
+    };
+    return request.resourceSpans.flatMap(({ scopeSpans }) =>
+      scopeSpans.flatMap(({ spans }) => spans.map(({ name }) => name)),
+    );
+  });
+
+interface Site extends AsyncDisposable {
+  readonly fixture: Fixture;
+  readonly origin: string;
+  readonly apiOrigin: string;
+  /** `traceparent` of each request to the API */
+  readonly traceparents: (string | undefined)[];
+}
+
+const createPage = (attributes: string): string => `<!doctype html><title>Shop</title>
+<script src="/oiq-script.js" ${attributes}></script>
+<h1>Shop</h1><button id="buy">Buy</button><button id="fail" onclick="throw new TypeError('no stock')">Fail</button>
+<input id="card" value="4111111111111111">`;
+
+/** A page with the script, and an API of another origin. `attributes` are those of the script's element. */
+const openSite = async (attributes = '', respond?: (response: ServerResponse) => boolean): Promise<Site> => {
+  const { browserScripts } = await openPage();
+  let fixture: Fixture | undefined;
+  const serveScript = (response: ServerResponse, name: 'oiq.js' | 'replay.js'): unknown =>
+    response
+      .writeHead(200, { 'content-type': 'text/javascript', 'access-control-allow-origin': '*' })
+      .end(gunzipSync(browserScripts[name].content));
+  const traceparents: (string | undefined)[] = [];
+  const ingest = createServer((request, response) => {
+    if (request.url === '/rum/oiq.js') serveScript(response, 'oiq.js');
+    else if (request.url === '/rum/replay.js') serveScript(response, 'replay.js');
+    else if (respond?.(response) !== true && fixture?.receivers.handler(request, response) !== true)
+      response.writeHead(404).end();
+  });
+  const api = createServer((request: IncomingMessage, response) => {
+    if (request.method !== 'OPTIONS') traceparents.push(request.headers['traceparent'] as string | undefined);
+    const headers = { 'access-control-allow-origin': '*', 'access-control-allow-headers': '*' };
+    response.writeHead(200, headers).end('ok');
+  });
+  const ingestOrigin = `http://${await bind(ingest, 'ingest', '127.0.0.1:0')}`;
+  const apiOrigin = `http://${await bind(api, 'api', '127.0.0.1:0')}`;
+  let html = '';
+  const page = createServer((_request, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(html));
+  const origin = `http://${await bind(page, 'page', '127.0.0.1:0')}`;
+  fixture = await running({ browserKey: { origins: [origin] } });
+  html = createPage(
+    `data-key="${fixture.browserSecret}" data-release="1.2.3" data-trace-origins="${apiOrigin}" ${attributes}`,
+  ).replace('/oiq-script.js', `${ingestOrigin}/rum/oiq.js`);
+  const opened = fixture;
+  return {
+    fixture,
+    origin,
+    apiOrigin,
+    traceparents,
+    async [Symbol.asyncDispose]() {
+      for (const server of [ingest, api, page]) {
+        server.closeAllConnections();
+        server.close();
+      }
+      await opened[Symbol.asyncDispose]();
+    },
+  };
+};
+
+const leave = (tab: Tab): Promise<void> => tab.go('about:blank');
+const hasAll = (values: ReadonlySet<unknown>, expected: readonly string[]): boolean =>
+  expected.every((value) => values.has(value));
+const namesOf = (events: readonly LandedEvent[]): Set<string> => new Set(events.map(({ name }) => name));
+
+const visit = async ({ origin, apiOrigin }: Site): Promise<Tab> => {
+  const tab = await chromium.open();
+  await tab.go(`${origin}/cart?token=s3cret`);
+  await tab.page.locator('#buy').click();
+  await tab.page.locator('#fail').click();
+  await tab.evaluate(`fetch('${apiOrigin}/stock').then((response) => response.text())`);
+  await tab.evaluate(`fetch('${origin}/own').then((response) => response.text())`);
+  await tab.evaluate(`history.pushState({}, '', '/checkout')`);
+  return tab;
+};
+
+walk('views, vitals, clicks, errors, resources and requests of a page arrive as events of one session', async (t) => {
+  await using site = await openSite();
+  const tab = await visit(site);
+  await leave(tab);
+  const expected = [
+    'session.start',
+    'browser.navigation',
+    'browser.navigation_timing',
+    'browser.resource_timing',
+    'browser.user_action.click',
+    'browser.web_vital',
+    'exception',
+  ];
+  await eventually('all events arrive', () => hasAll(namesOf(readEvents(site.fixture)), expected));
+  await eventually('all vitals arrive', () => hasAll(readVitalNames(site.fixture), ['ttfb', 'fcp', 'lcp', 'cls']));
+  await eventually('the span arrives', () => readSpanNames(site.fixture).length > 0);
+  const events = readEvents(site.fixture);
+  t.is(new Set(events.map(({ attributes }) => attributes['session.id'])).size, 1);
+  const views = events.filter(({ name }) => name === 'browser.navigation');
+  t.deepEqual(
+    views.map(({ attributes }) => attributes['url.full']),
+    [`${site.origin}/cart`, `${site.origin}/checkout`],
+  );
+  const clicks = events.filter(({ name }) => name === 'browser.user_action.click');
+  t.deepEqual(
+    clicks.map(({ attributes }) => attributes['browser.css_selector']),
+    ['button#buy', 'button#fail'],
+  );
+  const [exception] = events.filter(({ name }) => name === 'exception');
+  t.like(exception?.attributes, { 'exception.type': 'TypeError', 'exception.message': 'no stock' });
+  t.true(String(exception?.attributes['exception.stacktrace']).includes('TypeError: no stock'));
+  t.deepEqual(readSpanNames(site.fixture), ['HTTP GET']);
+  t.is(site.traceparents.filter((header) => /^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/.test(header ?? '')).length, 1);
+  t.false(JSON.stringify(events).includes('s3cret'));
+  t.deepEqual(
+    tab.complaints.filter((complaint) => !complaint.includes('no stock')),
+    [],
+  );
+  await tab.page.close();
+});
+
+walk('without consent nothing is sent or stored; with consent, what waited is sent', async (t) => {
+  await using site = await openSite('data-consent="pending"');
+  const tab = await visit(site);
+  await tab.evaluate('oiq.flush()');
+  t.deepEqual(site.fixture.bus.messages, []);
+  t.is(await tab.evaluate('localStorage.length + document.cookie.length'), 0);
+  await tab.evaluate(`oiq.setConsent('granted')`);
+  await eventually('the events arrive', () => namesOf(readEvents(site.fixture)).has('exception'));
+  t.is(await tab.evaluate('localStorage.length'), 1);
+  await tab.evaluate(`oiq.setConsent('denied')`);
+  t.is(await tab.evaluate('localStorage.length'), 0);
+  await tab.page.close();
+});
+
+walk('Global Privacy Control counts as a denial', async (t) => {
+  await using site = await openSite();
+  const tab = await chromium.open();
+  await tab.page.addInitScript(`Object.defineProperty(navigator, 'globalPrivacyControl', { value: true })`);
+  await tab.go(site.origin);
+  await tab.evaluate('oiq.flush()');
+  await leave(tab);
+  t.deepEqual(
+    tab.requests.filter(({ method }) => method === 'POST'),
+    [],
+  );
+  await tab.page.close();
+});
+
+walk('after 503 with Retry-After the same events are sent again, and the page notices no error', async (t) => {
+  let refusals = 0;
+  await using site = await openSite('', (response) => {
+    if (refusals >= 1) return false;
+    refusals++;
+    response.writeHead(503, { 'retry-after': '1', 'access-control-allow-origin': '*' }).end();
+    return true;
+  });
+  const tab = await visit(site);
+  await tab.evaluate('oiq.flush()');
+  await eventually('the events arrive', () => namesOf(readEvents(site.fixture)).has('exception'));
+  const ids = readEvents(site.fixture).filter(({ name }) => name === 'browser.navigation');
+  t.is(ids.length, 2);
+  t.is(refusals, 1);
+  await tab.page.close();
+});
+
+walk('a session that is not in the sample sends nothing', async (t) => {
+  await using site = await openSite('data-session-sample="0"');
+  const tab = await visit(site);
+  await leave(tab);
+  t.deepEqual(
+    tab.requests.filter(({ method }) => method === 'POST'),
+    [],
+  );
+  await tab.page.close();
+});
+
+test('the script takes at most 15 kB, and the recorder at most 40 kB', async (t) => {
+  const { browserScripts } = await openPage();
+  t.true(browserScripts['oiq.js'].content.length <= 15_000, `${browserScripts['oiq.js'].content.length}`);
+  t.true(browserScripts['replay.js'].content.length <= 40_000, `${browserScripts['replay.js'].content.length}`);
+});

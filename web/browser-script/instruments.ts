@@ -1,0 +1,230 @@
+/** What the script observes in a page: views, web vitals, resources, clicks and errors. */
+import { type Metric, onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals';
+import { guard } from './guard.ts';
+import type { Attributes } from './otlp.ts';
+
+/** An observed event. `isActive`: by the visitor, so that the session continues. */
+export interface Observed {
+  readonly eventName: string;
+  readonly attributes: Attributes;
+  readonly timeMs?: number;
+  readonly severityNumber?: number;
+  readonly isActive?: boolean;
+  /** Whether the event belongs to the document rather than to the view that is shown now */
+  readonly isOfDocument?: boolean;
+}
+
+type Report = (observed: Observed) => void;
+
+const listen = (target: EventTarget, type: string, listener: (event: never) => void): void =>
+  target.addEventListener(type, guard(listener as (event: Event) => void), { capture: true, passive: true });
+
+const observeVitals = (report: Report): void => {
+  const reportVital = guard(({ name, value, delta, id, rating, navigationType }: Metric): void =>
+    report({
+      eventName: 'browser.web_vital',
+      isOfDocument: true,
+      attributes: {
+        'browser.web_vital.name': name.toLowerCase(),
+        'browser.web_vital.value': value,
+        'browser.web_vital.delta': delta,
+        'browser.web_vital.id': id,
+        'browser.web_vital.rating': rating,
+        'browser.web_vital.navigation_type': navigationType,
+      },
+    }),
+  );
+  for (const observe of [onLCP, onINP, onCLS, onFCP, onTTFB]) observe(reportVital);
+};
+
+const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+const readTimings = (entry: PerformanceEntry, names: readonly string[], prefix: string): Attributes => {
+  const values = entry as unknown as Readonly<Record<string, number | string>>;
+  return Object.fromEntries(names.map((name) => [`${prefix}.${toSnakeCase(name)}`, values[name]]));
+};
+
+const resourceTimings = [
+  'initiatorType',
+  'duration',
+  'fetchStart',
+  'domainLookupStart',
+  'domainLookupEnd',
+  'connectStart',
+  'connectEnd',
+  'secureConnectionStart',
+  'requestStart',
+  'responseStart',
+  'responseEnd',
+  'redirectStart',
+  'redirectEnd',
+  'transferSize',
+  'encodedBodySize',
+  'decodedBodySize',
+  'nextHopProtocol',
+  'renderBlockingStatus',
+];
+const documentTimings = [
+  'type',
+  'domInteractive',
+  'domContentLoadedEventStart',
+  'domContentLoadedEventEnd',
+  'domComplete',
+  'loadEventStart',
+  'loadEventEnd',
+  'redirectCount',
+];
+const resourcePrefix = 'browser.resource_timing';
+
+const toTimingEvent = (entry: PerformanceEntry): Observed => ({
+  eventName: resourcePrefix,
+  timeMs: performance.timeOrigin + entry.startTime,
+  attributes: {
+    'url.full': entry.name,
+    'http.response.status_code': (entry as { readonly responseStatus?: number }).responseStatus || undefined,
+    ...readTimings(entry, resourceTimings, resourcePrefix),
+  },
+});
+
+const observeResources = (report: Report, isIgnored: (entry: PerformanceResourceTiming) => boolean): void => {
+  const observer = new PerformanceObserver(
+    guard((list) => {
+      for (const entry of list.getEntries())
+        if (!isIgnored(entry as PerformanceResourceTiming)) report(toTimingEvent(entry));
+    }),
+  );
+  observer.observe({ type: 'resource', buffered: true });
+};
+
+const reportDocumentTiming = (report: Report): void => {
+  const reportTiming = guard((): void => {
+    const [entry] = performance.getEntriesByType('navigation');
+    if (entry === undefined) return;
+    report({
+      eventName: 'browser.navigation_timing',
+      isOfDocument: true,
+      attributes: {
+        'url.full': location.href,
+        ...readTimings(entry, documentTimings, 'browser.navigation_timing'),
+        ...readTimings(entry, resourceTimings, resourcePrefix),
+      },
+    });
+  });
+  // The end of the load event is known after it.
+  const reportLater = (): unknown => setTimeout(reportTiming);
+  if (document.readyState === 'complete') reportLater();
+  else window.addEventListener('load', reportLater);
+};
+
+const observeViews = (report: (observed: Observed, isNewDocument: boolean) => void): void => {
+  let url = '';
+  const reportView = (isSameDocument: boolean, type: string): void => {
+    const isHashChange = isSameDocument && url.split('#')[0] === location.href.split('#')[0];
+    url = location.href;
+    report(
+      {
+        eventName: 'browser.navigation',
+        isActive: true,
+        attributes: {
+          'url.full': url,
+          'browser.navigation.same_document': isSameDocument,
+          'browser.navigation.hash_change': isHashChange,
+          'browser.navigation.type': type,
+        },
+      },
+      !isSameDocument,
+    );
+  };
+  const reportChange = guard((type: string): void => {
+    if (location.href !== url) reportView(true, type);
+  });
+  reportView(false, '');
+  for (const name of ['pushState', 'replaceState'] as const) {
+    const original = history[name];
+    history[name] = function (this: History, ...given: Parameters<typeof original>) {
+      original.apply(this, given);
+      reportChange(name === 'pushState' ? 'push' : 'replace');
+    };
+  }
+  listen(window, 'popstate', () => reportChange('traverse'));
+  listen(window, 'hashchange', () => reportChange('traverse'));
+  listen(window, 'pageshow', ({ persisted }: PageTransitionEvent) => {
+    if (persisted) reportView(false, 'traverse');
+  });
+};
+
+const maxSelectorParts = 5;
+
+const toSelectorPart = (element: Element): string => {
+  const name = element.localName;
+  if (element.id !== '') return `${name}#${CSS.escape(element.id)}`;
+  const siblings = [...(element.parentElement?.children ?? [])].filter(({ localName }) => localName === name);
+  return siblings.length > 1 ? `${name}:nth-of-type(${siblings.indexOf(element) + 1})` : name;
+};
+
+/** Returns a selector of an element. It ends at an element with an id, and has no text of the page. */
+const toSelector = (element: Element): string => {
+  const parts: string[] = [];
+  for (let current: Element | null = element; current !== null; current = current.parentElement) {
+    const part = toSelectorPart(current);
+    parts.unshift(part);
+    if (part.includes('#') || parts.length === maxSelectorParts) break;
+  }
+  return parts.join(' > ');
+};
+
+const observeClicks = (report: Report): void =>
+  listen(document, 'click', (event: MouseEvent) => {
+    const [target] = event.composedPath();
+    if (!(target instanceof Element)) return;
+    report({
+      eventName: 'browser.user_action.click',
+      isActive: true,
+      attributes: {
+        'browser.css_selector': toSelector(target),
+        'browser.tag_name': target.tagName,
+        'browser.mouse_event.button': event.button,
+        'browser.page.x': event.pageX,
+        'browser.page.y': event.pageY,
+      },
+    });
+  });
+
+/** Returns the event of a thrown value. */
+export const toExceptionEvent = (thrown: unknown, message: string, isHandled: boolean): Observed => {
+  const { name, message: ownMessage, stack } = thrown instanceof Error ? thrown : new Error(message || String(thrown));
+  return {
+    eventName: 'exception',
+    severityNumber: 17,
+    attributes: {
+      'exception.type': thrown instanceof Error ? name : 'Error',
+      'exception.message': ownMessage,
+      'exception.stacktrace': thrown instanceof Error ? stack : undefined,
+      'exception.handled': isHandled,
+    },
+  };
+};
+
+const observeErrors = (report: Report): void => {
+  listen(window, 'error', ({ error, message }: ErrorEvent) => {
+    if (error !== undefined || message) report(toExceptionEvent(error, message, false));
+  });
+  listen(window, 'unhandledrejection', ({ reason }: PromiseRejectionEvent) => {
+    report(toExceptionEvent(reason, '', false));
+  });
+};
+
+/** Observes the page from now on. One observer that is not supported does not affect the others. */
+export const observePage = (options: {
+  readonly report: Report;
+  readonly reportView: (observed: Observed, isNewDocument: boolean) => void;
+  readonly isIgnored: (entry: PerformanceResourceTiming) => boolean;
+}): void => {
+  const { report, reportView, isIgnored } = options;
+  guard(observeViews)(reportView);
+  guard(observeErrors)(report);
+  guard(observeClicks)(report);
+  guard(observeVitals)(report);
+  guard(observeResources)(report, isIgnored);
+  guard(reportDocumentTiming)(report);
+};

@@ -1,0 +1,195 @@
+/** The recorder (`/rum/replay.js`): sends what rrweb records, with all inputs masked. The server masks again. */
+import { record } from '@rrweb/record';
+import { createId, guard } from './guard.ts';
+
+/** What the script offers to the recorder. */
+export interface RecorderHost {
+  readonly url: string;
+  readonly fetch: typeof fetch;
+  getSessionId(): string;
+  /** Whether the whole session is recorded, not only the minute before an error. */
+  isRecorded(): boolean;
+  onReady(recorder: Recorder): void;
+}
+
+export interface Recorder {
+  /** Sends the last minute and what follows. */
+  keepLastMinute(): void;
+  /** Begins again with a complete picture of the page, for a new session. */
+  restart(): void;
+  flush(): void;
+  stop(): void;
+}
+
+/** An event of rrweb */
+interface RecordedEvent {
+  readonly type: number;
+  readonly timestamp: number;
+}
+
+const flushMs = 5_000;
+const pictureEveryMs = 30_000;
+const retainedMs = 60_000;
+const maxBodyLength = 400_000;
+const maxPartLength = 1_000_000;
+/** Requests that may outlive their page. */
+const maxKeepaliveLength = 32 * 1024;
+const maxWaitingLength = 8_000_000;
+const retryMs = 5_000;
+const fullSnapshotType = 2;
+
+interface Body {
+  readonly text: string;
+  readonly session: string;
+}
+
+const startRecorder = (host: RecorderHost): void => {
+  let tab = createId(8);
+  let first = 0;
+  let isRetained = host.isRecorded();
+  let events: string[] = [];
+  let eventsLength = 0;
+  let session = host.getSessionId();
+  /** Pictures of the page and what follows each, for the last minute. */
+  let ring: { readonly at: number; readonly events: string[] }[] = [];
+  const bodies: Body[] = [];
+  let waitingLength = 0;
+  let isSending = false;
+  let notBefore = 0;
+
+  const enqueue = (fields: object, eventTexts: string | undefined): void => {
+    const head = JSON.stringify({ session, tab, ...fields });
+    const text = eventTexts === undefined ? head : `${head.slice(0, -1)},"events":[${eventTexts}]}`;
+    // What is dropped is a gap in the numbers, which the player shows.
+    if (waitingLength + text.length > maxWaitingLength) return;
+    waitingLength += text.length;
+    bodies.push({ text, session });
+  };
+  /** An event that is larger than a body is sent in parts. */
+  const enqueueParts = (text: string): void => {
+    const parts = Math.ceil(text.length / maxPartLength);
+    for (let part = 0; part < parts; part++)
+      enqueue({ first, part, parts, data: text.slice(part * maxPartLength, (part + 1) * maxPartLength) }, undefined);
+    first++;
+  };
+  const packEvents = (): void => {
+    let begin = 0;
+    let length = 0;
+    const pack = (end: number): void => {
+      if (end > begin) enqueue({ first }, events.slice(begin, end).join());
+      first += end - begin;
+      begin = end;
+      length = 0;
+    };
+    for (const [index, text] of events.entries()) {
+      if (text.length > maxPartLength) {
+        pack(index);
+        enqueueParts(text);
+        begin = index + 1;
+      } else {
+        if (length + text.length > maxBodyLength) pack(index);
+        length += text.length;
+      }
+    }
+    pack(events.length);
+    events = [];
+    eventsLength = 0;
+  };
+  const post = async ({ text }: Body): Promise<number> => {
+    const response = await host.fetch(host.url, {
+      method: 'POST',
+      headers: { 'content-type': 'text/plain' },
+      body: text,
+      keepalive: text.length < maxKeepaliveLength,
+      credentials: 'omit',
+      referrerPolicy: 'origin',
+    });
+    const shouldRetry = response.status === 429 || response.status >= 500;
+    return shouldRetry ? Math.max(1, Number(response.headers.get('retry-after')) || 5) * 1_000 : 0;
+  };
+  const sendAll = async (): Promise<void> => {
+    if (isSending || Date.now() < notBefore) return;
+    isSending = true;
+    for (let body = bodies[0]; body !== undefined; body = bodies[0]) {
+      const waitMs = await post(body).catch(() => retryMs);
+      if (waitMs > 0) {
+        notBefore = Date.now() + waitMs;
+        break;
+      }
+      bodies.shift();
+      waitingLength -= body.text.length;
+    }
+    isSending = false;
+  };
+  const flush = guard((): void => {
+    if (events.length > 0) packEvents();
+    void sendAll();
+  });
+  const addToRing = (event: RecordedEvent, text: string, isPicture: boolean): void => {
+    const now = Date.now();
+    if (isPicture) {
+      // The newest picture from before the minute is needed to play the minute.
+      const oldest = ring.findLastIndex(({ at }) => now - at > retainedMs);
+      ring = ring.slice(Math.max(0, oldest));
+      ring.push({ at: event.timestamp, events: [] });
+    }
+    ring.at(-1)?.events.push(text);
+  };
+  const emit = guard((event: RecordedEvent, isCheckout?: boolean): void => {
+    const currentSession = host.getSessionId();
+    if (currentSession !== session) {
+      flush();
+      session = currentSession;
+      tab = createId(8);
+      first = 0;
+      isRetained = host.isRecorded();
+      ring = [];
+    }
+    const text = JSON.stringify(event);
+    if (!isRetained) {
+      addToRing(event, text, isCheckout === true || ring.length === 0);
+      return;
+    }
+    events.push(text);
+    eventsLength += text.length;
+    if (eventsLength > maxBodyLength || event.type === fullSnapshotType) flush();
+  });
+  const stopRecord = record({
+    emit,
+    checkoutEveryNms: isRetained ? 10 * pictureEveryMs : pictureEveryMs,
+    maskAllInputs: true,
+    maskInputOptions: { password: true },
+    blockClass: 'oiq-block',
+    ignoreClass: 'oiq-ignore',
+    maskTextClass: 'oiq-mask',
+    recordCanvas: false,
+    inlineImages: false,
+    slimDOMOptions: 'all',
+    sampling: { scroll: 150, media: 800, input: 'last' },
+  });
+  const timer = setInterval(flush, flushMs);
+  host.onReady({
+    keepLastMinute: guard(() => {
+      if (isRetained) return;
+      isRetained = true;
+      for (const { events: retained } of ring) for (const text of retained) events.push(text);
+      ring = [];
+      flush();
+    }),
+    restart: guard(() => record.takeFullSnapshot(true)),
+    flush,
+    stop: guard(() => {
+      clearInterval(timer);
+      stopRecord?.();
+      events = [];
+      ring = [];
+      bodies.length = 0;
+      waitingLength = 0;
+    }),
+  });
+};
+
+guard(() => {
+  const { oiqRecorderHost: host } = window as { oiqRecorderHost?: RecorderHost };
+  if (host !== undefined) startRecorder(host);
+})();
