@@ -29,10 +29,10 @@ const createMissingVerdict = (reason: string): Verdict => ({
   reason,
 });
 
-/** Formats a number for people: bytes are `B`, not `By` as in UCUM. */
-export const formatNumber = (value: number | null | undefined, unit: string): string => {
+/** Formats a number for people: bytes are `B`, not `By` as in UCUM. Digits before the point are preserved. */
+export const formatNumber = (value: number | null | undefined, unit: string, digits = 6): string => {
   if (value === null || value === undefined) return 'no value';
-  const number = Number.isInteger(value) ? String(value) : String(Number(value.toPrecision(6)));
+  const number = String(Math.abs(value) >= 10 ** digits ? Math.round(value) : Number(value.toPrecision(digits)));
   return unit === '' || unit === '1' || unit.startsWith('{') ? number : `${number} ${unit.replace(/By(?=$|\/)/, 'B')}`;
 };
 
@@ -121,8 +121,21 @@ const describeThreshold = (threshold: Threshold, unitOfQuery: string): string =>
 const negateComparison = (comparison: string): string =>
   comparison.startsWith('not ') ? comparison.slice('not '.length) : `not ${comparison}`;
 
+/** Significant digits of a value in a reason, unless it would then be on the other side of the threshold */
+const reasonDigits = 3;
+
+/** Formats a compared value, in the unit of the threshold, with as few digits as agree with the verdict. */
+const formatCompared = (threshold: Threshold, value: number, unitOfQuery: string): string => {
+  const [readable, unit] = threshold.unit === undefined ? toReadableUnit(value, unitOfQuery) : [value, threshold.unit];
+  const rounded = readable === 0 ? 0 : Number(readable.toPrecision(reasonDigits)) * (value / readable);
+  const isSameSide = [threshold.value, threshold.upper, threshold.recovery].every(
+    (limit) => limit === undefined || Math.sign(rounded - limit) === Math.sign(value - limit),
+  );
+  return isSameSide ? formatNumber(readable, unit, reasonDigits) : formatNumber(readable, unit);
+};
+
 const toComparison = (threshold: Threshold, value: number, unit: string): ThresholdComparison => {
-  const text = formatThresholdValue(threshold, value * (getConversionFactor(unit, threshold.unit ?? unit) ?? 1), unit);
+  const text = formatCompared(threshold, value * (getConversionFactor(unit, threshold.unit ?? unit) ?? 1), unit);
   if (threshold.operator === 'any') return { text, threshold: '', limit: null };
   const factor = threshold.unit === undefined ? 1 : (getConversionFactor(threshold.unit, unit) ?? 1);
   // Rounding removes floating-point noise: the conversion of 1 s results in 999999999.9999999 ns.

@@ -507,7 +507,7 @@ const readable: readonly (readonly [unit: string, value: number, text: string, t
   ['s', 7_200, '2 h', 'above 10 s'],
   ['s', 90, '90 s', 'above 10 s'],
   ['By', 3_000_000_000, '3 GB', 'above 10 B'],
-  ['KiBy', 1_536, '1.57286 MB', 'above 10.24 kB'],
+  ['KiBy', 1_536, '1.57 MB', 'above 10.24 kB'],
   ['%', 12.5, '12.5 %', 'above 10 %'],
   ['{record}', 25_000, '25000', 'above 10'],
 ];
