@@ -16,7 +16,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, fillPair, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -263,7 +263,7 @@ declare('a rule is edited with a preview of its results, tested over past data a
   await page.getByLabel('Group by').fill('service');
   await page.getByLabel('Value', { exact: true }).fill('5');
   await page.getByLabel('Window').fill('10m');
-  await page.getByLabel('Labels, one per line').fill('team=shop');
+  await fillPair(page.locator('main'), 'Labels', ['team', 'shop']);
   await trial.getByRole('cell', { name: '7 is above 5 over 10m' }).waitFor();
   await trial.locator('.plot[aria-label^="Compared value, warning above 5"]').waitFor();
   await page
@@ -423,7 +423,7 @@ declare('a group of recording rules is created, shows the state of its rules, an
   await sidePanel.getByRole('button', { name: 'Create group' }).click();
   await sidePanel.getByLabel('PromQL expression').and(page.locator('[aria-invalid=true]')).waitFor();
   await sidePanel.getByLabel('PromQL expression').fill('sum by (service) (up)');
-  await sidePanel.getByLabel('Labels, one per line').fill('team=shop');
+  await fillPair(sidePanel, 'Labels', ['team', 'shop']);
   await sidePanel.getByRole('button', { name: 'Create group' }).click();
   await sidePanel.getByRole('heading', { name: 'Rules', exact: true }).waitFor();
   const rule = { record: 'service:up:sum', expression: 'sum by (service) (up)', labels: { team: 'shop' } };
@@ -435,7 +435,7 @@ declare('a group of recording rules is created, shows the state of its rules, an
   await second.getByLabel('Series name').fill('up:max');
   await second.getByLabel('PromQL expression').fill('max(up)');
   await sidePanel.getByRole('button', { name: 'Remove rule 1' }).click();
-  t.is(await sidePanel.getByLabel('Labels, one per line').inputValue(), '');
+  t.is(await sidePanel.getByLabel('Labels: name').inputValue(), '');
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await sidePanel.getByRole('button', { name: 'Save group' }).click();
   await sidePanel.getByText('max(up)').waitFor();

@@ -6,7 +6,7 @@ import { syntheticPictures } from '../../schemas/resources/synthetic-picture.ts'
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { fillPair, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -250,7 +250,8 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   await fill('Name', 'Names <i>resolve</i>');
   await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('DNS');
   await fill('Frequency', '1s');
-  await fill('Labels, one per line', 'team = shop\ntier=web');
+  await fillPair(sidePanel, 'Labels', ['team', 'shop']);
+  await fillPair(sidePanel, 'Labels', ['tier', 'web']);
   await sidePanel.getByRole('button', { name: 'Add assertion' }).click();
   const first = sidePanel.getByRole('group', { name: 'Assertion 1' });
   await first.getByLabel('Source').selectOption('record');
@@ -306,7 +307,7 @@ declare('an editor creates checks of requests and of a browser by forms', async 
   await first.getByLabel('Method').selectOption('POST');
   await first.getByLabel('URL', { exact: true }).fill('https://shop.example/login');
   await first.getByText('Request options').click();
-  await first.getByLabel('Headers, one per line').fill('Accept: application/json');
+  await fillPair(first, 'Headers', ['Accept', 'application/json']);
   await first.getByLabel('Body').fill('{"user":"a"}');
   await first.getByLabel('Authentication').selectOption('Basic');
   await first.getByLabel('User name').fill('shop');

@@ -9,7 +9,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, password, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
-import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, fillPair, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -571,7 +571,7 @@ declare('events are listed with configuration changes, and a custom event is add
   await page.getByRole('button', { name: 'Add event' }).click();
   await sidePanel.getByLabel('Title').fill('Sale <b>begins</b>');
   await sidePanel.getByLabel('Link').fill('javascript:alert(1)');
-  await sidePanel.getByLabel('Tags, one per line').fill('team=shop');
+  await fillPair(sidePanel, 'Tags', ['team', 'shop']);
   await sidePanel.getByRole('button', { name: 'Save event' }).click();
   await problemAt(page, 'Link').waitFor();
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);

@@ -7,7 +7,7 @@ import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemet
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
+import { axeFinds, fillPair, holdsAsAView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -103,7 +103,7 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   await bad.getByLabel('Search').fill('service:shop severity:error OR status:500');
   await sidePanel.getByLabel('Custom burn-rate rules').check();
   await fill('Short window', '2h');
-  await sidePanel.getByLabel('Labels, one per line').fill('team=shop');
+  await fillPair(sidePanel, 'Labels', ['team', 'shop']);
   await sidePanel.getByRole('button', { name: 'Save SLO' }).click();
   await bad.getByText('must be empty: an SLO has one value for each slice').waitFor();
   await sidePanel.getByText('must be shorter than 1h', { exact: true }).waitFor();

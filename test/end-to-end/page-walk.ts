@@ -1,6 +1,7 @@
 /** Walks through the page in a real browser, and what holds at each of its views. */
 import type { ExecutionContext } from 'ava';
 import axe from 'axe-core';
+import type { Locator } from 'playwright-core';
 import { linesOf } from '../walked.ts';
 import { password } from './api-harness.ts';
 import type { Tab } from './chromium.ts';
@@ -12,6 +13,17 @@ export const signedInAt = async (tab: Tab, url: string, address: string, email =
   await tab.fillIn({ email, password });
   // On narrow screens it is in the closed menu.
   await tab.page.waitForSelector('#account', { state: 'attached' });
+};
+
+/** Fills the last row of pairs, which is empty. */
+export const fillPair = async (
+  place: Locator,
+  label: string,
+  [name, value]: readonly [string, string],
+): Promise<void> => {
+  const row = (await place.getByLabel(`${label}: name`, { exact: true }).count()) - 1;
+  await place.getByLabel(`${label}: name`, { exact: true }).nth(row).fill(name);
+  await place.getByLabel(`${label}: value`, { exact: true }).nth(row).fill(value);
 };
 
 interface Violation {

@@ -1,9 +1,10 @@
 /** Form inputs for text, numbers, selections and lists, each with its label and error */
+import { X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { IconButton } from '../components/button.tsx';
 import { renderText } from '../frame/shown-text.tsx';
 import { Field, FieldProblem } from './field.tsx';
-import { formatPairs, parsePairs } from './lines.ts';
 
 interface InputProps<Value> {
   readonly label: string;
@@ -180,17 +181,63 @@ export const JsonInput = ({ problem, value, ...input }: InputProps<unknown> & { 
 
 type Pairs = Readonly<Record<string, string>>;
 
-/** Input of name-value pairs, one per line. A line without the separator is a name with an empty value. */
-export const PairsInput = ({
-  separator = '=',
-  ...input
-}: InputProps<Pairs> & { readonly rows?: number; readonly separator?: '=' | ':' }) => (
-  <ParsedInput
-    {...input}
-    read={(text): Pairs => parsePairs(text, separator)}
-    write={(pairs) => formatPairs(pairs, separator)}
-  />
-);
+type Pair = readonly [name: string, text: string];
+
+const toPairs = (rows: readonly Pair[]): Pairs =>
+  Object.fromEntries(rows.map(([name, text]) => [name.trim(), text] as const).filter(([name]) => name !== ''));
+
+/**
+ * Rows of a name and a value; the last row is empty, and becomes a pair when a name is typed. What is typed is
+ * preserved while it has the same value, for example a value before its name.
+ */
+export const PairsInput = ({ label, value, problem, hint, onChange }: InputProps<Pairs>) => {
+  const [typedRows, setTypedRows] = useState<readonly Pair[]>([]);
+  const isSame = JSON.stringify(toPairs(typedRows)) === JSON.stringify(value);
+  const rows: readonly Pair[] = isSame ? typedRows : Object.entries(value);
+  const changeRows = (changedRows: readonly Pair[]): void => {
+    setTypedRows(changedRows);
+    onChange(toPairs(changedRows));
+  };
+  const changeRow = (index: number, pair: Pair): void =>
+    changeRows(index === rows.length ? [...rows, pair] : rows.with(index, pair));
+  return (
+    <fieldset class="pairs">
+      <legend>{label}</legend>
+      {[...rows, ['', ''] as const].map(([name, text], index) => (
+        <div class="pair" key={index}>
+          <input
+            aria-label={`${label}: name`}
+            placeholder="Name"
+            value={name}
+            maxLength={1024}
+            autocomplete="off"
+            spellcheck={false}
+            aria-invalid={problem !== undefined}
+            onInput={({ currentTarget }) => changeRow(index, [currentTarget.value, text])}
+          />
+          <input
+            aria-label={`${label}: value`}
+            placeholder="Value"
+            value={text}
+            maxLength={4096}
+            autocomplete="off"
+            spellcheck={false}
+            aria-invalid={problem !== undefined}
+            onInput={({ currentTarget }) => changeRow(index, [name, currentTarget.value])}
+          />
+          <IconButton
+            label={name === '' ? 'Remove row' : `Remove ${name}`}
+            icon={X}
+            disabled={index === rows.length}
+            onClick={() => changeRows(rows.toSpliced(index, 1))}
+          />
+        </div>
+      ))}
+      {hint === undefined ? null : <p class="hint">{hint}</p>}
+      <FieldProblem message={problem} />
+    </fieldset>
+  );
+};
 
 /** Checkbox with a label */
 export const CheckInput = ({

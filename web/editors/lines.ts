@@ -5,16 +5,11 @@ export const parseLines = (text: string): string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '');
 
-/** Formats name-value pairs, one per line, for example `team=shop` or `Accept: text/html`. */
-export const formatPairs = (texts: Readonly<Record<string, string>>, separator: '=' | ':' = '='): string =>
-  Object.entries(texts)
-    .map(([name, text]) => `${name}${separator === ':' ? ': ' : separator}${text}`)
-    .join('\n');
-/** Parses name-value pairs. A line without the separator is a name with an empty value. */
-export const parsePairs = (lines: string, separator: '=' | ':' = '='): Record<string, string> =>
+/** Parses name-value pairs, one per line, such as `team=shop`. A line without `=` is a name with an empty value. */
+export const parsePairs = (lines: string): Record<string, string> =>
   Object.fromEntries(
     parseLines(lines).map((line) => {
-      const [name = '', ...text] = line.split(separator);
-      return [name.trim(), text.join(separator).trim()];
+      const [name = '', ...text] = line.split('=');
+      return [name.trim(), text.join('=').trim()];
     }),
   );

@@ -16,6 +16,7 @@ const quantities: readonly (readonly [value: number, unit: string, text: string]
   [2, '{query}', '2 query'],
   [1.117, '{request}/s', '1.12 req/s'],
   [0, '{request}/s', '0 req/s'],
+  [1.07, '{observation}/s', '1.07 observations/s'],
   [4, '{}', '4'],
   [5, '%', '5 %'],
   [0.7021, '%', '0.7 %'],

@@ -3,7 +3,7 @@ import './browser.ts';
 
 import test from 'ava';
 import { getWallClock } from '../../../runtime/wall-clock.ts';
-import { formatPairs, parseLines, parsePairs } from '../../../web/editors/lines.ts';
+import { parseLines, parsePairs } from '../../../web/editors/lines.ts';
 import { toCondition } from '../../../web/frame/conditions.ts';
 import { formatDuration } from '../../../web/frame/durations.ts';
 import { toSeverityLevel } from '../../../web/frame/severity.ts';
@@ -94,9 +94,5 @@ test('a condition quotes values always, and names where they need it', (t) => {
 
 test('pairs of texts are lines, read back as they were', (t) => {
   t.deepEqual(parseLines(' a \n\n b\n'), ['a', 'b']);
-  const headers = { Accept: 'text/html', Cookie: 'a=1: b' };
-  t.is(formatPairs(headers, ':'), 'Accept: text/html\nCookie: a=1: b');
-  t.deepEqual(parsePairs(formatPairs(headers, ':'), ':'), headers);
   t.deepEqual(parsePairs('team=shop\nempty\n x = a=b '), { team: 'shop', empty: '', x: 'a=b' });
-  t.is(formatPairs({ team: 'shop' }), 'team=shop');
 });

@@ -66,8 +66,8 @@ const RuleFields = ({
         />
       </Field>
       <PairsInput
-        label="Labels, one per line"
-        hint="team=shop; a label without a value is removed"
+        label="Labels"
+        hint="A label without a value is removed"
         value={rule.labels ?? {}}
         problem={findRuleProblem('labels')}
         onChange={(labels) => onChange({ ...rule, labels })}

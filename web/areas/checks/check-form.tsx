@@ -156,9 +156,7 @@ const AlertingSettings = ({ check, wrong, updateCheck }: CheckFieldsProps) => {
         onChange={(projectId) => updateCheck({ projectId: projectId === '' ? null : projectId })}
       />
       <PairsInput
-        label="Labels, one per line"
-        hint="team=shop"
-        separator="="
+        label="Labels"
         value={check.labels ?? {}}
         problem={wrong('labels')}
         onChange={(labels) => updateCheck({ labels })}

@@ -58,9 +58,7 @@ const DowntimeForm = () => {
         onChange={(checkIds) => setScope({ ...scope, checkIds })}
       />
       <PairsInput
-        label="Check labels (match all), one per line"
-        hint="team=shop"
-        separator="="
+        label="Check labels (match all)"
         value={scope.labels}
         problem={findProblem('labels')}
         onChange={(labels) => setScope({ ...scope, labels })}

@@ -32,9 +32,7 @@ const SettingInput = ({
   if (kind === 'number')
     return <NumberInput {...inputProps} value={typeof value === 'number' ? value : null} onChange={onChange} />;
   if (kind === 'pairs')
-    return (
-      <PairsInput {...inputProps} separator=":" value={(value ?? {}) as Record<string, string>} onChange={onChange} />
-    );
+    return <PairsInput {...inputProps} value={(value ?? {}) as Record<string, string>} onChange={onChange} />;
   if (kind === 'list')
     return (
       <ListInput

@@ -56,7 +56,7 @@ export const requestFields: SettingFields<Step> = [
 /** Optional fields of a request */
 export const requestOptionFields: SettingFields<Step> = [
   { name: 'name', label: 'Step name', kind: 'text' },
-  { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'Accept: text/html' },
+  { name: 'headers', label: 'Headers', kind: 'pairs' },
   { name: 'body', label: 'Body', kind: 'lines' },
   { name: 'redirects', label: 'Maximum redirects', kind: 'number' },
   verifyCertificateField,
@@ -126,11 +126,11 @@ export const settingFieldsByType: {
     { name: 'service', label: 'Service', kind: 'text', hint: 'Default: the entire server' },
     { name: 'tls', label: 'TLS', kind: 'flag' },
     ...[serverNameField, verifyCertificateField],
-    { name: 'metadata', label: 'Metadata, one per line', kind: 'pairs', hint: 'name: value' },
+    { name: 'metadata', label: 'Metadata', kind: 'pairs' },
   ],
   websocket: [
     { name: 'url', label: 'URL', kind: 'text', hint: 'wss://shop.example/socket' },
-    { name: 'headers', label: 'Headers, one per line', kind: 'pairs', hint: 'name: value' },
+    { name: 'headers', label: 'Headers', kind: 'pairs' },
     { name: 'protocols', label: 'Offered subprotocols', kind: 'list' },
     { name: 'send', label: 'Payload on open', kind: 'lines' },
     verifyCertificateField,

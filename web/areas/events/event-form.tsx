@@ -58,14 +58,7 @@ export const EventForm = () => {
         />
       ))}
       <MultilineInput label="Text" value={text} problem={error?.at('text')} onChange={setText} />
-      <PairsInput
-        label="Tags, one per line"
-        hint="team=shop"
-        rows={2}
-        value={tags}
-        problem={error?.at('tags')}
-        onChange={setTags}
-      />
+      <PairsInput label="Tags" value={tags} problem={error?.at('tags')} onChange={setTags} />
       <SelectInput
         label="Severity"
         value={severity}

@@ -104,8 +104,7 @@ export const AlertingFields = ({
         </button>
       ) : null}
       <PairsInput
-        label="Labels, one per line"
-        hint="team=shop"
+        label="Labels"
         value={alerting.labels ?? {}}
         problem={findProblem(`${alertingPath}.labels`)}
         onChange={(labels) => onChange({ ...alerting, labels })}
@@ -113,14 +112,14 @@ export const AlertingFields = ({
       {(['page', 'ticket'] as const).map((severity) => (
         <PairsInput
           key={severity}
-          label={severity === 'page' ? 'Labels of pages, one per line' : 'Labels of tickets, one per line'}
+          label={severity === 'page' ? 'Labels of pages' : 'Labels of tickets'}
           value={severityLabels[severity] ?? {}}
           problem={findProblem(`${alertingPath}.severityLabels.${severity}`)}
           onChange={(labels) => onChange({ ...alerting, severityLabels: { ...severityLabels, [severity]: labels } })}
         />
       ))}
       <PairsInput
-        label="Annotations, one per line"
+        label="Annotations"
         value={alerting.annotations ?? {}}
         problem={findProblem(`${alertingPath}.annotations`)}
         onChange={(annotations) => onChange({ ...alerting, annotations })}

@@ -102,8 +102,7 @@ const StepFields = ({
         onChange={(severity) => updateStep({ severity })}
       />
       <PairsInput
-        label="Alert labels, one per line"
-        hint="team=shop"
+        label="Alert labels"
         value={step.labels}
         problem={findFieldProblem('labels')}
         onChange={(labels) => updateStep({ labels })}

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { ApiQuery } from '../../../client/query.ts';
-import { formatPairs, parsePairs } from '../../../editors/lines.ts';
+import { PairsInput } from '../../../editors/inputs.tsx';
 import { navigate, readParam, toArea } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { Link } from '../../../frame/link.tsx';
@@ -20,6 +20,7 @@ import {
   draftRule,
   emptyRule,
   errorWithoutField,
+  findProblem,
   pickWritableFields,
   preview,
   problemsWithoutField,
@@ -27,7 +28,7 @@ import {
   saveError,
   withDefaultName,
 } from './draft.ts';
-import { ChoiceField, Field, FieldMessages, TextField } from './field.tsx';
+import { ChoiceField, FieldMessages, FieldWarning, TextField } from './field.tsx';
 import { getAlertName, NotifyFields, prepareRoutingChange } from './notify.tsx';
 import { RulePreviewSection } from './trial.tsx';
 
@@ -44,26 +45,19 @@ const noDataOptions = {
 } as const;
 const errorOptions = { unknown: 'Alert "Error"', alert: 'Fire the alert', keep: 'Keep the state' } as const;
 
-const PairsField = ({
-  label,
-  name,
-  value,
-  placeholder,
-}: {
-  readonly label: string;
-  readonly name: 'labels' | 'annotations';
-  readonly value: Readonly<Record<string, string>> | undefined;
-  readonly placeholder: string;
-}) => (
-  <Field label={label} path={name}>
-    <textarea
-      rows={2}
-      spellcheck={false}
-      placeholder={placeholder}
-      defaultValue={formatPairs(value ?? {})}
-      onInput={({ currentTarget }) => changeDraft({ [name]: parsePairs(currentTarget.value) })}
+const pairLabels = { labels: 'Labels', annotations: 'Annotations' } as const;
+
+const PairsField = ({ rule, name }: { readonly rule: RuleInput; readonly name: keyof typeof pairLabels }) => (
+  <>
+    <PairsInput
+      label={pairLabels[name]}
+      value={rule[name] ?? {}}
+      problem={findProblem(name)}
+      {...(name === 'annotations' ? { hint: 'summary: {{ $labels.service }} wrote {{ $value }} errors' } : {})}
+      onChange={(pairs) => changeDraft({ [name]: pairs })}
     />
-  </Field>
+    <FieldWarning path={name} />
+  </>
 );
 
 /** Durations of the rule; an empty field uses the default of the API. */
@@ -138,13 +132,8 @@ const RuleFields = ({ rule, previousRule }: { readonly rule: RuleInput; readonly
     </fieldset>
     <fieldset>
       <legend>Message</legend>
-      <PairsField label="Labels, one per line" name="labels" value={rule.labels} placeholder="team=shop" />
-      <PairsField
-        label="Annotations, one per line"
-        name="annotations"
-        value={rule.annotations}
-        placeholder={'summary={{ $labels.service }} wrote {{ $value }} errors'}
-      />
+      <PairsField rule={rule} name="labels" />
+      <PairsField rule={rule} name="annotations" />
     </fieldset>
     <NotifyFields
       rule={rule}

@@ -4,7 +4,7 @@ import { FieldProblem, Field as WithProblem } from '../../../editors/field.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
 import { findProblem, findWarning } from './draft.ts';
 
-const FieldWarning = ({ path }: { readonly path: string }) => {
+export const FieldWarning = ({ path }: { readonly path: string }) => {
   const warning = findWarning(path);
   return warning === undefined ? null : <p class="text-warn">{renderText(warning)}</p>;
 };
