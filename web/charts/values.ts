@@ -90,6 +90,22 @@ const unitTexts: Readonly<Record<string, string>> = {
   '1/s': '/s',
 };
 
+/** Names of units alone, where no value precedes them */
+const unitNames: Readonly<Record<string, string>> = {
+  '1': '',
+  By: 'bytes',
+  ns: 'nanoseconds',
+  us: 'microseconds',
+  ms: 'milliseconds',
+  s: 'seconds',
+  min: 'minutes',
+  h: 'hours',
+  d: 'days',
+};
+
+/** Formats a UCUM unit without a value: `bytes`, `order`, `req/s`. */
+export const formatUnit = (unit: string): string => unitNames[unit] ?? unitTexts[unit] ?? unit.replace(/[{}]/g, '');
+
 type FormatNumber = (value: number) => string;
 
 const formatBytes = (value: number, format: FormatNumber = precise.format): string => {
@@ -123,9 +139,9 @@ export const formatQuantity = (value: number | undefined, unit: string, decimals
   if (unit === 'By') return formatBytes(value, format);
   if (unit === 'By/s') return `${formatBytes(value, format)}/s`;
   if (unit === '%') return `${(format ?? formatPercent)(value)} %`;
-  const plainUnit = unitTexts[unit] ?? unit.replace(/[{}]/g, '');
-  // UCUM annotations are singular, for example `{record}`.
-  const isPlural = value !== 1 && unit === `{${plainUnit}}` && !/[sy]$/.test(plainUnit);
+  // UCUM annotations are singular, for example `{record}` and `{record}/s`.
+  const isPlural = value !== 1 && /^\{[^{}]*[^{}sy]\}(\/s)?$/.test(unit);
+  const plainUnit = unitTexts[unit] ?? unit.replace('}', isPlural ? 's' : '').replace(/[{}]/g, '');
   const number = (format ?? formatNumber)(value);
-  return plainUnit === '' || plainUnit === '1' ? number : `${number} ${plainUnit}${isPlural ? 's' : ''}`;
+  return plainUnit === '' || plainUnit === '1' ? number : `${number} ${plainUnit}`;
 };

@@ -8,7 +8,14 @@ import { findSearchProblem } from '../../search/problem.ts';
 import { QueryHistoryMenu } from '../../search/query-history-menu.tsx';
 import { createLabelSuggest, suggestMetricNames } from '../../search/suggest-metrics.ts';
 import { SuggestedField } from '../../search/suggested-input.tsx';
-import { groupBy, labelFilter, selectedMetric, timeFunction } from './query.ts';
+import {
+  groupBy,
+  labelFilter,
+  selectedMetric,
+  seriesAggregation,
+  seriesAggregationTitles,
+  timeFunction,
+} from './query.ts';
 
 /** Runs the query on Enter or by the button; a change of the function applies at once. */
 export const QueryBuilder = () => {
@@ -59,6 +66,19 @@ export const QueryBuilder = () => {
           onChange={({ currentTarget: { value } }) => isTimeAggregation(value) && setParams({ over: value })}
         >
           {Object.entries(timeAggregationTitles).map(([key, title]) => (
+            <option key={key} value={key}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Across series{' '}
+        <select
+          value={seriesAggregation.value}
+          onChange={({ currentTarget: { value } }) => setParams({ across: value })}
+        >
+          {Object.entries(seriesAggregationTitles).map(([key, title]) => (
             <option key={key} value={key}>
               {title}
             </option>

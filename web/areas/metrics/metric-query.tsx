@@ -59,7 +59,7 @@ const MetricChart = () => {
 const editorTitles = { builder: 'Builder', promql: 'PromQL' } as const;
 
 const runPromql = (expression: string): void =>
-  setParams({ promql: expression, editor: '', metric: '', filter: '', over: '', by: '' });
+  setParams({ promql: expression, editor: '', metric: '', filter: '', over: '', across: '', by: '' });
 
 /** Adds the query to the history once it has a result. */
 const useQueryHistory = (hasResult: boolean): void =>
@@ -70,6 +70,7 @@ const useQueryHistory = (hasResult: boolean): void =>
       metric: selectedMetric.value,
       filter: labelFilter.value,
       over: readParam('over'),
+      across: readParam('across'),
       by: readParam('by'),
       editor: '',
     };

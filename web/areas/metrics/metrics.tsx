@@ -1,5 +1,6 @@
 /** Metrics: charts of PromQL expressions or of a metric from the catalog, and the number of series per metric */
 import { useEffect } from 'preact/hooks';
+import { formatNumber, formatUnit } from '../../charts/values.ts';
 import { PagedList } from '../../client/pages.ts';
 import { readParam, setParams } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
@@ -20,14 +21,22 @@ const pagedMetrics = new PagedList(metricsCall, ({ items }) => items);
 const selectMetric = (name: string): void => {
   const metric = pagedMetrics.items.peek().find((listedMetric) => listedMetric.name === name);
   if (metric !== undefined)
-    setParams({ metric: name, over: chooseDefaultFunction(metric), promql: '', editor: '', filter: '', by: '' });
+    setParams({
+      metric: name,
+      over: chooseDefaultFunction(metric),
+      promql: '',
+      editor: '',
+      filter: '',
+      by: '',
+      across: '',
+    });
 };
 
 const renderCells = ({ name, type, unit, seriesCount, services, description }: Metric) => [
   <bdi key="name">{renderText(name)}</bdi>,
   type,
-  <bdi key="unit">{renderText(unit)}</bdi>,
-  String(seriesCount),
+  <bdi key="unit">{renderText(formatUnit(unit))}</bdi>,
+  formatNumber(seriesCount),
   <bdi key="services">{renderText(services.join(', '))}</bdi>,
   <bdi key="description">{renderText(description)}</bdi>,
 ];

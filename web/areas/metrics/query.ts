@@ -15,6 +15,27 @@ export const timeFunction = computed<TimeAggregation>(() => {
   const parameter = readParam('over');
   return isTimeAggregation(parameter) ? parameter : 'avg';
 });
+const acrossSeries = ['sum', 'avg', 'min', 'max', 'count', 'none'] as const;
+export type SeriesAggregation = (typeof acrossSeries)[number];
+export const isSeriesAggregation = (text: string): text is SeriesAggregation =>
+  acrossSeries.some((name) => name === text);
+
+/** Titles of the aggregations across series */
+export const seriesAggregationTitles: Readonly<Record<SeriesAggregation, string>> = {
+  sum: 'sum',
+  avg: 'average',
+  min: 'minimum',
+  max: 'maximum',
+  count: 'count of series',
+  none: 'none: each series',
+};
+
+/** Aggregation across the series of a group; by default the sum of rates, and the average of other values */
+export const seriesAggregation = computed<SeriesAggregation>(() => {
+  const parameter = readParam('across');
+  if (isSeriesAggregation(parameter)) return parameter;
+  return timeFunction.value === 'rate' || timeFunction.value === 'increase' ? 'sum' : 'avg';
+});
 /** Condition on the labels of the series */
 export const labelFilter = computed(() => readParam('filter'));
 /** Labels by which series are grouped */
@@ -38,7 +59,6 @@ export const queryEditor = computed<'builder' | 'promql'>(() => {
 export const metricQuery = computed<MetricQueryBody | undefined>(() => {
   if (promql.value !== '') return { kind: 'promql', expression: promql.value };
   if (selectedMetric.value === '') return undefined;
-  const isRate = timeFunction.value === 'rate' || timeFunction.value === 'increase';
   return {
     kind: 'metric',
     metric: selectedMetric.value,
@@ -47,6 +67,6 @@ export const metricQuery = computed<MetricQueryBody | undefined>(() => {
     ...(labelFilter.value === '' ? {} : { search: labelFilter.value }),
     ...(projectId.value === '' ? {} : { projectId: projectId.value }),
     ...(timeFunction.value === 'quantile' ? { quantile: 0.95 } : {}),
-    across: isRate ? 'sum' : 'avg',
+    across: seriesAggregation.value,
   };
 });
