@@ -88,7 +88,7 @@ const MatchingSilences = ({ ids }: { readonly ids: readonly string[] }) => {
         const silence = response?.items.find((candidate) => candidate.id === id);
         return (
           <li key={id}>
-            <Link url={toArea('/alerts/silences')}>
+            <Link url={toArea('/alerts/silences', { silence: id })}>
               {silence === undefined ? 'Silence' : renderText(formatMatchers(silence))}
             </Link>
             {silence === undefined ? null : ` until ${formatIsoTime(silence.endsAt)}`}

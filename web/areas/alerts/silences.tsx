@@ -3,7 +3,9 @@ import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { PagedList } from '../../client/pages.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { readParam, toArea } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
@@ -38,16 +40,25 @@ const SilenceEndForm = ({ silence }: { readonly silence: Silence }) => {
   );
 };
 
+const scrollIntoView = (row: HTMLElement | null): void => row?.scrollIntoView({ block: 'nearest' });
+
 const SilenceRow = ({ silence }: { readonly silence: Silence }) => {
   const [action] = useState(() => new Action(expireSilenceCall));
   const { id, state, startsAt, endsAt, comment } = silence;
+  const isSelected = readParam('silence') === id;
   const expire = async (): Promise<void> => {
     if ((await action.run({ params: { id } })) !== undefined) refresh();
   };
   return (
-    <tr>
+    <tr
+      ref={isSelected ? scrollIntoView : null}
+      class={isSelected ? 'open' : undefined}
+      aria-current={isSelected ? 'true' : undefined}
+    >
       <td>
-        <bdi>{renderText(formatMatchers(silence))}</bdi>
+        <Link url={toArea('/alerts/silences', { silence: id })}>
+          <bdi>{renderText(formatMatchers(silence))}</bdi>
+        </Link>
       </td>
       <td>{state}</td>
       <td>{formatTime(Date.parse(startsAt))}</td>
@@ -71,10 +82,12 @@ const columns = ['Matchers', 'State', 'From', 'Until', 'Comment'];
 const SilenceTable = () => {
   const { response, isLoading } = silencePages.first.state.value;
   if (response === undefined) return <p class="said">{isLoading ? 'Loading…' : ''}</p>;
-  const silences = silencePages.items.value.filter(({ state }) => state !== 'expired');
+  const silences = silencePages.items.value.filter(
+    ({ id, state }) => state !== 'expired' || id === readParam('silence'),
+  );
   if (silences.length === 0) return <EmptyView title="No active or scheduled silences." />;
   return (
-    <table class="figures">
+    <table class="figures texts">
       <TableHeader columns={[...columns, ...(isPermitted(expireSilenceCall) ? ['Actions'] : [])]} />
       <tbody>
         {silences.map((silence) => (
