@@ -1,5 +1,6 @@
 /** Side panel of a configuration resource in a list: view, create, edit and delete */
 
+import { Plus } from 'lucide';
 import type { ComponentType } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from '../client/action.ts';
@@ -12,6 +13,7 @@ import {
   type ResponseBody,
 } from '../client/call.ts';
 import type { CallError } from '../client/request.ts';
+import { Button } from '../components/button.tsx';
 import { readParam, setParams } from '../frame/address.ts';
 import { capitalize } from '../frame/capitalize.ts';
 import { type AnyCall, explainDenial, isPermitted } from '../frame/rights.ts';
@@ -163,7 +165,7 @@ export const createNewButton =
   (noun: string, create: AnyCall): ComponentType =>
   () =>
     isPermitted(create) ? (
-      <button type="button" class="plain" onClick={() => setParams({ open: 'new' })}>
+      <Button kind="primary" icon={Plus} onClick={() => setParams({ open: 'new' })}>
         New {noun}
-      </button>
+      </Button>
     ) : null;

@@ -28,7 +28,9 @@ export const SearchForm = ({
     >
       <label for="search">{label}</label>
       {children}
-      <button type="submit">Search</button>
+      <button type="submit" class="plain">
+        Search
+      </button>
       {actions}
       <p class="problem-text" id="search-problem" role="alert">
         {problem === undefined ? '' : renderText(problem)}

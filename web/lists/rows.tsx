@@ -1,7 +1,7 @@
 /** Virtualized list of rows; only the visible rows are in the document */
 import type { ComponentChildren, CSSProperties } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { useVirtual } from './virtual.ts';
+import { rowHeights, useVirtual } from './virtual.ts';
 
 /** Content of a cell with attributes, which saves an extra element */
 export interface StyledCell {
@@ -25,6 +25,8 @@ export interface RowsProps<Item> {
   readonly widths?: string;
   /** Whether rows have the height of their text */
   readonly wraps?: boolean;
+  /** Whether rows are records, which are read in sequence: low rows, in the font of code */
+  readonly isDense?: boolean;
   readonly toKey: (item: Item) => string;
   readonly toCells: (item: Item) => readonly Cell[];
   readonly toClass?: (item: Item) => string;
@@ -121,7 +123,7 @@ const Row = <Item,>(props: RowProps<Item>) => {
 };
 
 export const Rows = <Item,>(props: RowsProps<Item>) => {
-  const { items, label, class: name, columns, widths, wraps = false } = props;
+  const { items, label, class: name, columns, widths, wraps = false, isDense = false } = props;
   const { toKey, toCells, toClass, openKey, onOpen, onVisibleRange, onKey, scrollToKey = '' } = props;
   const container = useRef<HTMLDivElement>(null);
   const [currentIndex, setCurrentIndex] = useState(0);
@@ -129,7 +131,12 @@ export const Rows = <Item,>(props: RowsProps<Item>) => {
     const item = items[index];
     return item === undefined ? `gone-${index}` : toKey(item);
   };
-  const virtual = useVirtual(container, items.length, wraps ? getRowKey : undefined);
+  const virtual = useVirtual(
+    container,
+    items.length,
+    wraps ? getRowKey : undefined,
+    rowHeights[isDense ? 'dense' : 'normal'],
+  );
   const visibleRows = virtual.getVirtualItems();
   const first = visibleRows[0]?.index ?? 0;
   const last = visibleRows.at(-1)?.index ?? 0;
@@ -160,7 +167,7 @@ export const Rows = <Item,>(props: RowsProps<Item>) => {
   return (
     <div
       ref={container}
-      class={`rows ${name}${wraps ? ' wraps' : ''}`}
+      class={`rows ${name}${isDense ? ' dense' : ''}${wraps ? ' wraps' : ''}`}
       role="grid"
       tabIndex={0}
       aria-label={label}

@@ -3,7 +3,8 @@ import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } 
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useReducer, useRef, useState } from 'preact/hooks';
 
-export const rowHeight = 24;
+/** Heights of a row in pixels: of records, which are read in sequence, and of other lists */
+export const rowHeights = { dense: 24, normal: 34 } as const;
 /** Number of rows rendered beyond each edge, so that fast scrolling shows no gap */
 const overscanRows = 8;
 
@@ -15,6 +16,7 @@ export const useVirtual = (
   container: RefObject<HTMLElement | null>,
   count: number,
   getKey: ((index: number) => string) | undefined,
+  rowHeight: number,
 ): Virtualizer<HTMLElement, HTMLElement> => {
   const [, rerender] = useReducer((times: number) => times + 1, 0);
   const latestGetKey = useRef(getKey);

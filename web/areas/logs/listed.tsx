@@ -93,6 +93,7 @@ export const RecordList = () => {
         items={listedRecords}
         label="Log records"
         class="records"
+        isDense={true}
         {...getRowLayout()}
         toKey={({ record }) => record.id}
         toClass={({ record, isContext }) =>

@@ -71,6 +71,7 @@ export const LiveRecords = () => {
         items={liveTail.records.value}
         label="Live log records"
         class="records"
+        isDense={true}
         {...getRowLayout()}
         toKey={({ id }) => id}
         toClass={getRowClass}

@@ -9,6 +9,6 @@ export const BudgetRemaining = ({ percent }: { readonly percent: number | null }
     <span class="soft">no data</span>
   ) : (
     <span class={percent < 0 ? 'text-error' : percent < 25 ? 'text-warn' : ''}>
-      {percent.toFixed(1)} %{percent < 0 ? ' overspent' : ''}
+      {Math.abs(percent).toFixed(1)} %{percent < 0 ? ' overspent' : ''}
     </span>
   );

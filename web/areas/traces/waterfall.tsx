@@ -326,6 +326,7 @@ export const Waterfall = ({
       items={rows}
       label="Spans"
       class="waterfall"
+      isDense={true}
       columns={['Span', ...columns.map((column) => optionalColumns[column]), 'Timeline']}
       {...(hasDefaultColumns
         ? {}
