@@ -53,6 +53,7 @@ import { createLiveTails } from './live-tail/live-tails.ts';
 import { startMailDelivery } from './mail/delivery.ts';
 import { createMailQueue } from './mail/queue.ts';
 import type { MailJobPorts } from './mail/receivers.ts';
+import { createMcpOperation } from './mcp/operation.ts';
 import type { TransitionPublisher } from './platform-watch/notify.ts';
 import { type GapPorts, onCallGapsJob } from './platform-watch/on-call-gaps.ts';
 import { createOperatorChannels } from './platform-watch/operator.ts';
@@ -183,7 +184,7 @@ export const startApi = async (apiOptions: ApiOptions): Promise<ApiRole> => {
   const threads = openPromql({ features: readFeatures(settings) });
   const outbound = options.outbound ?? openOutbound({ allowedNetworks: settings.OUTBOUND_NETWORKS });
   const server = createApiServer({
-    operations,
+    operations: [...operations, createMcpOperation(operations)],
     groups,
     streams: [liveTail],
     ports: {

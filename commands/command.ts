@@ -27,6 +27,7 @@ const usage = `oiq, an open observability platform
   oiq slo gate ID …             whether error-budget policies let a pipeline deploy   (oiq slo --help)
   oiq checks plan DIR | apply DIR   manage synthetic checks as files   (oiq checks --help)
   oiq dashboards plan DIR | apply DIR | export DIR   manage dashboards as files   (oiq dashboards --help)
+  oiq mcp                       tools for coding agents, on standard input and output   (oiq mcp --help)
   oiq forget-group NAME         delete a consumer group that no longer runs
   oiq processor-state list | remove KEY   saved states of processors (oiq processor-state --help)
   oiq operations [--missing]    operations of the management API
@@ -109,6 +110,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       const { formatSettingsTable } = await import('./settings.ts');
       return print(formatSettingsTable(markdown === true));
     }
+    case 'mcp':
+      return (await import('./mcp.ts')).mcpCommand(context);
     case 'demo':
       return (await import('./demo.ts')).demoCommand(context);
     case 'help':

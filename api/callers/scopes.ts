@@ -20,9 +20,12 @@ export const getRequiredScope = (operation: {
   return `${group}:${isRead ? 'read' : 'write'}`;
 };
 
-/** Throws 403 for an API token without the operation's scope. */
-export const requireScope = ({ kind, scopes }: Caller, { scope }: { readonly scope: ScopeName | undefined }): void => {
-  if (kind === 'person') return;
+/** Throws 403 for an API token without the operation's scope; `any` needs none. */
+export const requireScope = (
+  { kind, scopes }: Caller,
+  { scope }: { readonly scope: ScopeName | 'any' | undefined },
+): void => {
+  if (kind === 'person' || scope === 'any') return;
   if (scope === undefined)
     throw new ApiError('FORBIDDEN', 'this needs a user who signed in; an API token cannot do it');
   if (!coversScope(scopes, scope)) throw new ApiError('FORBIDDEN', `the API token lacks the scope ${scope}`);
@@ -41,7 +44,7 @@ export interface ScopeEntry {
 
 /** Properties of an operation that determine its scope. */
 interface ScopedOperation {
-  readonly scope: ScopeName | undefined;
+  readonly scope: ScopeName | 'any' | undefined;
   readonly method: string;
   readonly path: string;
   readonly role: Access;
@@ -50,11 +53,11 @@ interface ScopedOperation {
 
 /** Returns every scope that a token can have, with its operations, sorted by name. */
 export const listScopes = (operations: readonly ScopedOperation[]): readonly ScopeEntry[] => {
-  const byScope = Map.groupBy(operations, ({ scope }) => scope ?? '');
+  const byScope = Map.groupBy(operations, ({ scope }) => (scope === 'any' ? '' : (scope ?? '')));
   byScope.delete('');
   return [...byScope]
     .map(([scope, allowedOperations]) => ({
-      scope,
+      scope: scope as ScopeName,
       operations: allowedOperations.map(({ method, path }) => `${method} ${path}`),
       roles: roles.filter((role) => allowedOperations.some((operation) => satisfiesAccess(role, operation.role))),
       reads: [...new Set(allowedOperations.flatMap(({ reads }) => reads))].sort(),

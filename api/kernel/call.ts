@@ -12,7 +12,7 @@ import { createRouter } from './router.ts';
 export const createOperationCaller = (operations: readonly Operation[]): CallOperation => {
   const router = createRouter<Operation>();
   for (const operation of operations) router.add(operation.method, operation.path, operation);
-  return async ({ method, path, headers = {}, body }, { caller, request, signal }, ports) => {
+  return async ({ method, path, headers = {}, query = {}, body }, { caller, request, signal }, ports) => {
     const match = router.find(method, path);
     if (match?.route === undefined) throw new ApiError('NOT_FOUND', `the operation ${method} ${path} does not exist`);
     const { route: operation, params } = match;
@@ -25,7 +25,7 @@ export const createOperationCaller = (operations: readonly Operation[]): CallOpe
     };
     const change = createTransact(ports, { caller, actions: operation.audit, request });
     const result = await operation.run(
-      { caller: authorizedCaller, params, query: {}, body, request: innerRequest, signal, change },
+      { caller: authorizedCaller, params, query, body, request: innerRequest, signal, change },
       ports,
     );
     return JSON.parse(JSON.stringify(result ?? {}));

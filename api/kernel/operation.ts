@@ -118,6 +118,8 @@ export interface OperationDefinition<
  * A response whose content type depends on the request. A failing stream resets the connection, so clients notice.
  */
 export interface ContentResponse {
+  /** Default 200 */
+  readonly status?: number;
   readonly contentType: string;
   readonly content: string | Uint8Array | Readable;
 }
@@ -164,8 +166,11 @@ export type TypedOperation<
 /** An operation of a group, for the server, the OpenAPI document and the tests. */
 export interface Operation extends DeclaredOperation {
   readonly group: string;
-  /** The scope that an API token needs. Undefined if no API token may call it. */
-  readonly scope: ScopeName | undefined;
+  /**
+   * The scope that an API token needs. Undefined if no API token may call it; `any` if the operation calls others as its
+   * caller, each of which requires its own scope.
+   */
+  readonly scope: ScopeName | 'any' | undefined;
   /** Groups whose telemetry its views show to an API token without their read scope. */
   readonly reads: readonly string[];
 }

@@ -25,6 +25,8 @@ interface OperationRequest {
   readonly path: string;
   /** Names in lower case, such as `if-match` */
   readonly headers?: Readonly<Record<string, string>>;
+  /** Parameters as in an address: texts, or lists of texts */
+  readonly query?: Readonly<Record<string, unknown>>;
   readonly body?: unknown;
 }
 

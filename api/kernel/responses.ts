@@ -42,7 +42,7 @@ export const sendResult = (context: Context, operation: Operation, result: unkno
     sendBody(context, operation.contentType, result);
     return;
   }
-  const { contentType, content } = result as ContentResponse;
+  const { contentType, content, status } = result as ContentResponse;
   const { requestId } = context.state;
   // The status was already sent: only the broken connection and this log line show the error.
   if (content instanceof Readable)
@@ -50,7 +50,7 @@ export const sendResult = (context: Context, operation: Operation, result: unkno
       if (error.code !== 'ERR_STREAM_PREMATURE_CLOSE')
         log.error({ requestId, operation: operation.operationId, error }, 'a response was interrupted');
     });
-  sendBody(context, contentType, content);
+  sendBody(context, contentType, content, status);
 };
 
 export const sendRedirect = (context: Context, location: string): void => {

@@ -48,7 +48,7 @@ export interface ApiServer {
 const clientClosedStatus = '499';
 
 /** First path segments of the API and of other handlers; all other paths belong to the dashboard. */
-const reservedSegments = new Set(['api', 'auth', 'otlp', 'rum', 'ws', 'healthz', 'readyz', 'metrics']);
+const reservedSegments = new Set(['api', 'auth', 'otlp', 'rum', 'ws', 'mcp', 'healthz', 'readyz', 'metrics']);
 
 /** Returns the error of an unknown path, in the format of the part of the API to which the path belongs. */
 const createUnknownPathError = (path: string, groups: ApiServerOptions['groups']): ApiError => {
