@@ -4,6 +4,7 @@ import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import { browser } from './browser/browser.ts';
 import { faro } from './browser/faro.ts';
+import { replay } from './browser/replay.ts';
 import type { BodyFormat } from './engine/body-format.ts';
 import type { Receiver } from './engine/receiver.ts';
 import { loki } from './loki.ts';
@@ -12,7 +13,7 @@ import { otlpHttp } from './otlp-http.ts';
 import { remoteWrite } from './remote-write.ts';
 import { zipkin } from './zipkin.ts';
 
-export const receivers: readonly Receiver[] = [otlpHttp, otlpGrpc, remoteWrite, loki, zipkin, browser, faro];
+export const receivers: readonly Receiver[] = [otlpHttp, otlpGrpc, remoteWrite, loki, zipkin, browser, faro, replay];
 
 const formats = new Map(receivers.flatMap((receiver) => receiver.formats.map((format) => [format.name, format])));
 

@@ -8,6 +8,10 @@ export const BrowserPrivacy = z.strictObject({
     .max(200)
     .default([])
     .describe('Names of URL parameters whose values are stored; all others are removed from URLs'),
+  replayMasking: z
+    .enum(['inputs', 'text', 'passwords'])
+    .default('inputs')
+    .describe('Texts that are masked in recordings: of inputs and editable elements, all, or of passwords only'),
   storesEmailAddresses: z.boolean().default(false).describe('Whether email addresses in texts are stored'),
   storesUserNames: z.boolean().default(false).describe('Whether names of users are stored; their ids always are'),
 });

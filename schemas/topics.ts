@@ -14,6 +14,7 @@ import { FileChange, PackageChange } from './file-changes.ts';
 import { LogPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { RumEvent } from './rum.ts';
+import { ReplayChunk } from './rum-replays.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { SloSlices } from './slo-slices.ts';
 import { SyntheticHeartbeat } from './synthetic-heartbeats.ts';
@@ -149,6 +150,12 @@ export const topics = {
     summary: 'Events of browsers with their view and page group, and signs of frustration',
     item: RumEvent,
     keyOf: ({ sessionId }) => sessionId,
+  }),
+  rumReplays: defineTopic({
+    name: 'rum-replays',
+    summary: 'Recordings of sessions, masked, in chunks of events',
+    key: 'tenant and session',
+    value: ReplayChunk,
   }),
   events: defineDerivedTopic({
     name: 'events',

@@ -15,6 +15,7 @@ import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
 import { notificationDeliveries } from './notification-deliveries.ts';
 import { rumEvents } from './rum.ts';
+import { rumReplays } from './rum-replays.ts';
 import { signals } from './signals.ts';
 import { sloSlices } from './slos.ts';
 import { syntheticRuns, syntheticStates, syntheticVerdicts } from './synthetics.ts';
@@ -35,6 +36,7 @@ export const sinks: readonly Sink[] = [
   errorOccurrences,
   rumEvents,
   events,
+  rumReplays,
   alertTransitions,
   alertEvaluations,
   signals,

@@ -16,6 +16,8 @@ export interface BodyFormat {
    * prepared in a worker.
    */
   readonly isCostly: boolean;
+  /** Whether refused bodies are stored nowhere, because they may contain what people typed. */
+  readonly isSensitive?: boolean;
   /**
    * Translates a decompressed body to protobuf of `messageFormat`, which is scanned afterwards. Sets invalid records
    * aside, and those outside of `times`. Pure. Throws `PermanentError` with the position if the body is malformed or has
@@ -36,6 +38,9 @@ export interface Translation {
   readonly body: Buffer;
   /** What else the body contains, for bodies with several kinds of records. */
   readonly additionalRequests?: readonly TranslatedRequest[];
+  /** Values of other topics in the body, with the number of their records. */
+  readonly publications?: readonly Publication[];
+  readonly publishedRecords?: number;
   readonly rejected: RejectedBody | undefined;
 }
 
@@ -44,6 +49,14 @@ export interface TranslatedRequest {
   readonly signal: Signal;
   readonly format: Format;
   readonly body: Buffer;
+}
+
+/** A value of a topic, to which its tenant and project are added. It can be transferred from a thread. */
+export interface Publication {
+  readonly topic: string;
+  /** Values of a tenant with equal keys stay in order. */
+  readonly key: string;
+  readonly value: Readonly<Record<string, unknown>>;
 }
 
 /** OTLP protobuf, over HTTP and gRPC. */

@@ -1,6 +1,7 @@
 /** Ingestion of a complete body, for all protocols: validate, count against the quota, publish, or refuse. */
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
+import type { Message } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { createReadableTimes } from '../../schemas/readable-times.ts';
@@ -47,6 +48,18 @@ const toPartialRejection = (rejectedParts: PreparedBody['rejectedParts']): Parti
   const [first] = rejectedParts;
   return first && { records: rejectedParts.reduce((sum, { records }) => sum + records, 0), message: first.message };
 };
+
+/** Returns the messages of values of other topics. */
+const toMessages = (
+  { caller: { tenantId, projectId } }: IngestRequest,
+  publications: PreparedBody['publications'],
+): Message[] =>
+  publications.map(({ topic, key, value }) => ({
+    topic,
+    key: `${tenantId}/${key}`,
+    value: Buffer.from(JSON.stringify({ tenantId, projectId, ...value })),
+    headers: {},
+  }));
 
 const readDecompressedBytes = (error: unknown): number | undefined =>
   error instanceof PermanentError ? error.decompressedBytes : undefined;
@@ -153,7 +166,7 @@ export class Ingestion {
 
   async #publish(request: IngestRequest, preparedBody: PreparedBody): Promise<Accepted | Refusal> {
     const prepared = this.#dropForbidden(request, preparedBody);
-    const { size, records, writeCounts, messageParts, additional, rejectedParts } = prepared;
+    const { size, records, writeCounts, messageParts, additional, publications, rejectedParts } = prepared;
     const { caller, signal } = request;
     for (const { origin, request: part } of separateSignals(request, prepared)) {
       const quotaResult = this.#quotas.spend(caller, origin.signal, part.size);
@@ -161,9 +174,9 @@ export class Ingestion {
       if (quotaRefusal !== undefined) return quotaRefusal;
     }
     if (request.visitor !== undefined) this.#visitorLimits.countBytes(caller.keyId, request.visitor, size);
-    if (messageParts.length > 0 || additional.length > 0 || rejectedParts.length > 0)
+    if (messageParts.length + additional.length + publications.length + rejectedParts.length > 0)
       await this.#publishParts(request, prepared);
-    if (messageParts.length > 0 && records > 0) caller.use.recordAccepted(signal);
+    if (messageParts.length + publications.length > 0 && records > 0) caller.use.recordAccepted(signal);
     for (const parts of additional) caller.use.recordAccepted(parts.signal);
     return { records, written: writeCounts, rejected: toPartialRejection(rejectedParts) };
   }
@@ -189,8 +202,9 @@ export class Ingestion {
     const secretBox = rejectedParts.length === 0 ? undefined : await this.#openSecretBox(request);
     const deadLetters = rejectedParts.flatMap((part) => toPartialDeadLetters(request, part, secretBox));
     const accepted = { ...prepared, size: Math.max(0, size - rejectedBytes) };
+    const messages = [...toMessages(request, prepared.publications), ...deadLetters];
     const publishes = separateSignals(request, accepted).map(({ origin, request: part }, index) =>
-      this.#publisher.publish(origin, part, index === 0 ? deadLetters : []),
+      this.#publisher.publish(origin, part, index === 0 ? messages : []),
     );
     await Promise.all(publishes);
     for (const { records, reason } of rejectedParts) {
@@ -214,6 +228,17 @@ export class Ingestion {
     cut: boolean,
   ): Promise<Refusal> {
     if (!(error instanceof PermanentError)) return this.#toRefusal(error);
+    if (request.shape.format.isSensitive) {
+      const refusal = error.reason === 'too-large' ? createRefusal('too-large', error.message) : toRefusal(error);
+      this.#rejections.count(
+        request.caller,
+        request.signal,
+        { ...refusal, reason: error.reason },
+        0,
+        countBytes(parts),
+      );
+      return refusal;
+    }
     try {
       const secretBox = await this.#openSecretBox(request);
       await this.#publisher.publishAlone(toDeadLetters(request, parts, { error, isTruncated: cut, secretBox }));

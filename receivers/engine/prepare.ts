@@ -14,7 +14,13 @@ import type { TimeRange } from '../../schemas/readable-times.ts';
 import { type Encoding, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type BodyFormat, type BrowserContext, otlpProtobuf, type TranslatedRequest } from './body-format.ts';
+import {
+  type BodyFormat,
+  type BrowserContext,
+  otlpProtobuf,
+  type Publication,
+  type TranslatedRequest,
+} from './body-format.ts';
 
 /** Telemetry signal, format and encoding of a body, as declared by its sender. */
 export interface BodyShape {
@@ -66,6 +72,7 @@ export interface PreparedBody {
   readonly messageParts: readonly MessagePart[];
   /** Messages of other telemetry signals in the same body. Their records are part of `records`. */
   readonly additional: readonly AdditionalParts[];
+  readonly publications: readonly Publication[];
   readonly rejectedParts: readonly RejectedPart[];
 }
 
@@ -97,6 +104,8 @@ const checkBody = ({ signal, format, times }: BodyShape, plain: Buffer): CheckRe
 interface CheckedBody extends CheckResult {
   readonly body: Buffer;
   readonly additional?: readonly AdditionalParts[];
+  readonly publications?: readonly Publication[];
+  readonly publishedRecords?: number;
   readonly rejectedParts: readonly RejectedPart[];
 }
 
@@ -180,11 +189,18 @@ const checkProtobuf = (shape: BodyShape, plain: Buffer): CheckedBody => {
 const checkFormat = (shape: BodyShape, decompressed: Buffer): CheckedBody => {
   const { format, signal, times, browser } = shape;
   if (format.translate === undefined) return checkProtobuf(shape, decompressed);
-  const { body, rejected, additionalRequests = [] } = format.translate(decompressed, signal, times, browser);
+  const translation = format.translate(decompressed, signal, times, browser);
+  const { body, rejected, additionalRequests = [], publications = [], publishedRecords = 0 } = translation;
   const checked = checkTranslated(shape, body);
   const additional = additionalRequests.map((request) => prepareAdditional(shape, request));
   const rejectedParts = rejected === undefined ? [] : [toRejectedPart(shape, format, rejected)];
-  return { ...checked, additional, rejectedParts: [...rejectedParts, ...checked.rejectedParts] };
+  return {
+    ...checked,
+    additional,
+    publications,
+    publishedRecords,
+    rejectedParts: [...rejectedParts, ...checked.rejectedParts],
+  };
 };
 
 /** Its records were checked by the translation. */
@@ -237,6 +253,7 @@ const emptyPrepared: PreparedBody = {
   writeCounts: { samples: 0, histograms: 0, exemplars: 0 },
   messageParts: [],
   additional: [],
+  publications: [],
   rejectedParts: [],
 };
 
@@ -264,10 +281,11 @@ const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffe
   if (decompressed.length === 0 && format.translate === undefined) return emptyPrepared;
   const checked = checkFormat(shape, decompressed);
   const { body: plainBody, records: mainRecords, writeCounts, additional = [], rejectedParts } = checked;
-  const records = additional.reduce((sum, parts) => sum + parts.records, mainRecords);
+  const { publications = [], publishedRecords = 0 } = checked;
+  const records = additional.reduce((sum, parts) => sum + parts.records, mainRecords + publishedRecords);
   if (format.messageFormat === 'otlp' && records === 0) return { ...emptyPrepared, rejectedParts };
   const size = decompressed.length;
-  const prepared = { size, records, writeCounts, additional, rejectedParts };
+  const prepared = { size, records, writeCounts, additional, publications, rejectedParts };
   if (format.messageFormat === 'otlp' && mainRecords === 0) return { ...prepared, messageParts: [] };
   if (
     passesThrough(shape) &&

@@ -147,7 +147,7 @@ interface Flush {
   readonly reject: (error: unknown) => void;
   readonly drafts: Map<string, Draft>;
   readonly fullDrafts: Draft[];
-  /** Messages that are complete: dead letters of rejected records. */
+  /** Messages that are complete: dead letters of rejected records, and values of other topics. */
   readonly messages: Message[];
   bytes: number;
   requests: number;
@@ -183,13 +183,13 @@ export class Publisher {
   }
 
   /**
-   * Resolves when all message parts, and the dead letters of the rejected records of the request, are durable. Rejects
+   * Resolves when all message parts, and the complete messages of the request, such as dead letters, are durable. Rejects
    * with `UnavailableError` if the bus cannot confirm it.
    */
-  publish(origin: Origin, request: Request, deadLetters: readonly Message[] = []): Promise<void> {
+  publish(origin: Origin, request: Request, messages: readonly Message[] = []): Promise<void> {
     let bytes = 0;
     for (const part of request.messageParts) bytes += part.bytes.length;
-    for (const { value } of deadLetters) bytes += value.length;
+    for (const { value } of messages) bytes += value.length;
     if (this.#waitingBytes + bytes > maxWaitingBytes)
       return Promise.reject(new UnavailableError('too many bytes wait for the bus', { retryAfterSeconds: 1 }));
     this.#waitingBytes += bytes;
@@ -198,7 +198,7 @@ export class Publisher {
     flush.requests++;
     const shares = distributeBytes(request);
     for (const [index, part] of request.messageParts.entries()) this.#addPart(flush, origin, part, shares[index]);
-    flush.messages.push(...deadLetters);
+    flush.messages.push(...messages);
     this.#schedule();
     return flush.durable;
   }

@@ -28,6 +28,7 @@ import { placementsTable } from './placements.ts';
 import { logActivityView, resourceActivityTable, spanActivityView } from './resource-activity.ts';
 import { resourcesTable } from './resources.ts';
 import { rumEventsTable, rumSessionsTable, rumSessionsView } from './rum.ts';
+import { rumReplaysTable } from './rum-replays.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
 import { signalsTable } from './signals.ts';
 import { sloDayChangesTable, sloDayChangesView, sloDaysTable, sloMeasurementsTable, sloSlicesTable } from './slos.ts';
@@ -61,6 +62,7 @@ export const allTables: readonly Table[] = [
   errorGroupsTable,
   errorHoursTable,
   rumEventsTable,
+  rumReplaysTable,
   rumSessionsTable,
   entitiesTable,
   fieldsTable,

@@ -117,7 +117,10 @@ const rowsOf = (messages: readonly Message[]): number => {
 const published = ({ bus }: Fixture): Message[] =>
   bus.messages.filter(({ topic }) => topic !== topics.deadLetter.name && topic !== topics.usage.name);
 
-for (const receiver of receivers) {
+/** Receivers whose refused bodies are stored. */
+const storing = receivers.filter(({ formats }) => formats.every(({ isSensitive }) => isSensitive !== true));
+
+for (const receiver of storing) {
   const { name, listens, maxBodyBytes, formats, signals } = receiver;
   const example = receiverExamples[name];
   const keyIdOf = ({ keyId, browserKeyId }: Fixture): string =>

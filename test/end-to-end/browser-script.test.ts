@@ -1,8 +1,10 @@
 /** The script of pages in a real browser, on a page of another origin than the receiver. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { gunzipSync } from 'node:zlib';
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import test from 'ava';
 import { bind } from '../../runtime/bind.ts';
+import type { ReplayChunk } from '../../schemas/rum-replays.ts';
+import { topics } from '../../schemas/topics.ts';
 import { openPage } from '../../web/index.ts';
 import { requestTypes } from '../cases/proto/load.ts';
 import { type Fixture, running } from '../contract/receivers-fixture.ts';
@@ -226,6 +228,46 @@ walk('a session that is not in the sample sends nothing', async (t) => {
     tab.requests.filter(({ method }) => method === 'POST'),
     [],
   );
+  await tab.page.close();
+});
+
+const readRecording = ({ bus }: Fixture): string =>
+  bus.messages
+    .filter(({ topic }) => topic === topics.rumReplays.name)
+    .map(({ value }) => {
+      const { data } = JSON.parse(String(value)) as ReplayChunk;
+      return zstdDecompressSync(Buffer.from(data, 'base64')).toString();
+    })
+    .join();
+
+walk('a recorded session arrives without what was typed, also after the page is left', async (t) => {
+  await using site = await openSite('data-replay-sample="1"');
+  const tab = await chromium.open();
+  await tab.go(site.origin);
+  await tab.until(`typeof oiqRecorderHost === 'object'`);
+  await eventually('the picture of the page arrives', () => readRecording(site.fixture).includes('"type":2'));
+  await tab.page.locator('#card').fill('5555444433332222');
+  await tab.evaluate(`document.querySelector('h1').textContent = 'Thank you'`);
+  await leave(tab);
+  await eventually('the last events arrive', () => readRecording(site.fixture).includes('Thank you'));
+  const recording = readRecording(site.fixture);
+  t.true(recording.includes('****************'));
+  t.notRegex(recording, /4111111111111111|5555444433332222/);
+  t.deepEqual(tab.complaints, []);
+  await tab.page.close();
+});
+
+walk('the minute before an error is recorded in sessions that are not', async (t) => {
+  await using site = await openSite('data-replay-on-error="true"');
+  const tab = await chromium.open();
+  await tab.go(site.origin);
+  await tab.until(`typeof oiqRecorderHost === 'object'`);
+  await tab.page.locator('#buy').click();
+  t.is(readRecording(site.fixture), '');
+  await eventually('the minute before the error arrives', async () => {
+    await tab.page.locator('#fail').click();
+    return readRecording(site.fixture).includes('"type":2');
+  });
   await tab.page.close();
 });
 

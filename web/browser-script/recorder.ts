@@ -31,7 +31,8 @@ const flushMs = 5_000;
 const pictureEveryMs = 30_000;
 const retainedMs = 60_000;
 const maxBodyLength = 400_000;
-const maxPartLength = 1_000_000;
+/** The receiver accepts 5 MiB. */
+const maxEventLength = 4_500_000;
 /** Requests that may outlive their page. */
 const maxKeepaliveLength = 32 * 1024;
 const maxWaitingLength = 8_000_000;
@@ -57,39 +58,26 @@ const startRecorder = (host: RecorderHost): void => {
   let isSending = false;
   let notBefore = 0;
 
-  const enqueue = (fields: object, eventTexts: string | undefined): void => {
-    const head = JSON.stringify({ session, tab, ...fields });
-    const text = eventTexts === undefined ? head : `${head.slice(0, -1)},"events":[${eventTexts}]}`;
+  const enqueue = (begin: number, end: number): void => {
+    const head = JSON.stringify({ session, tab, first });
+    const text = `${head.slice(0, -1)},"events":[${events.slice(begin, end).join()}]}`;
     // What is dropped is a gap in the numbers, which the player shows.
-    if (waitingLength + text.length > maxWaitingLength) return;
+    if (text.length > maxEventLength || waitingLength + text.length > maxWaitingLength) return;
     waitingLength += text.length;
     bodies.push({ text, session });
-  };
-  /** An event that is larger than a body is sent in parts. */
-  const enqueueParts = (text: string): void => {
-    const parts = Math.ceil(text.length / maxPartLength);
-    for (let part = 0; part < parts; part++)
-      enqueue({ first, part, parts, data: text.slice(part * maxPartLength, (part + 1) * maxPartLength) }, undefined);
-    first++;
   };
   const packEvents = (): void => {
     let begin = 0;
     let length = 0;
     const pack = (end: number): void => {
-      if (end > begin) enqueue({ first }, events.slice(begin, end).join());
+      if (end > begin) enqueue(begin, end);
       first += end - begin;
       begin = end;
       length = 0;
     };
     for (const [index, text] of events.entries()) {
-      if (text.length > maxPartLength) {
-        pack(index);
-        enqueueParts(text);
-        begin = index + 1;
-      } else {
-        if (length + text.length > maxBodyLength) pack(index);
-        length += text.length;
-      }
+      if (length + text.length > maxBodyLength) pack(index);
+      length += text.length;
     }
     pack(events.length);
     events = [];

@@ -52,6 +52,12 @@ ALTER TABLE resource_activity MODIFY TTL toDateTime(day) + toIntervalDay(7) TO V
 
 ALTER TABLE resources MODIFY TTL toDateTime(last_seen) + toIntervalDay(7) TO VOLUME 'cold';
 
+ALTER TABLE rum_events MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
+
+ALTER TABLE rum_replays MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
+
+ALTER TABLE rum_sessions MODIFY TTL toDateTime(received_day) + toIntervalDay(7) TO VOLUME 'cold';
+
 ALTER TABLE samples MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
 
 ALTER TABLE series MODIFY TTL toDateTime(last_seen) + toIntervalDay(7) TO VOLUME 'cold';

@@ -721,6 +721,141 @@ ENGINE = AggregatingMergeTree
 ORDER BY (tenant_id, resource_id)
 SETTINGS non_replicated_deduplication_window = 10000, allow_dimensions_outside_sorting_key = 1;
 
+CREATE TABLE IF NOT EXISTS rum_events
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `timestamp` DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+  `service` LowCardinality(String),
+  `environment` LowCardinality(String),
+  `release` LowCardinality(String),
+  `kind` LowCardinality(String),
+  `name` LowCardinality(String),
+  `session_id` String CODEC(ZSTD(1)),
+  `view_id` String CODEC(ZSTD(1)),
+  `page` LowCardinality(String),
+  `route` LowCardinality(String),
+  `url` String CODEC(ZSTD(1)),
+  `referrer` String CODEC(ZSTD(1)),
+  `user_id` String CODEC(ZSTD(1)),
+  `value` Nullable(Float64) CODEC(ZSTD(1)),
+  `rating` LowCardinality(String),
+  `navigation_type` LowCardinality(String),
+  `event_id` String CODEC(ZSTD(1)),
+  `element` String CODEC(ZSTD(1)),
+  `element_text` String CODEC(ZSTD(1)),
+  `duration_ms` Nullable(Float64) CODEC(ZSTD(1)),
+  `phases` Map(LowCardinality(String), Float64) CODEC(ZSTD(1)),
+  `target` String CODEC(ZSTD(1)),
+  `resource_type` LowCardinality(String),
+  `host` LowCardinality(String),
+  `party` LowCardinality(String),
+  `bytes` Nullable(UInt64) CODEC(ZSTD(1)),
+  `cached` LowCardinality(String),
+  `blocking` LowCardinality(String),
+  `handled` LowCardinality(String),
+  `method` LowCardinality(String),
+  `status` UInt16,
+  `message` String CODEC(ZSTD(1)),
+  `error_type` LowCardinality(String),
+  `stack` String CODEC(ZSTD(3)),
+  `fingerprint` LowCardinality(String),
+  `trace_id` String CODEC(ZSTD(1)),
+  `span_id` String CODEC(ZSTD(1)),
+  `record_id` String CODEC(ZSTD(1)),
+  `device` LowCardinality(String),
+  `browser` LowCardinality(String),
+  `browser_version` LowCardinality(String),
+  `os` LowCardinality(String),
+  `os_version` LowCardinality(String),
+  `country` LowCardinality(String),
+  `sdk` LowCardinality(String),
+  `sdk_version` LowCardinality(String),
+  `sampling` Nullable(Float64),
+  `attributes` Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+  `ordinal` UInt32 CODEC(Delta, ZSTD(1)),
+  `topic` LowCardinality(String),
+  `received_at` DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  `partition` UInt16,
+  `offset` UInt64 CODEC(Delta, ZSTD(1)),
+  `emitter` LowCardinality(String),
+  `emitted_offset` UInt64 CODEC(Delta, ZSTD(1)),
+  `emitted_part` UInt64 CODEC(Delta, ZSTD(1)),
+  INDEX session session_id TYPE bloom_filter(0.01) GRANULARITY 1,
+  INDEX rum_trace trace_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMMDD(received_at)
+PRIMARY KEY (tenant_id, kind, toStartOfHour(timestamp), service)
+ORDER BY (tenant_id, kind, toStartOfHour(timestamp), service, timestamp)
+SETTINGS non_replicated_deduplication_window = 10000, merge_selector_base = 16, min_level_for_wide_part = 1;
+
+CREATE TABLE IF NOT EXISTS rum_replays
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `application` LowCardinality(String),
+  `session_id` String CODEC(ZSTD(1)),
+  `tab` String CODEC(ZSTD(1)),
+  `first` UInt32,
+  `last` UInt32,
+  `from_ms` UInt64,
+  `to_ms` UInt64,
+  `has_snapshot` Bool,
+  `masked` UInt32,
+  `data` String CODEC(ZSTD(1)),
+  `topic` LowCardinality(String),
+  `received_at` DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  `partition` UInt16,
+  `offset` UInt64 CODEC(Delta, ZSTD(1)),
+  `emitter` LowCardinality(String),
+  `emitted_offset` UInt64 CODEC(Delta, ZSTD(1)),
+  `emitted_part` UInt64 CODEC(Delta, ZSTD(1))
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMMDD(received_at)
+ORDER BY (tenant_id, session_id, tab, first)
+SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE TABLE IF NOT EXISTS rum_sessions
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `hour` DateTime('UTC'),
+  `received_day` DateTime('UTC'),
+  `service` LowCardinality(String),
+  `session_id` String,
+  `environment` LowCardinality(String),
+  `release` LowCardinality(String),
+  `first_seen` SimpleAggregateFunction(min, DateTime64(9, 'UTC')),
+  `last_seen` SimpleAggregateFunction(max, DateTime64(9, 'UTC')),
+  `events` SimpleAggregateFunction(sum, UInt64),
+  `views` SimpleAggregateFunction(sum, UInt64),
+  `actions` SimpleAggregateFunction(sum, UInt64),
+  `errors` SimpleAggregateFunction(sum, UInt64),
+  `frustrations` SimpleAggregateFunction(sum, UInt64),
+  `resources` SimpleAggregateFunction(sum, UInt64),
+  `ends` SimpleAggregateFunction(sum, UInt64),
+  `user_id` SimpleAggregateFunction(max, String),
+  `device` SimpleAggregateFunction(max, String),
+  `browser` SimpleAggregateFunction(max, String),
+  `browser_version` SimpleAggregateFunction(max, String),
+  `os` SimpleAggregateFunction(max, String),
+  `os_version` SimpleAggregateFunction(max, String),
+  `country` SimpleAggregateFunction(max, String),
+  `sdk` SimpleAggregateFunction(max, String),
+  `sdk_version` SimpleAggregateFunction(max, String),
+  `sampling` SimpleAggregateFunction(max, Nullable(Float64)),
+  `pages` SimpleAggregateFunction(groupUniqArrayArray, Array(String)),
+  `entry` SimpleAggregateFunction(min, String),
+  `exit` SimpleAggregateFunction(max, String)
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMMDD(received_day)
+PRIMARY KEY (tenant_id, hour, service)
+ORDER BY (tenant_id, hour, service, session_id, received_day, environment, release, project_id)
+SETTINGS non_replicated_deduplication_window = 10000, allow_dimensions_outside_sorting_key = 1;
+
 CREATE TABLE IF NOT EXISTS samples
 (
   `tenant_id` LowCardinality(String),

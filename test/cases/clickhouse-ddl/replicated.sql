@@ -173,6 +173,26 @@ ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{
 ORDER BY (tenant_id, resource_id)
 SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, allow_dimensions_outside_sorting_key = 1;
 
+CREATE TABLE IF NOT EXISTS rum_events (…)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(received_at)
+PRIMARY KEY (tenant_id, kind, toStartOfHour(timestamp), service)
+ORDER BY (tenant_id, kind, toStartOfHour(timestamp), service, timestamp)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, merge_selector_base = 16, min_level_for_wide_part = 1;
+
+CREATE TABLE IF NOT EXISTS rum_replays (…)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(received_at)
+ORDER BY (tenant_id, session_id, tab, first)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
+
+CREATE TABLE IF NOT EXISTS rum_sessions (…)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(received_day)
+PRIMARY KEY (tenant_id, hour, service)
+ORDER BY (tenant_id, hour, service, session_id, received_day, environment, release, project_id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, allow_dimensions_outside_sorting_key = 1;
+
 CREATE TABLE IF NOT EXISTS samples (…)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(received_at)
