@@ -11,6 +11,9 @@ import { errorOccurrences } from './errors/error-occurrences.ts';
 import { logErrors } from './errors/log-errors.ts';
 import { spanErrors } from './errors/span-errors.ts';
 import { fileChanges } from './file-changes/file-changes.ts';
+import { duplicateLlmCalls } from './llm/duplicate-llm-calls.ts';
+import { llmCalls } from './llm/llm-calls.ts';
+import { nestedLlmCalls } from './llm/nested-llm-calls.ts';
 import { logPatterns } from './log-patterns/log-patterns.ts';
 import { notifications } from './notifications/notifications.ts';
 import { rumLogEvents } from './rum/log-events.ts';
@@ -35,6 +38,9 @@ export const processors: readonly Processor[] = [
   chainedCorrelations,
   threatMatches,
   fileChanges,
+  llmCalls,
+  nestedLlmCalls,
+  duplicateLlmCalls,
   heartbeats,
   runTelemetry,
   notifications,

@@ -6,6 +6,7 @@ import { anomalyPoints } from './anomaly-scores/anomaly-points.ts';
 import { snapshotExpiry } from './dashboards/expired-snapshots.ts';
 import { retroHunting } from './detections/retro-hunts.ts';
 import type { Schedule } from './engine/schedule.ts';
+import { llmPriceCopies } from './llm/llm-price-copies.ts';
 import { sloMeasurement } from './slos/slo-measurement.ts';
 import { checkStates } from './synthetics/check-states.ts';
 import { indicatorHunting } from './threat-intel/indicator-hunts.ts';
@@ -20,4 +21,5 @@ export const schedules: readonly Schedule[] = [
   checkStates,
   anomalyPoints,
   snapshotExpiry,
+  llmPriceCopies,
 ];

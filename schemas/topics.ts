@@ -11,6 +11,7 @@ import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
 import { FileChange, PackageChange } from './file-changes.ts';
+import { LlmCallRecord, LlmPriceRecord, LlmResponse, LlmSpan } from './llm-calls.ts';
 import { LogPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { RumEvent } from './rum.ts';
@@ -299,6 +300,36 @@ export const topics = {
     item: PackageChange,
     keyOf: ({ host }) => host,
     timeOf: ({ timeMs }) => timeMs,
+    partitions: 3,
+  }),
+  llmCalls: defineDerivedTopic({
+    name: 'llm-calls',
+    summary: 'Calls of language models, and verdicts on calls that several spans report',
+    item: LlmCallRecord,
+    keyOf: ({ traceId }) => traceId,
+    timeOf: ({ timeMs }) => timeMs,
+  }),
+  llmSpans: defineDerivedTopic({
+    name: 'llm-spans',
+    summary: 'Spans about language models, to compare those of one trace',
+    item: LlmSpan,
+    keyOf: ({ traceId }) => traceId,
+    timeOf: ({ timeMs }) => timeMs,
+    retentionHours: 24,
+  }),
+  llmResponses: defineDerivedTopic({
+    name: 'llm-responses',
+    summary: 'Spans with the ID of a response, to compare those of one response',
+    item: LlmResponse,
+    keyOf: ({ responseId }) => responseId,
+    timeOf: ({ timeMs }) => timeMs,
+    retentionHours: 24,
+  }),
+  llmPrices: defineDerivedTopic({
+    name: 'llm-prices',
+    summary: 'Prices of models that organizations set',
+    item: LlmPriceRecord,
+    keyOf: ({ priceId }) => priceId,
     partitions: 3,
   }),
   notifications: defineDerivedTopic({

@@ -10,6 +10,7 @@ import { errorOccurrences } from './errors.ts';
 import { events } from './events.ts';
 import { evidenceHeads } from './evidence-heads.ts';
 import { fileChanges, packageChanges } from './file-changes.ts';
+import { llmCalls, llmPrices } from './llm.ts';
 import { logPatternCounts, logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
@@ -44,6 +45,8 @@ export const sinks: readonly Sink[] = [
   threatMatches,
   fileChanges,
   packageChanges,
+  llmCalls,
+  llmPrices,
   notificationDeliveries,
   sloSlices,
   syntheticRuns,

@@ -1,6 +1,7 @@
 /** Registry of data sources. All queries read the properties of a data source from its definition. */
 import type { SignalDefinition, SignalRecords } from './definition.ts';
 import { detections } from './detections.ts';
+import { llm } from './llm.ts';
 import { logPatterns } from './log-patterns.ts';
 import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
@@ -16,6 +17,7 @@ const registry = {
   synthetics,
   rum,
   'log-patterns': logPatterns,
+  llm,
 } as const satisfies Readonly<Record<string, SignalDefinition>>;
 type Registry = typeof registry;
 

@@ -11,6 +11,7 @@ import { evidenceHeadsTable } from './evidence-heads.ts';
 import { fieldsTable } from './fields.ts';
 import { fileChangesTable, packageChangesTable } from './file-changes.ts';
 import { landingsTable } from './landings.ts';
+import { llmCallsTable, llmPricesTable } from './llm.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import {
@@ -82,6 +83,8 @@ export const allTables: readonly Table[] = [
   threatMatchesTable,
   fileChangesTable,
   packageChangesTable,
+  llmCallsTable,
+  llmPricesTable,
   notificationDeliveriesTable,
   sloSlicesTable,
   sloMeasurementsTable,

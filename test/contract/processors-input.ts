@@ -7,6 +7,8 @@ import type { Processor } from '../../processors/engine/definition.ts';
 import { Task } from '../../processors/engine/task.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
+import { llmCalls } from '../../processors/llm/llm-calls.ts';
+import { nestedLlmCalls } from '../../processors/llm/nested-llm-calls.ts';
 import { rumLogEvents } from '../../processors/rum/log-events.ts';
 import { rumSpanEvents } from '../../processors/rum/span-events.ts';
 import type { BusRecord } from '../../schemas/ports/bus.ts';
@@ -68,7 +70,12 @@ const spanOf = (random: Random, atMs: number, calls: Call[]): object => {
     name: 'GET /',
     startTimeUnixNano: ns(startMs),
     endTimeUnixNano: ns(startMs + random(900)),
-    attributes: random(3) === 0 ? [text('db.system', 'postgresql'), text('server.address', 'db.internal')] : [],
+    attributes:
+      random(3) === 0
+        ? [text('db.system', 'postgresql'), text('server.address', 'db.internal')]
+        : random(4) === 0
+          ? llmAttributesOf(random)
+          : [],
     status: { code: random(4) === 0 ? 2 : 0 },
     ...(random(6) === 0 && { events: [exceptionOf(random, startMs)] }),
   };
@@ -115,6 +122,16 @@ const pageEventOf = (random: Random, atMs: number): object => {
     attributes: [...(random(8) === 0 ? [] : [sessionOf(random)]), ...(attributes[event] ?? [])],
   };
 };
+/** A call of a model, nested in another or not, some with the response of another. */
+const llmAttributesOf = (random: Random): object[] => [
+  text('gen_ai.operation.name', pick(random, ['chat', 'chat', 'invoke_agent'])),
+  text('gen_ai.request.model', pick(random, ['gpt-4o', 'o3', 'house-model'])),
+  text('gen_ai.provider.name', 'openai'),
+  ...(random(3) === 0 ? [] : [text('gen_ai.response.id', `response-${random(40)}`)]),
+  ...(random(3) === 0
+    ? []
+    : [text('gen_ai.usage.input_tokens', String(random(900))), text('gen_ai.usage.output_tokens', String(random(90)))]),
+];
 
 const spansOf = (random: Random, atMs: number, calls: Call[]): object => ({
   resourceSpans: Array.from({ length: 1 + random(2) }, () =>
@@ -424,6 +441,8 @@ const upstream: readonly Processor[] = [
   rumSpanEvents,
   detections,
   correlations,
+  llmCalls,
+  nestedLlmCalls,
 ];
 
 /** What another processor emits to a topic, of made-up input of its own. */

@@ -1,0 +1,170 @@
+/**
+ * Calls of models as a data source: each call once, with the price of its organization if there is one for its time,
+ * or else with the cost that was computed on arrival.
+ */
+import type { Field, FieldType } from '../../schemas/fields.ts';
+import { costDecimals, inputKinds, outputKinds, type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
+import { priceCurrencies } from '../../schemas/resources/llm-price.ts';
+import { quoteString } from '../../schemas/tables/literal.ts';
+import type { llmCallsTable } from '../../schemas/tables/llm.ts';
+
+type Column = keyof (typeof llmCallsTable)['columns'];
+
+/** Columns of the numbers of tokens. */
+export const tokenColumns: Readonly<Record<TokenKind, Column>> = {
+  input: 'input',
+  cacheRead: 'cache_read',
+  cacheWrite: 'cache_write',
+  cacheWrite1h: 'cache_write_1h',
+  inputAudio: 'input_audio',
+  inputImage: 'input_image',
+  output: 'output',
+  reasoning: 'reasoning',
+  outputAudio: 'output_audio',
+  outputImage: 'output_image',
+};
+const sumColumns = (kinds: readonly TokenKind[]): string => `(${kinds.map((kind) => tokenColumns[kind]).join(' + ')})`;
+export const inputTokensSql = sumColumns(inputKinds);
+export const outputTokensSql = sumColumns(outputKinds);
+
+const plainColumns = [
+  ...['tenant_id', 'timestamp', 'trace_id', 'span_id', 'project_id', 'kind', 'service', 'environment', 'operation'],
+  ...['provider', 'model', 'request_model', 'response_id', 'conversation_id', 'agent', 'prompt', 'prompt_version'],
+  ...['user_id', 'duration_ns', 'first_token_ns', 'is_streamed', 'is_failed', 'error_type', 'finish_reasons'],
+  ...['usage_problem', 'interpretation', 'reported_cost', 'convention', 'scope_name', 'scope_version', 'received_at'],
+  ...Object.values(tokenColumns),
+] as const;
+
+/** Type of the prices of organizations: `toPriceRows` writes them. Bounds of input tokens: above, and up to. */
+const priceType =
+  'Array(Tuple(provider String, match UInt8, text String, valid_from Int64, valid_to Int64, above Int64, up_to Int64, currency String, rates Array(String), rank UInt32, price_id String))';
+
+const ownPricesSql = `(SELECT arraySort(price -> (price.rank, price.price_id), arrayFlatten(groupArray(JSONExtract(rates, ${quoteString(priceType)}))))
+  FROM llm_prices FINAL WHERE tenant_id = {tenant:String})`;
+
+const nameMatches = (name: string): string =>
+  `multiIf(price.match = 0, ${name} = price.text, price.match = 1, startsWith(${name}, price.text), position(${name}, price.text) > 0)`;
+
+const pricedSql = `(price -> (price.provider = '' OR price.provider = provider)
+    AND (${nameMatches('lower(model)')} OR ${nameMatches('lower(request_model)')})
+    AND price.valid_from <= toUnixTimestamp64Nano(timestamp) AND toUnixTimestamp64Nano(timestamp) < price.valid_to
+    AND ${inputTokensSql} > price.above AND ${inputTokensSql} <= price.up_to)`;
+
+const ownCostSql = `arraySum(arrayMap((count, rate) -> toDecimal128(count, 0) * toDecimal128(rate, ${costDecimals}), [${Object.values(tokenColumns).join(', ')}], own_price.rates))`;
+
+/** Columns that are computed from others. Only those named in a statement are read. */
+const derivedColumns: Readonly<Record<string, string>> = {
+  own_price: `arrayFirst(${pricedSql}, own_prices)`,
+  has_own_price: "own_price.price_id != '' AND usage_problem = ''",
+  cost: `if(has_own_price, ${ownCostSql}, if(price_problem = '', llm_calls.cost, toDecimal128(0, ${costDecimals})))`,
+  currency: "if(has_own_price, own_price.currency, if(price_problem = '', llm_calls.currency, ''))",
+  price_problem: "if(has_own_price, '', llm_calls.price_problem)",
+  price_source: "multiIf(has_own_price, concat('organization:', own_price.price_id), price_problem = '', 'table', '')",
+  is_nested: 'nested % 2',
+  not_counted: 'nested % 2 = 1 OR duplicate % 2 = 1',
+  partition: 'toUInt16(0)',
+  offset: 'cityHash64(trace_id, span_id)',
+  ordinal: 'toUInt32(0)',
+  body: "concat(model, ' ', request_model, ' ', provider, ' ', operation, ' ', service, ' ', agent, ' ', prompt, ' ', error_type)",
+  attributes: "if(attribute_json = '', map(), JSONExtract(attribute_json, 'Map(String, String)'))",
+  attribute_types: "repeat('s', length(attributes))",
+  scope_attributes: "''",
+  resource_id: 'toUInt64(0)',
+};
+
+/** Returns a FROM clause: spans of the tenant from `{from:Int64}` to `{to:Int64}`, in nanoseconds, that a condition selects. */
+const buildSource = (condition: string): string => `(
+  WITH ${ownPricesSql} AS own_prices
+  SELECT ${plainColumns.map((column) => `llm_calls.${column} AS ${column}`).join(', ')}, ${Object.entries(
+    derivedColumns,
+  )
+    .map(([name, expression]) => `${expression} AS ${name}`)
+    .join(', ')}
+  FROM llm_calls FINAL
+  WHERE tenant_id = {tenant:String}
+    AND llm_calls.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND llm_calls.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+    AND ${condition}) AS llm_calls`;
+
+/** Calls that count. */
+export const llmCallsSource = buildSource("llm_calls.kind = 'call' AND nested % 2 = 0 AND duplicate % 2 = 0");
+
+/** All spans with tokens, also those that do not count. */
+export const llmSpansSource = buildSource("llm_calls.kind != ''");
+
+type FieldDefinition = readonly [type: FieldType, expression: string, summary: string, aliases?: readonly string[]];
+
+const tokenFields = Object.fromEntries(
+  tokenKinds.map((kind): [string, FieldDefinition] => [
+    `tokens.${kind}`,
+    ['number', tokenColumns[kind], `Tokens of the kind ${kind}`],
+  ]),
+);
+
+const costFields = Object.fromEntries(
+  priceCurrencies.map((currency): [string, FieldDefinition] => [
+    `cost.${currency}`,
+    [
+      'number',
+      `if(currency = '${currency}', toNullable(toFloat64(cost)), NULL)`,
+      `Cost of calls that are priced in ${currency}`,
+      currency === 'USD' ? ['cost'] : [],
+    ],
+  ]),
+);
+
+/** SQL of tokens per second after the first token; NULL if it was not measured. */
+export const tokensPerSecondSql = `if(first_token_ns > 0 AND duration_ns > first_token_ns AND ${outputTokensSql} > 0, ${outputTokensSql} / ((duration_ns - first_token_ns) / 1e9), NULL)`;
+
+export const callIdSql = "concat(toString(toUnixTimestamp64Nano(timestamp)), '-', trace_id, '-', span_id)";
+
+const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
+  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'Start of the call'],
+  id: ['text', callIdSql, 'Id of the request'],
+  service: ['text', 'service', 'Service that called the model', ['service.name']],
+  environment: ['text', 'environment', 'Deployment environment of the service'],
+  operation: ['text', 'operation', 'Operation, such as chat or embeddings'],
+  provider: ['text', 'provider', 'Provider of the model', ['gen_ai.provider.name', 'gen_ai.system']],
+  model: ['text', 'model', 'Model that responded, or else the requested one', ['gen_ai.response.model']],
+  requestModel: ['text', 'request_model', 'Requested model', ['gen_ai.request.model']],
+  responseId: ['text', 'response_id', 'Id of the response', ['gen_ai.response.id']],
+  conversationId: ['text', 'conversation_id', 'Conversation', ['conversation', 'gen_ai.conversation.id']],
+  agent: ['text', 'agent', 'Agent', ['gen_ai.agent.name']],
+  prompt: ['text', 'prompt', 'Name of the prompt', ['gen_ai.prompt.name']],
+  promptVersion: ['text', 'prompt_version', 'Version of the prompt'],
+  userId: ['text', 'user_id', 'User', ['user', 'user.id', 'enduser.id']],
+  duration: ['duration', 'duration_ns', 'Duration of the call'],
+  timeToFirstToken: ['duration', 'nullIf(first_token_ns, 0)', 'Time to the first token of a streamed call'],
+  tokensPerSecond: ['number', tokensPerSecondSql, 'Output tokens per second after the first one'],
+  streamed: ['text', "if(is_streamed = 1, 'true', 'false')", 'Whether the response was streamed'],
+  status: ['text', "if(is_failed = 1, 'error', 'ok')", 'ok or error'],
+  errorType: ['text', 'error_type', 'Type of the error', ['error.type']],
+  finishReason: ['text', 'finish_reasons', 'Reasons for the end of the response'],
+  tokens: ['number', `${inputTokensSql} + ${outputTokensSql}`, 'All tokens'],
+  inputTokens: ['number', inputTokensSql, 'Input tokens, cached ones included'],
+  outputTokens: ['number', outputTokensSql, 'Output tokens, reasoning included'],
+  ...tokenFields,
+  ...costFields,
+  currency: ['text', 'currency', 'Currency of the cost; empty for an unpriced call'],
+  priced: ['text', "if(price_problem = '', 'true', 'false')", 'Whether the call has a price'],
+  priceProblem: ['text', 'price_problem', 'Why the call is unpriced'],
+  usageProblem: ['text', 'usage_problem', 'Why the tokens are unknown or incomplete'],
+  convention: ['text', 'convention', 'Convention of the instrumentation'],
+  'scope.name': ['text', 'scope_name', 'Name of the instrumentation scope'],
+  'scope.version': ['text', 'scope_version', 'Version of the instrumentation scope'],
+  traceId: ['text', 'trace_id', 'Trace of the call', ['trace_id']],
+  spanId: ['text', 'span_id', 'Span of the call', ['span_id']],
+  projectId: ['text', 'project_id', 'Project', ['project']],
+};
+
+/** Fields of calls. */
+export const llmCallFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
+  ([name, [type, expression, summary, aliases = []]]) => ({
+    name,
+    aliases,
+    summary,
+    type,
+    column: name === 'timestamp' ? 'timestamp' : expression,
+    expression,
+    read: () => '',
+  }),
+);

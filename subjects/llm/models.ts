@@ -1,0 +1,138 @@
+/** Models that an organization calls, with their prices. */
+import { z } from 'zod';
+import type { TenantReader } from '../../queries/reading.ts';
+import { llmCallsSource } from '../../queries/signals/found-llm-calls.ts';
+import { formatTime } from '../../queries/time.ts';
+import { computeEditDistance } from '../../schemas/edit-distance.ts';
+import { type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
+import { findTableModel, findTablePrice, priceTableName, tableOfProviders } from './built-in-prices.ts';
+import { Amounts, readTokenList, TokenSums, tokenSumListSql, toTokenSums } from './calls.ts';
+import { formatRate } from './decimals.ts';
+import { findOwnPrice, type StoredPrice } from './own-prices.ts';
+import type { Price } from './prices.ts';
+import type { LlmScope } from './scope.ts';
+
+const Rate = z.string().describe('Price of a million tokens, exact decimal');
+const RatesView = z.strictObject(
+  Object.fromEntries(tokenKinds.map((kind) => [kind, Rate])) as Record<TokenKind, typeof Rate>,
+);
+
+export const ModelPriceView = z.strictObject({
+  source: z.string().describe('`organization`, or the name of the price table with its release'),
+  priceModel: z
+    .string()
+    .describe('Name of the price: that of `PUT /api/llm/prices/{model}`, or the model of the table'),
+  currency: z.string(),
+  validFrom: z.string().nullable().describe('`null` if the price has no start'),
+  perMillion: RatesView,
+  tiers: z.array(z.strictObject({ inputTokensAbove: z.int(), perMillion: RatesView })),
+});
+
+export const LlmModelView = z.strictObject({
+  provider: z.string(),
+  model: z.string(),
+  requests: z.int(),
+  tokens: TokenSums,
+  costs: Amounts,
+  lastSeen: z.string(),
+  price: ModelPriceView.nullable().describe('Current price; `null` if the model is unpriced'),
+  priceProblem: z.string().nullable(),
+  similarModels: z.array(z.string()).describe('Models of the price table with similar names, for an unpriced model'),
+});
+export type LlmModelView = z.output<typeof LlmModelView>;
+
+const toRatesView = (rates: readonly bigint[]): z.output<typeof RatesView> =>
+  Object.fromEntries(tokenKinds.map((kind, index) => [kind, formatRate(rates[index] ?? 0n)])) as z.output<
+    typeof RatesView
+  >;
+
+const toPriceView = (
+  { tiers, currency }: Price,
+  names: Pick<z.output<typeof ModelPriceView>, 'source' | 'priceModel' | 'validFrom'>,
+): z.output<typeof ModelPriceView> => ({
+  ...names,
+  currency,
+  perMillion: toRatesView(tiers[0]?.rates ?? []),
+  tiers: tiers.slice(1).map(({ above, rates }) => ({ inputTokensAbove: above, perMillion: toRatesView(rates) })),
+});
+
+const maxSuggestions = 5;
+
+/** Returns models of the price table with similar names. */
+export const suggestModels = (model: string): string[] => {
+  const name = model.toLowerCase().replace(/^.*\//, '').slice(0, 128);
+  if (name === '') return [];
+  const distances = new Map<string, number>();
+  for (const { models } of tableOfProviders)
+    for (const { id } of models) {
+      const candidate = id.toLowerCase();
+      const distance =
+        candidate.startsWith(name) || name.startsWith(candidate) ? 1 : computeEditDistance(name, candidate);
+      if (distance <= Math.max(2, name.length / 4))
+        distances.set(id, Math.min(distance, distances.get(id) ?? distance));
+    }
+  return [...distances]
+    .sort(([left, leftDistance], [right, rightDistance]) => leftDistance - rightDistance || (left < right ? -1 : 1))
+    .slice(0, maxSuggestions)
+    .map(([id]) => id);
+};
+
+/** Returns the current price of a model as it is shown, or why there is none. */
+const describePrice = (
+  { provider, model }: { readonly provider: string; readonly model: string },
+  storedPrices: readonly StoredPrice[],
+  timeMs: number,
+): Pick<LlmModelView, 'price' | 'priceProblem' | 'similarModels'> => {
+  const own = findOwnPrice(storedPrices, { provider, models: [model], timeMs });
+  if (own !== undefined) {
+    const { stored, period, price } = own;
+    const names = { source: 'organization', priceModel: stored.model, validFrom: period.validFrom };
+    return { price: toPriceView(price, names), priceProblem: null, similarModels: [] };
+  }
+  const found = findTablePrice(provider, model, timeMs);
+  if ('problem' in found) return { price: null, priceProblem: found.problem, similarModels: suggestModels(model) };
+  const priceModel = findTableModel(provider, model)?.model.id ?? model;
+  return {
+    price: toPriceView(found.price, { source: priceTableName, priceModel, validFrom: null }),
+    priceProblem: null,
+    similarModels: [],
+  };
+};
+
+interface Row {
+  readonly provider_name: string;
+  readonly model_name: string;
+  readonly requests: string;
+  readonly tokens: readonly string[];
+  readonly amounts: readonly (readonly [currency: string, amount: string])[];
+  readonly last_seen: string;
+}
+
+const maxModels = 1_000;
+
+/** Reads the models of a scope, the one with the most requests first. */
+export const readLlmModels = async (
+  { columns, nowMs }: TenantReader,
+  { condition, parameters }: LlmScope,
+  storedPrices: readonly StoredPrice[],
+): Promise<LlmModelView[]> => {
+  const rows = await columns.query<Row>(
+    `SELECT provider_name, model_name, toString(sum(count)) AS requests, arrayMap(total -> toString(total), sumForEach(kinds)) AS tokens,
+      arrayFilter(pair -> pair.1 != '', groupArray((currency_name, toString(amount)))) AS amounts, toString(max(seen)) AS last_seen
+    FROM (
+      SELECT provider AS provider_name, model AS model_name, currency AS currency_name, count() AS count, sum(cost) AS amount,
+        arrayMap(text -> toUInt64(text), ${tokenSumListSql.replace(' AS tokens', '')}) AS kinds, max(toUnixTimestamp64Nano(timestamp)) AS seen
+      FROM ${llmCallsSource} WHERE ${condition} GROUP BY provider, model, currency)
+    GROUP BY provider_name, model_name ORDER BY sum(count) DESC, provider_name, model_name LIMIT ${maxModels}`,
+    parameters,
+  );
+  return rows.map((row) => ({
+    provider: row.provider_name,
+    model: row.model_name,
+    requests: Number(row.requests),
+    tokens: toTokenSums(readTokenList(row.tokens)),
+    costs: row.amounts.map(([currency, amount]) => ({ currency, amount })),
+    lastSeen: formatTime(BigInt(row.last_seen)),
+    ...describePrice({ provider: row.provider_name, model: row.model_name }, storedPrices, nowMs),
+  }));
+};

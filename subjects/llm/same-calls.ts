@@ -1,0 +1,49 @@
+/** Decides which spans of a trace report the same call. */
+import type { LlmSpan } from '../../schemas/llm-calls.ts';
+
+export type ComparedSpan = Pick<LlmSpan, 'spanId' | 'parentSpanId' | 'isCall' | 'models' | 'hasUsage'>;
+
+/** Spans without a model are compared as calls of any model. */
+const hasSameModel = (left: ComparedSpan, right: ComparedSpan): boolean =>
+  left.models.length === 0 || right.models.length === 0 || left.models.some((model) => right.models.includes(model));
+
+/** Maximum number of ancestors that are followed, so that a cycle of parents ends. */
+const maxAncestors = 100;
+
+const listOuterCalls = (span: ComparedSpan, spans: ReadonlyMap<string, ComparedSpan>): ComparedSpan[] => {
+  const outerCalls: ComparedSpan[] = [];
+  let ancestor = spans.get(span.parentSpanId);
+  for (let count = 0; ancestor !== undefined && ancestor !== span && count < maxAncestors; count++) {
+    if (ancestor.isCall && hasSameModel(ancestor, span)) outerCalls.push(ancestor);
+    ancestor = spans.get(ancestor.parentSpanId);
+  }
+  return outerCalls;
+};
+
+/** Returns the calls of one model inside each call. */
+const listInnerCalls = (spans: ReadonlyMap<string, ComparedSpan>): ReadonlyMap<ComparedSpan, ComparedSpan[]> => {
+  const innerCalls = new Map<ComparedSpan, ComparedSpan[]>();
+  for (const span of spans.values()) {
+    if (!span.isCall) continue;
+    for (const outer of listOuterCalls(span, spans)) {
+      const inner = innerCalls.get(outer) ?? [];
+      inner.push(span);
+      innerCalls.set(outer, inner);
+    }
+  }
+  return innerCalls;
+};
+
+/**
+ * Returns the spans that do not count, because another span of the trace reports the same call. Of nested calls of one
+ * model, the inner ones count; the outer one counts if only it has tokens. The result does not depend on the order of
+ * the spans.
+ */
+export const findNestedCalls = (spans: ReadonlyMap<string, ComparedSpan>): ReadonlySet<string> => {
+  const nested = new Set<string>();
+  for (const [outer, inner] of listInnerCalls(spans)) {
+    if (inner.some(({ hasUsage }) => hasUsage) || !outer.hasUsage) nested.add(outer.spanId);
+    else for (const { spanId } of inner) nested.add(spanId);
+  }
+  return nested;
+};
