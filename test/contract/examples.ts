@@ -14,6 +14,7 @@ import {
   deadLetterIdOf,
   deadLetterToDiscardOf,
   errorIdOf,
+  llmRequestIdOf,
   otherErrorIdOf,
   patternIdOf,
   signalIdOf,
@@ -259,6 +260,15 @@ export const examples: Readonly<Record<string, Example>> = {
     body: { status: 'ignored', ignoredUntil: { time: new Date(Date.now() + 86_400_000).toISOString() } },
   }),
   mergeErrors: ({ tenant }) => ({ body: { ids: [errorIdOf(tenant), otherErrorIdOf(tenant)] } }),
+
+  getLlmRequest: ({ tenant }) => ({ params: { id: llmRequestIdOf(tenant) } }),
+  setLlmPrice: ({ tenant }) => ({
+    params: { model: `house-model-of-${tenant}` },
+    body: {
+      validFrom: '2026-01-01T00:00:00Z',
+      perMillion: { input: 1 + Math.floor(Math.random() * 1e6), output: '2.5' },
+    },
+  }),
 
   showDatabaseEngine: { params: { engine: 'postgresql' } },
   showDatabaseSeries: { params: { engine: 'postgresql' } },

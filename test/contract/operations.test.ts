@@ -198,7 +198,8 @@ test('every operation that is not built returns 501', async (t) => {
 const isOfFields = ({ path }: Operation): boolean =>
   ['/api/logs/fields/{name}/values', '/api/prom/api/v1/label/{name}/values'].includes(path);
 /** What is not there is made, under the name that the path says. */
-const makes = ({ method, path }: Operation): boolean => method === 'PUT' && path === '/api/synthetics/variables/{name}';
+const makes = ({ method, path }: Operation): boolean =>
+  method === 'PUT' && ['/api/synthetics/variables/{name}', '/api/llm/prices/{model}'].includes(path);
 /** A body that is fine, so that only the id is wrong. */
 const fineBody = (body: z.ZodType): unknown => schemaOf(body).examples?.[0] ?? sampleOf(schemaOf(body));
 const scoped = ({ query }: Operation): string =>

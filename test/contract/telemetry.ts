@@ -21,6 +21,9 @@ export const signalIdOf = (tenant: string): string => `signal-${digitOf(tenant).
 const anomalyBeganMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
 export const anomalyIdOf = (tenant: string): string =>
   `detector-${tenant}.${digitOf(tenant).repeat(16)}.${anomalyBeganMs.toString(36)}`;
+const llmCalledMs = Math.floor(Date.now() / 1000) * 1000 - 5_000;
+export const llmRequestIdOf = (tenant: string): string =>
+  `${llmCalledMs}000000-${traceIdOf(tenant)}-${digitOf(tenant).repeat(16)}`;
 export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
 export const deadLetterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
 
@@ -133,6 +136,10 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
   await columns.execute(
     `INSERT INTO file_changes (tenant_id, project_id, received_at, offset, id, record_id, time, service, source, action, path, host, user, after) VALUES
       ('${tenant}', 'default', now64(3), ${offset}, 'file-${tenant}', '1-0-0-0', now64(3) - 5, '${canary}', 'wazuh', 'changed', '/etc/${canary}', '${canary}', '${canary}', map('mode', '0644'))`,
+  );
+  await columns.execute(
+    `INSERT INTO llm_calls (tenant_id, timestamp, trace_id, span_id, project_id, kind, service, operation, provider, model, user_id, conversation_id, duration_ns, input, output, cost_text, currency, convention, attribute_json, received_at) VALUES
+      ('${tenant}', fromUnixTimestamp64Milli(toInt64(${llmCalledMs}), 'UTC'), '${traceIdOf(tenant)}', '${digitOf(tenant).repeat(16)}', 'default', 'call', '${canary}', 'chat', 'openai', '${canary}', '${canary}', '${canary}', 1000000, 5, 7, '0.5', 'USD', 'opentelemetry', '{"key":"${canary}"}', now64(3))`,
   );
   for (const fingerprint of [errorIdOf(tenant), otherErrorIdOf(tenant)]) {
     await columns.execute(

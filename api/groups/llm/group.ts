@@ -1,16 +1,17 @@
+import { llmPrices } from '../../../schemas/resources/llm-price.ts';
 import { defineGroup } from '../define-group.ts';
+import { getLlmCost } from './cost.ts';
+import { getLlmLatency } from './latency.ts';
+import { listLlmModels } from './models.ts';
+import { getLlmOverview } from './overview.ts';
+import { setLlmPrice } from './prices.ts';
+import { listLlmRequests, showLlmRequest } from './requests.ts';
 
 export const llmGroup = defineGroup({
   name: 'llm',
   summary: 'Requests to language models: cost, tokens and latency.',
   entitlement: 'llm',
-  planned: [
-    ['GET /api/llm/overview', 'viewer', 'requests, tokens, cost, latency, errors'],
-    ['GET /api/llm/requests', 'viewer', 'model requests'],
-    ['GET /api/llm/requests/{id}', 'viewer', 'one request, with messages where recorded, tool calls and its trace'],
-    ['GET /api/llm/cost', 'viewer', 'cost by model, service, user, over time'],
-    ['GET /api/llm/latency', 'viewer', 'latency, time to first token, tokens per second'],
-    ['GET /api/llm/models', 'viewer', 'models in use, with prices'],
-    ['PUT /api/llm/prices/{model}', 'editor', 'set a price'],
-  ],
+  reads: ['traces', 'logs'],
+  operations: [getLlmOverview, listLlmRequests, showLlmRequest, getLlmCost, getLlmLatency, listLlmModels, setLlmPrice],
+  collections: [llmPrices],
 });
