@@ -14,6 +14,7 @@ import {
   Gauge,
   House,
   LayoutDashboard,
+  MessagesSquare,
   Network,
   Rocket,
   ScrollText,
@@ -33,6 +34,7 @@ import type { listErrors } from '../api/groups/errors/list.ts';
 import type { incidentResource } from '../api/groups/incidents/incident.ts';
 import type { listHosts } from '../api/groups/infrastructure/hosts.ts';
 import type { listClusters } from '../api/groups/kubernetes/clusters.ts';
+import type { getLlmOverview } from '../api/groups/llm/overview.ts';
 import type { listLogs } from '../api/groups/logs/list.ts';
 import type { listMetrics } from '../api/groups/metrics/list.ts';
 import type { listFlows } from '../api/groups/network/flows.ts';
@@ -141,6 +143,13 @@ export const areaGroups: readonly AreaGroup[] = [
         icon: Activity,
         requiredCall: declareListCall<typeof checkResource>('/api/synthetics/checks'),
         load: async () => (await import('./areas/checks/checks.tsx')).Checks,
+      },
+      {
+        path: '/llm',
+        title: 'LLM',
+        icon: MessagesSquare,
+        requiredCall: declareCall<typeof getLlmOverview>('GET', '/api/llm/overview'),
+        load: async () => (await import('./areas/llm/llm.tsx')).Llm,
       },
       {
         path: '/events',
