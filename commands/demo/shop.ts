@@ -2,6 +2,7 @@
  * A fictional small shop: the telemetry of its services for each order. In the middle of its time, a release of payments
  * makes charges slow and fail, until it is rolled back.
  */
+import { simulateConversation } from './assistant.ts';
 import {
   type Attributes,
   createSpanId,
@@ -13,6 +14,9 @@ import {
 
 const services = ['frontend', 'catalog', 'cart', 'checkout', 'payments', 'shipping', 'email'] as const;
 type Service = (typeof services)[number];
+
+/** Conversations of visitors with the assistant */
+const conversationsPerSecond = 0.3;
 
 const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 const randomizeDuration = (milliseconds: number): number =>
@@ -235,6 +239,7 @@ export class Shop {
   simulateSecond(nowMs: number, visits: number): void {
     this.#nowMs = nowMs;
     for (let visit = 0; visit < visits; visit++) this.#simulateVisit();
+    if (Math.random() < conversationsPerSecond) simulateConversation(this.#outboxes.traces, nowMs);
   }
 
   get #isBroken(): boolean {
