@@ -93,7 +93,7 @@ const GroupTable = ({ cost }: { readonly cost: LlmCost }) => {
           </tbody>
           <tfoot>
             <tr>
-              <th scope="row">Total</th>
+              <td>Total</td>
               <td
                 class="number"
                 title={cost.total.costs.map(({ amount, currency: unit }) => `${amount} ${unit}`).join(', ')}

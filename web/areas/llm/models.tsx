@@ -7,8 +7,9 @@ import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { LocalTimeInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
-import { readParam, setParams } from '../../frame/address.ts';
+import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
@@ -16,6 +17,7 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
+import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { type LlmModels, modelsCall, priceCall } from './calls.ts';
 import { formatAmounts, formatTokens } from './figures.ts';
@@ -142,7 +144,7 @@ const PriceTable = ({ price }: { readonly price: NonNullable<Model['price']> }) 
     <tbody>
       {rateFields.map(([name, title]) => (
         <tr key={name}>
-          <th scope="row">{title}</th>
+          <td>{title}</td>
           <td class="number">{price.perMillion[name]}</td>
           {price.tiers.map(({ inputTokensAbove, perMillion }) => (
             <td key={inputTokensAbove} class="number">
@@ -200,9 +202,7 @@ const PriceBadge = ({ price }: Pick<Model, 'price'>) => {
 const ModelRow = ({ model, isOpen }: { readonly model: Model; readonly isOpen: boolean }) => (
   <tr class={isOpen ? 'open' : ''}>
     <td>
-      <button type="button" class="link" onClick={() => setParams({ open: toKey(model), edit: '' })}>
-        {renderText(model.model || 'no model')}
-      </button>
+      <Link url={toArea('/llm/models', { open: toKey(model) })}>{renderText(model.model || 'no model')}</Link>
     </td>
     <td>
       <bdi>{renderText(model.provider)}</bdi>
@@ -224,43 +224,47 @@ export const LlmModelsPage = () => {
   const { response, error } = queryState;
   const openModel = response?.items.find((model) => toKey(model) === readParam('open'));
   return (
-    <div class="llm with-panel">
+    <>
       <ErrorMessage error={error} />
-      {response === undefined ? (
-        <SkeletonRows />
-      ) : response.items.length === 0 ? (
-        <EmptyView title="No models in this range." />
-      ) : (
-        <Card title="Models" note={response.priceTable} isFlush>
-          <div class="scroll-x">
-            <table class="figures texts">
-              <thead>
-                <tr>
-                  <th scope="col">Model</th>
-                  <th scope="col">Provider</th>
-                  <th scope="col">Price</th>
-                  {['Input', 'Output', 'Requests', 'Tokens', 'Cost'].map((title) => (
-                    <th key={title} scope="col" class="number">
-                      {title}
-                    </th>
-                  ))}
-                  <th scope="col">Last seen</th>
-                </tr>
-              </thead>
-              <tbody>
-                {response.items.map((model) => (
-                  <ModelRow key={toKey(model)} model={model} isOpen={model === openModel} />
-                ))}
-              </tbody>
-            </table>
-          </div>
-        </Card>
-      )}
-      {openModel === undefined || response === undefined ? null : (
-        <ModelPanel key={toKey(openModel)} model={openModel} prices={response.prices} />
-      )}
+      <div class={openModel === undefined ? 'list' : 'list with-record'}>
+        <ScrollRegion class="scrolled llm" label="Models">
+          {response === undefined ? (
+            <SkeletonRows />
+          ) : response.items.length === 0 ? (
+            <EmptyView title="No models in this range." />
+          ) : (
+            <Card title="Models" note={response.priceTable} isFlush>
+              <div class="scroll-x">
+                <table class="figures texts">
+                  <thead>
+                    <tr>
+                      <th scope="col">Model</th>
+                      <th scope="col">Provider</th>
+                      <th scope="col">Price</th>
+                      {['Input', 'Output', 'Requests', 'Tokens', 'Cost'].map((title) => (
+                        <th key={title} scope="col" class="number">
+                          {title}
+                        </th>
+                      ))}
+                      <th scope="col">Last seen</th>
+                    </tr>
+                  </thead>
+                  <tbody>
+                    {response.items.map((model) => (
+                      <ModelRow key={toKey(model)} model={model} isOpen={model === openModel} />
+                    ))}
+                  </tbody>
+                </table>
+              </div>
+            </Card>
+          )}
+        </ScrollRegion>
+        {openModel === undefined || response === undefined ? null : (
+          <ModelPanel key={toKey(openModel)} model={openModel} prices={response.prices} />
+        )}
+      </div>
       <Freshness queryState={queryState} />
-    </div>
+    </>
   );
 };
 LlmModelsPage.requiredCall = modelsCall;

@@ -78,7 +78,7 @@ const Tiles = ({ current, previous }: LlmOverview) => {
       <StatTile
         title="Unpriced"
         value={formatQuantity(current.requests === 0 ? 0 : (100 * unpriced.requests) / current.requests, '%')}
-        note={`${unpriced.requests} requests, ${formatTokens(unpriced.tokens)} tokens`}
+        note={`${unpriced.requests} requests`}
         url={toArea('/llm/requests', { search: 'priced:false' })}
       />
     </div>
@@ -189,8 +189,8 @@ const LatencyTable = ({ items }: { readonly items: LlmLatency['items'] }) => (
 );
 
 const Reasons = ({ current }: { readonly current: Totals }) => (
-  <Card title="Needs attention" isFlush>
-    <ul class="links padded-list">
+  <Card title="Needs attention">
+    <ul class="links">
       {current.errors.map(({ type, requests }) => (
         <li key={`error ${type}`}>
           <Link url={toArea('/llm/requests', { search: `errorType:${JSON.stringify(type)}` })}>
@@ -243,7 +243,7 @@ export const LlmOverviewPage = () => {
     <div class="llm">
       <ErrorMessage error={overview.error} />
       {response === undefined ? <Skeleton height={96} /> : <Tiles {...response} />}
-      <div class="columns">
+      <div class="columns llm-charts">
         <CostChart cost={cost} />
         <TokenChart cost={cost} />
         <LatencyChart latency={latency} />

@@ -113,32 +113,21 @@ const ToolCalls = ({ toolCalls }: LlmRequestDetails) =>
     </Card>
   );
 
+const priceSources = { table: 'built-in table', organization: 'price of the organization' } as const;
+
 const Facts = ({ request }: { readonly request: LlmRequestDetails }) => (
   <Card title="Request">
-    <dl class="fields">
-      <dt>Cost</dt>
-      <dd title={request.cost === null ? undefined : `${request.cost.amount} ${request.cost.currency}`}>
-        {formatCost(request)}
-        {request.priceProblem === null ? null : <small class="soft"> {renderText(request.priceProblem)}</small>}
-        {request.priceSource === null ? null : (
-          <small class="soft"> by {request.priceSource === 'table' ? 'the price table' : 'your price'}</small>
-        )}
-      </dd>
-      {request.reportedCost === null ? null : (
-        <>
-          <dt>Reported cost</dt>
-          <dd>{formatAmount(request.reportedCost)}</dd>
-        </>
-      )}
-      <dt>Duration</dt>
-      <dd>{formatQuantity(request.durationMs, 'ms')}</dd>
-      <dt>First token</dt>
-      <dd>{request.timeToFirstTokenMs === null ? 'not measured' : formatQuantity(request.timeToFirstTokenMs, 'ms')}</dd>
-      <dt>Tokens per second</dt>
-      <dd>{request.tokensPerSecond === null ? 'not measured' : formatQuantity(request.tokensPerSecond, '')}</dd>
-    </dl>
     <Fields
       values={{
+        cost: request.cost === null ? `unpriced: ${request.priceProblem ?? ''}` : formatCost(request),
+        'exact cost': request.cost === null ? '' : `${request.cost.amount} ${request.cost.currency}`,
+        price: request.priceSource === null ? '' : priceSources[request.priceSource],
+        'reported cost': request.reportedCost === null ? '' : formatAmount(request.reportedCost),
+        duration: formatQuantity(request.durationMs, 'ms'),
+        'first token':
+          request.timeToFirstTokenMs === null ? 'not measured' : formatQuantity(request.timeToFirstTokenMs, 'ms'),
+        'tokens per second':
+          request.tokensPerSecond === null ? 'not measured' : formatQuantity(request.tokensPerSecond, ''),
         time: formatIsoTime(request.time),
         service: request.service,
         provider: request.provider,
