@@ -1,85 +1,9 @@
 /** How records of SDKs for browsers become events: by the names that each SDK sends. */
 import test from 'ava';
-import { rumLogEvents } from '../../processors/rum/log-events.ts';
 import { rumEvents } from '../../processors/rum/rum-events.ts';
-import { rumSpanEvents } from '../../processors/rum/span-events.ts';
 import type { RumEvent } from '../../schemas/rum.ts';
-import { firstMs, TaskRun } from './run-task.ts';
-
-type Value = string | number | boolean;
-const toAttributes = (attributes: Readonly<Record<string, Value>>): object[] =>
-  Object.entries(attributes).map(([key, value]) => ({
-    key,
-    value:
-      typeof value === 'string'
-        ? { stringValue: value }
-        : typeof value === 'number'
-          ? { doubleValue: value }
-          : { boolValue: value },
-  }));
-
-const chrome =
-  'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/126.0.0.0 Safari/537.36';
-const resource = {
-  'service.name': 'shop-web',
-  'service.version': '1.4.0',
-  'telemetry.sdk.language': 'webjs',
-  'user_agent.original': chrome,
-};
-
-const toNs = (timeMs: number): string => `${timeMs}000000`;
-
-interface LogInput {
-  readonly event?: string;
-  readonly attributes?: Readonly<Record<string, Value>>;
-  readonly body?: string;
-  readonly atMs?: number;
-}
-const toLog = ({ event = '', attributes = {}, body, atMs = 0 }: LogInput): object => ({
-  timeUnixNano: toNs(firstMs + atMs),
-  eventName: event,
-  attributes: toAttributes(attributes),
-  ...(body !== undefined && { body: { stringValue: body } }),
-});
-
-interface SpanInput {
-  readonly span: string;
-  readonly attributes?: Readonly<Record<string, Value>>;
-  readonly durationMs?: number;
-  readonly atMs?: number;
-  readonly events?: readonly { name: string; atMs: number; attributes?: Readonly<Record<string, Value>> }[];
-}
-const toSpan = ({ span, attributes = {}, durationMs = 0, atMs = 0, events = [] }: SpanInput): object => ({
-  traceId: Buffer.from('0af7651916cd43dd8448eb211c80319c', 'hex'),
-  spanId: Buffer.from('b7ad6b7169203331', 'hex'),
-  name: span,
-  startTimeUnixNano: toNs(firstMs + atMs),
-  endTimeUnixNano: toNs(firstMs + atMs + durationMs),
-  attributes: toAttributes(attributes),
-  events: events.map((event) => ({
-    name: event.name,
-    timeUnixNano: toNs(firstMs + event.atMs),
-    attributes: toAttributes(event.attributes ?? {}),
-  })),
-});
-
-const readReports = (
-  records: readonly (LogInput | SpanInput)[],
-  ofResource: Readonly<Record<string, string>> = resource,
-): RumEvent[] =>
-  records.flatMap((record) => {
-    const run = new TaskRun('span' in record ? rumSpanEvents : rumLogEvents);
-    if ('span' in record) run.spans([toSpan(record)], ofResource);
-    else run.logs([toLog(record)], ofResource);
-    return run.emitted<RumEvent>();
-  });
-
-/** The events of records, with their views and pages. */
-const readEvents = (records: readonly (LogInput | SpanInput)[]): RumEvent[] => {
-  const run = new TaskRun(rumEvents);
-  run.values(readReports(records));
-  return run.emitted<RumEvent>();
-};
+import { type LogInput, readEvents, readReports, type SpanInput } from './rum-records.ts';
+import { TaskRun } from './run-task.ts';
 
 const session = { 'session.id': 's1' };
 const faroMeta = {

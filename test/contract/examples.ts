@@ -253,6 +253,8 @@ export const examples: Readonly<Record<string, Example>> = {
   parsePromqlByForm: { query: { query: 'sum(up)' } },
   formatPromql: { query: { query: 'sum(up)' } },
   parsePromql: { query: { query: 'sum(up)' } },
+  listWebVitals: { query: { groupBy: 'page' } },
+  getRumSession: ({ tenant }) => ({ params: { id: canaryOf(tenant) } }),
   getError: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
   listErrorOccurrences: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
   changeError: ({ tenant }) => ({

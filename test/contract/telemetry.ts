@@ -95,6 +95,19 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
       ('${tenant}', 'default', now64(3), 0, ${offset}, '${canary}.metric', ${ordinal}, now64(9) - 5, 1, unhex('${traceIdOf(tenant)}'), map('key', '${canary}'), 's')`,
   );
   await columns.execute(
+    `INSERT INTO rum_events (tenant_id, project_id, timestamp, service, environment, release, kind, name, session_id, view_id, page, url, user_id, value, rating, event_id, target, resource_type, host, message, error_type, stack, fingerprint, trace_id, browser, topic, received_at, partition, offset, ordinal) VALUES ${[
+      "'view', ''",
+      "'vital', 'LCP'",
+      "'error', ''",
+      "'resource', ''",
+    ]
+      .map(
+        (event, index) =>
+          `('${tenant}', 'default', now64(9) - 5, '${canary}', '${canary}', '${canary}', ${event}, '${canary}', '${canary}', '${canary}', 'https://${canary}.example/', '${canary}', 1200, 'good', '${canary}', 'https://${canary}.example/app.js', 'script', '${canary}.example', '${canary}', '${canary}', 'at ${canary} (/${canary}.js:1:1)', '${errorIdOf(tenant)}', '${traceIdOf(tenant)}', '${canary}', 'rum-events', now64(3), 0, ${offset}, ${index})`,
+      )
+      .join(', ')}`,
+  );
+  await columns.execute(
     `INSERT INTO service_edges (tenant_id, project_id, server_project_id, received_at, minute, connection, client, client_kind, server, server_kind, requests, timed, duration_sum, duration_max, duration_buckets) VALUES
       ('${tenant}', 'default', 'default', now64(3), toStartOfMinute(now()), 'request', '${canary}', 'service', '${canary}.shop', 'service', 1, 1, 1000, 1000, map(79, 1))`,
   );

@@ -1,0 +1,116 @@
+/** Errors of browsers by error group, with their sessions. */
+import { z } from 'zod';
+import type { Range } from '../../queries/range.ts';
+import type { TenantReader } from '../../queries/reading.ts';
+import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
+import { formatTime } from '../../queries/time.ts';
+import { buildEventsCondition, type RumFilter, toNullIfEmpty } from './scope.ts';
+
+export const RumError = z.strictObject({
+  fingerprint: z.string().describe('Error group, for `GET /api/errors/{id}`'),
+  type: z.string().nullable(),
+  message: z.string().describe('Message of the last error'),
+  applications: z.array(z.string()),
+  count: z.int(),
+  unhandled: z.int().describe('Errors that the SDK reports as unhandled'),
+  sessions: z.int(),
+  users: z.int(),
+  firstSeen: z.string().describe('Time of the first error in the range'),
+  lastSeen: z.string(),
+  pages: z.array(z.string()).describe('Pages with the most errors first, at most ten'),
+  browsers: z.array(z.string()),
+  releases: z.array(z.string()),
+  last: z
+    .strictObject({
+      timestamp: z.string(),
+      sessionId: z.string().nullable(),
+      viewId: z.string().nullable(),
+      page: z.string().nullable(),
+      url: z.string().nullable(),
+      release: z.string().nullable(),
+      application: z.string(),
+      traceId: z.string().nullable(),
+      stack: z.string().nullable().describe('As the browser recorded it'),
+    })
+    .describe('The last error'),
+});
+export type RumError = z.output<typeof RumError>;
+export const rumErrorSorts = ['count', 'sessions', 'users', 'lastSeen', 'firstSeen'] as const;
+
+export const maxRumErrors = 5_000;
+
+interface Row {
+  readonly id: string;
+  readonly total: string;
+  readonly unhandled: string;
+  readonly sessions: string;
+  readonly users: string;
+  readonly first: string;
+  readonly last: string;
+  readonly services: readonly string[];
+  readonly pages: readonly string[];
+  readonly browsers: readonly string[];
+  readonly releases: readonly string[];
+  readonly latest: readonly [
+    type: string,
+    message: string,
+    session: string,
+    view: string,
+    page: string,
+    url: string,
+    release: string,
+    service: string,
+    trace: string,
+    stack: string,
+  ];
+}
+
+/** Returns the errors of a range by group, in no order. */
+export const readRumErrors = async (
+  { columns }: TenantReader,
+  range: Range,
+  filter: RumFilter,
+): Promise<RumError[]> => {
+  const { sql, parameters } = buildEventsCondition(filter, range);
+  const rows = await columns.query<Row>(
+    `SELECT toString(fingerprint) AS id, toString(count()) AS total, toString(countIf(handled = 'false')) AS unhandled,
+      toString(uniqExactIf(session_id, session_id != '')) AS sessions, toString(uniqExactIf(user_id, user_id != '')) AS users,
+      toString(toUnixTimestamp64Nano(min(timestamp))) AS first, toString(toUnixTimestamp64Nano(max(timestamp))) AS last,
+      arraySort(groupUniqArray(50)(toString(service))) AS services,
+      arrayFilter(each -> each != '', topK(10)(toString(page))) AS pages,
+      arrayFilter(each -> each != '', topK(10)(toString(browser))) AS browsers,
+      arrayFilter(each -> each != '', topK(10)(toString(release))) AS releases,
+      argMax((toString(error_type), message, session_id, view_id, toString(page), url, toString(release), toString(service), trace_id, stack), (timestamp, partition, offset, ordinal)) AS latest
+    FROM ${rumReportsSource} WHERE kind = 'error' AND ${sql} GROUP BY id ORDER BY count() DESC, id LIMIT ${maxRumErrors}`,
+    parameters,
+  );
+  return rows.map((row) => {
+    const [type, message, session, view, page, url, release, service, trace, stack] = row.latest;
+    return {
+      fingerprint: row.id,
+      type: toNullIfEmpty(type),
+      message,
+      applications: [...row.services],
+      count: Number(row.total),
+      unhandled: Number(row.unhandled),
+      sessions: Number(row.sessions),
+      users: Number(row.users),
+      firstSeen: formatTime(BigInt(row.first)),
+      lastSeen: formatTime(BigInt(row.last)),
+      pages: [...row.pages],
+      browsers: [...row.browsers],
+      releases: [...row.releases],
+      last: {
+        timestamp: formatTime(BigInt(row.last)),
+        sessionId: toNullIfEmpty(session),
+        viewId: toNullIfEmpty(view),
+        page: toNullIfEmpty(page),
+        url: toNullIfEmpty(url),
+        release: toNullIfEmpty(release),
+        application: service,
+        traceId: toNullIfEmpty(trace),
+        stack: toNullIfEmpty(stack),
+      },
+    };
+  });
+};
