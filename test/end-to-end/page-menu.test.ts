@@ -33,7 +33,9 @@ declare('areas are in named groups in the menu, and an area that the plan lacks 
     'Services: The plan of this organization does not include services.',
     ...['Errors', 'Alerts', 'Incidents'],
     'Anomalies: The plan of this organization does not include anomalies.',
-    ...['SLOs', 'Synthetics', 'Events'],
+    ...['SLOs', 'Synthetics'],
+    'LLM: The plan of this organization does not include LLM.',
+    'Events',
   ]);
   t.deepEqual(await menu.locator('[aria-current=page]').allTextContents(), ['Alerts']);
   t.is(await page.getByRole('button', { name: 'Menu: Alerts' }).count(), 0);
