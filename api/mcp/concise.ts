@@ -19,7 +19,7 @@ const shortenText = (text: string, maxLength: number): string => {
  * Returns a copy without empty values, with texts of at most `maxTextLength` characters and lists of at most
  * `maxItems` values. What is left out is stated in its place.
  */
-export const shorten = (value: unknown, maxTextLength: number, maxItems: number): unknown => {
+const shorten = (value: unknown, maxTextLength: number, maxItems: number): unknown => {
   if (typeof value === 'string') return shortenText(value, maxTextLength);
   if (Array.isArray(value)) {
     const shortened = value.slice(0, maxItems).map((item) => shorten(item, maxTextLength, maxItems));
@@ -44,6 +44,20 @@ export const encode = (value: unknown): string =>
       .join(''),
   );
 
+/** Members of an operation's response about its execution */
+const executionNames = ['cost', 'freshness'];
+
+/** Returns the response without empty members, but with its empty lists: a reader sees that nothing was found. */
+const shortenResponse = (response: unknown, maxTextLength: number, maxItems: number): unknown => {
+  if (typeof response !== 'object' || response === null || Array.isArray(response))
+    return shorten(response, maxTextLength, maxItems);
+  return Object.fromEntries(
+    Object.entries(response)
+      .filter(([name, value]) => !executionNames.includes(name) && (Array.isArray(value) || !isEmpty(value)))
+      .map(([name, value]) => [name, shorten(value, maxTextLength, maxItems)]),
+  );
+};
+
 /** Limits of texts and lists, from long to short */
 const steps = [
   [1000, 1000],
@@ -57,7 +71,7 @@ const steps = [
 export const encodeWithin = (value: unknown, maxTokens: number): { readonly value: unknown; readonly text: string } => {
   let shortest: { value: unknown; text: string } | undefined;
   for (const [maxTextLength, maxItems] of steps) {
-    const shortened = shorten(value, maxTextLength, maxItems);
+    const shortened = shortenResponse(value, maxTextLength, maxItems);
     shortest = { value: shortened, text: encode(shortened) };
     if (countTokens(shortest.text) <= maxTokens) break;
   }

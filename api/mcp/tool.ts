@@ -55,6 +55,22 @@ const listNames = (schema: z.ZodType | undefined): readonly string[] =>
 const pathNames = ({ path }: Operation): readonly string[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
 
+/** Parameters that a tool decides itself */
+const hiddenParameters = ['scope', 'apdexThresholdMs'];
+
+/** Keywords that do not help to choose a value; the operation checks them. */
+const omittedKeywords = ['minLength', 'maxLength', 'pattern', 'additionalProperties'];
+
+const omitKeywords = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(omitKeywords);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  return Object.fromEntries(
+    Object.entries(schema)
+      .filter(([keyword]) => !omittedKeywords.includes(keyword))
+      .map(([keyword, value]) => [keyword, omitKeywords(value)]),
+  );
+};
+
 const buildInputSchema = (definition: ToolDefinition, operation: Operation): Json => {
   const schemas = [operation.params, operation.query, definition.input?.schema ?? operation.body].filter(
     (schema) => schema !== undefined,
@@ -64,15 +80,16 @@ const buildInputSchema = (definition: ToolDefinition, operation: Operation): Jso
   for (const schema of schemas) {
     const json = toJsonSchema(schema, 'input');
     for (const [name, property] of Object.entries((json['properties'] as Json | undefined) ?? {}))
-      if (definition.parameters?.includes(name) ?? name !== 'projectIds') properties[name] = property;
+      if (definition.parameters?.includes(name) ?? !hiddenParameters.includes(name))
+        properties[name] = omitKeywords(property);
     for (const name of (json['required'] as readonly string[] | undefined) ?? []) required.add(name);
   }
   for (const name of pathNames(operation)) properties[name] ??= { type: 'string' };
-  const given = Object.keys(definition.defaults?.({}, 0) ?? {});
+  const defaulted = Object.keys(definition.defaults?.({}, 0) ?? {});
   return {
     type: 'object',
     properties: { ...properties, maxTokens: maxTokensSchema },
-    required: [...required].filter((name) => name in properties && !given.includes(name)),
+    required: [...required].filter((name) => name in properties && !defaulted.includes(name)),
     additionalProperties: false,
   };
 };

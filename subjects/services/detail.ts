@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { Attributes } from '../../queries/attributes.ts';
-import { buildProjectScopeCondition, toProjectScopeParameters } from '../../queries/project-scope.ts';
+import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../../queries/project-scope.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { getResources, type Resource } from '../../queries/resources.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
@@ -62,7 +62,7 @@ type TelemetrySums = { -readonly [Name in keyof typeof telemetryFields]: z.outpu
 /** Returns whether the scope contains stored data of a service. */
 export const isService = async (
   { columns }: TenantReader,
-  filter: ActivityFilter & { readonly service: string },
+  filter: ProjectScope & { readonly service: string },
 ): Promise<boolean> => {
   const scope = buildProjectScopeCondition(filter);
   const values = { service: filter.service, ...toProjectScopeParameters(filter) };

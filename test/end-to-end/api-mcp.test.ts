@@ -258,7 +258,7 @@ test('another organization has none of the records', async (t) => {
   const token = await harness.signIn('viewer@b.example');
   const other = await connect(token);
   const { data } = await call(other, 'search_logs', {});
-  t.is(data.items, undefined);
+  t.deepEqual(data.items, []);
   await other.close();
 });
 

@@ -5,6 +5,7 @@ import { getNodeDisplayName } from '../../../subjects/causes/incident-context.ts
 import { type Causes, causeKinds, findCauses, type JudgedCause, minScore } from '../../../subjects/causes/judge.ts';
 import { readIncidentContext } from '../../../subjects/causes/read-incident-context.ts';
 import { judgeSourceChanges } from '../../../subjects/causes/shown-by.ts';
+import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { readReporterChanges } from './shown-changes.ts';
@@ -90,12 +91,11 @@ export const findRootCause = defineOperation({
   async handler({ caller, body, signal }, ports) {
     const symptom = await readSymptom(body, { caller, ports });
     const reading = createReading(caller, ports);
+    const { service, projectId, scope } = body;
+    if (service !== undefined) await requireKnownService(reading, { service, projectId, scope });
     const changes = await readReporterChanges(symptom, caller.tenantId, ports);
-    const incidentContext = await readIncidentContext(
-      reading,
-      symptom,
-      { projectId: body.projectId, scope: body.scope },
-      (query, options) => runWithoutCost(query, reading, { ...options, signal }),
+    const incidentContext = await readIncidentContext(reading, symptom, { projectId, scope }, (query, options) =>
+      runWithoutCost(query, reading, { ...options, signal }),
     );
     const noticed = new Date(incidentContext?.detectedMs ?? symptom.noticedMs).toISOString();
     if (incidentContext === undefined) {

@@ -11,10 +11,11 @@ import { createThresholdLookup } from '../../../subjects/services/figures.ts';
 import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { getMetricValue, metricSorts } from '../../../subjects/services/sorting.ts';
+import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { parseMinutes, requireService, serviceParams } from './parameters.ts';
+import { parseMinutes, serviceParams } from './parameters.ts';
 
 const cursorKind = 'endpoints';
 
@@ -48,7 +49,7 @@ export const listEndpoints = defineOperation({
     const reading = createReading(caller, ports);
     const { minutes, after } = parseMinutes(cursorKind, query, reading);
     const serviceQuery = { ...query, minutes, service: params.name };
-    await requireService(reading, serviceQuery);
+    await requireKnownService(reading, serviceQuery);
     const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
     const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
     const { endpoints, partial } = await readEndpoints(reading, { ...serviceQuery, apdexThresholdMs });

@@ -7,13 +7,13 @@ import { encodePosition, getSortedPage } from '../../../queries/sorted-page.ts';
 import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
 import { readDeployments } from '../../../subjects/services/deployments.ts';
 import { createThresholdLookup } from '../../../subjects/services/figures.ts';
-import { toFullMinutes } from '../../../subjects/services/minutes.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { extendByMargin, JudgedDeployment, toJudgedDeployment } from '../../../subjects/services/verdicts.ts';
+import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { parseServiceCursor, requireService, serviceParams } from './parameters.ts';
+import { parseServiceCursor, serviceParams } from './parameters.ts';
 
 const cursorKind = 'service-deployments';
 
@@ -46,7 +46,7 @@ export const listServiceDeployments = defineOperation({
     const rangeQuery = { ...query, from: query.from ?? 'now-24h' };
     const range = page?.range ?? parseRetainedRange(rangeQuery, { caller: reading, signal: 'traces', nowMs });
     const serviceQuery = { ...query, service: params.name };
-    await requireService(reading, { ...serviceQuery, minutes: toFullMinutes(range, nowMs) });
+    await requireKnownService(reading, serviceQuery);
     const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
     const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
     const [{ deployments, partial }, { deployments: allDeployments }] = await Promise.all([

@@ -5,9 +5,7 @@ import { type ProjectScope, requireProjectScope } from '../../../queries/project
 import { parseRetainedRange, type Range, requireRetained } from '../../../queries/range.ts';
 import type { TenantReader } from '../../../queries/reading.ts';
 import { decodePosition, type Position } from '../../../queries/sorted-page.ts';
-import { isService } from '../../../subjects/services/detail.ts';
 import { toFullMinutes } from '../../../subjects/services/minutes.ts';
-import { createNotFoundError } from '../../errors.ts';
 
 interface MinutesQuery extends ProjectScope {
   readonly from?: string | undefined;
@@ -53,11 +51,3 @@ interface ServiceCursor {
 export const serviceParams = z.strictObject({
   name: z.string().min(1).max(512).describe('service.name, URL-encoded'),
 });
-
-/** Throws 404 for a service without any data in the scope. */
-export const requireService = async (
-  reading: TenantReader,
-  serviceQuery: ProjectScope & { readonly minutes: Range; readonly service: string },
-): Promise<void> => {
-  if (!(await isService(reading, serviceQuery))) throw createNotFoundError('service');
-};

@@ -7,10 +7,11 @@ import { readServiceParts, ServiceParts } from '../../../subjects/services/detai
 import { createEmptyService, readService, ServiceTotal } from '../../../subjects/services/inventory.ts';
 import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
+import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { parseMinutes, requireService, serviceParams } from './parameters.ts';
+import { parseMinutes, serviceParams } from './parameters.ts';
 
 const { from, to } = rangeParameters;
 
@@ -43,7 +44,7 @@ export const showService = defineOperation({
       readService(reading, serviceQuery),
       readServiceParts(reading, serviceQuery),
     ]);
-    if (total === undefined) await requireService(reading, serviceQuery);
+    if (total === undefined) await requireKnownService(reading, serviceQuery);
     return {
       ...formatMinutes(minutes),
       ...(total ?? createEmptyService(params.name)),

@@ -8,10 +8,11 @@ import { createThresholdLookup } from '../../../subjects/services/figures.ts';
 import { formatMinutes, minuteMs } from '../../../subjects/services/minutes.ts';
 import { readServiceSeries } from '../../../subjects/services/series.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
+import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { parseMinutes, requireService, serviceParams } from './parameters.ts';
+import { parseMinutes, serviceParams } from './parameters.ts';
 
 const { from, to } = rangeParameters;
 
@@ -40,7 +41,7 @@ export const listServiceSeries = defineOperation({
     const { minutes } = parseMinutes('service', query, reading);
     const serviceQuery = { ...query, minutes, service: params.name };
     const stepMs = resolveStepMs(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
-    await requireService(reading, serviceQuery);
+    await requireKnownService(reading, serviceQuery);
     const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
     const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
     const seriesResult = await readServiceSeries(reading, { ...serviceQuery, stepMs, apdexThresholdMs });
