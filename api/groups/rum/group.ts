@@ -2,6 +2,7 @@ import { defineGroup } from '../define-group.ts';
 import { listRumApplications } from './applications.ts';
 import { listRumErrors } from './errors.ts';
 import { listRumPages } from './pages.ts';
+import { showReplay } from './replay.ts';
 import { listRumResources } from './resources.ts';
 import { showRumSession } from './session.ts';
 import { listRumSessions } from './sessions.ts';
@@ -16,13 +17,11 @@ export const rumGroup = defineGroup({
     listRumApplications,
     listRumSessions,
     showRumSession,
+    showReplay,
     listWebVitals,
     listRumErrors,
     listRumResources,
     listRumPages,
   ],
-  planned: [
-    ['GET /api/rum/sessions/{id}/replay', 'viewer', 'replay events, in order, in chunks'],
-    ['POST /api/rum/source-maps', 'editor', 'upload source maps'],
-  ],
+  planned: [['POST /api/rum/source-maps', 'editor', 'upload source maps']],
 });
