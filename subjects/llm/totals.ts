@@ -1,7 +1,7 @@
 /** Totals of calls: tokens, costs and errors. */
 import { z } from 'zod';
 import type { TenantReader } from '../../queries/reading.ts';
-import { llmCallsSource, llmSpansSource } from '../../queries/signals/found-llm-calls.ts';
+import { llmCallsSource, llmContainersSource } from '../../queries/signals/found-llm-calls.ts';
 import { Amount, Amounts, readTokenList, TokenSums, tokenSumListSql, toTokenSums } from './calls.ts';
 import { readCosts } from './costs.ts';
 import type { StoredPrice } from './own-prices.ts';
@@ -83,8 +83,8 @@ export const readLlmTotals = async (
       scope.parameters,
     ),
     columns.query<{ traces: string }>(
-      `SELECT toString(count()) AS traces FROM (
-        SELECT trace_id, countIf(kind = 'call') AS calls FROM ${llmSpansSource} ${where} GROUP BY trace_id HAVING calls = 0)`,
+      `SELECT toString(uniqExact(trace_id)) AS traces FROM ${llmContainersSource} ${where}
+        AND trace_id NOT IN (SELECT trace_id FROM ${llmCallsSource})`,
       scope.parameters,
     ),
     readCosts({ columns, nowMs }, scope, { prices, storedPrices }),
