@@ -11,6 +11,7 @@ import {
   toKeyValues,
   toNanosecondText,
 } from './otlp-json.ts';
+import { Visitors } from './visitors.ts';
 
 const services = ['frontend', 'catalog', 'cart', 'checkout', 'payments', 'shipping', 'email'] as const;
 type Service = (typeof services)[number];
@@ -226,10 +227,12 @@ export class Shop {
     string,
     { pod: Attributes; attributes: Attributes; count: number; sum: number; buckets: number[] }
   >();
+  readonly #visitors: Visitors;
   #orders = 0;
 
   constructor(outboxes: Outboxes, startMs: number, incident: IncidentPeriod) {
     this.#outboxes = outboxes;
+    this.#visitors = new Visitors(outboxes);
     this.#startMs = startMs;
     this.#nowMs = startMs;
     this.#incident = incident;
@@ -250,16 +253,20 @@ export class Shop {
     return this.#isBroken ? brokenPods : stablePods;
   }
 
-  /** One visitor's request, from the front end down. */
+  /** One visitor's request, from the browser down. */
   #simulateVisit(): void {
-    this.#emitStep(pick(journeys)(this.#isBroken), {
-      traceId: createTraceId(),
-      parentSpanId: '',
-      startMs: this.#nowMs - 2_500,
+    const step = pick(journeys)(this.#isBroken);
+    const [traceId, startMs] = [createTraceId(), this.#nowMs - 2_500];
+    const request = this.#visitors.beginRequest(step.name, traceId, startMs);
+    const { endMs, hasFailed } = this.#emitStep(step, {
+      traceId,
+      parentSpanId: request.spanId,
+      startMs,
       isDeclined: Math.random() < (this.#isBroken ? 0.25 : 0.03),
       order: Math.floor(Math.random() * 90_000) + 10_000,
       pods: this.#pods,
     });
+    request.finish(endMs, hasFailed);
   }
 
   /** Records the current process metrics, cumulative since the start of the shop. */
