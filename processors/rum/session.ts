@@ -24,6 +24,8 @@ const View = z.strictObject({
   page: z.string(),
   url: z.string(),
   isDocument: z.boolean(),
+  /** Name of the event that began the view. */
+  source: z.string(),
 });
 export type View = z.output<typeof View>;
 
@@ -53,11 +55,14 @@ export const findView = ({ views }: SessionState, event: RumEvent): View | undef
   return candidates.findLast(({ startMs }) => startMs <= event.timeMs) ?? candidates[0];
 };
 
-/** Returns the view that loading the same document began, which another instrumentation reported. */
+/** Returns the latest view of the same document that another instrumentation reported. A reload is another view. */
 export const findSameView = ({ views }: SessionState, event: RumEvent): View | undefined =>
-  views.find(
-    ({ isDocument, startMs, url }) =>
-      isDocument && url === event.url.slice(0, maxUrl) && Math.abs(startMs - event.timeMs) < sameViewMs,
+  views.findLast(
+    ({ isDocument, startMs, url, source }) =>
+      isDocument &&
+      source !== event.name &&
+      url === event.url.slice(0, maxUrl) &&
+      Math.abs(startMs - event.timeMs) < sameViewMs,
   );
 
 export const createView = (event: RumEvent, page: string): View => ({
@@ -66,6 +71,7 @@ export const createView = (event: RumEvent, page: string): View => ({
   page,
   url: event.url.slice(0, maxUrl),
   isDocument: event.navigationType !== 'route' && !event.navigationType.startsWith('soft'),
+  source: event.name,
 });
 
 export const addView = (session: SessionState, view: View): SessionState => ({

@@ -29,7 +29,8 @@ const parse = (text: string): UserAgent => {
     browser: limit(browser.name),
     browserVersion: limit(browser.version),
     os: limit(os.name),
-    osVersion: limit(os.versionName ?? os.version),
+    // The version of Windows is that of its kernel.
+    osVersion: limit(os.name === 'Windows' ? os.versionName : os.version),
     device: toDeviceType(platform.type ?? ''),
   };
 };

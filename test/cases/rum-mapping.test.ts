@@ -361,6 +361,14 @@ test('a document that two instrumentations report is one view', (t) => {
   );
 });
 
+test('a page that is loaded twice within seconds is two views', (t) => {
+  const events = readEvents([view('https://shop.example.com/', 0), view('https://shop.example.com/', 3_000)]);
+  t.deepEqual(
+    events.map(({ kind }) => kind),
+    ['view', 'view'],
+  );
+});
+
 test('three clicks on an element within a second are a rage click, reported once', (t) => {
   const clicks = [0, 200, 400, 500, 600].map((atMs) => click('#pay', atMs));
   const events = readEvents([view('https://shop.example.com/', 0), ...clicks, click('#other', 650)]);
