@@ -12,6 +12,7 @@ import {
   ChartSpline,
   Database,
   Gauge,
+  Globe,
   House,
   LayoutDashboard,
   MessagesSquare,
@@ -41,6 +42,7 @@ import type { listFlows } from '../api/groups/network/flows.ts';
 import type { showOnboarding } from '../api/groups/onboarding/checklist.ts';
 import type { listEvents } from '../api/groups/overview/events.ts';
 import type { showOverview } from '../api/groups/overview/overview.ts';
+import type { listRumApplications } from '../api/groups/rum/applications.ts';
 import type { savedQueryResource } from '../api/groups/saved-queries/saved-query.ts';
 import type { listServices } from '../api/groups/services/list.ts';
 import type { listSignals } from '../api/groups/siem/signals.ts';
@@ -150,6 +152,13 @@ export const areaGroups: readonly AreaGroup[] = [
         icon: MessagesSquare,
         requiredCall: declareCall<typeof getLlmOverview>('GET', '/api/llm/overview'),
         load: async () => (await import('./areas/llm/llm.tsx')).Llm,
+      },
+      {
+        path: '/digital-experience',
+        title: 'Digital experience',
+        icon: Globe,
+        requiredCall: declareCall<typeof listRumApplications>('GET', '/api/rum/applications'),
+        load: async () => (await import('./areas/digital-experience/digital-experience.tsx')).DigitalExperience,
       },
       {
         path: '/events',

@@ -35,6 +35,7 @@ declare('areas are in named groups in the menu, and an area that the plan lacks 
     'Anomalies: The plan of this organization does not include anomalies.',
     ...['SLOs', 'Synthetics'],
     'LLM: The plan of this organization does not include LLM.',
+    'Digital experience: The plan of this organization does not include digital experience.',
     'Events',
   ]);
   t.deepEqual(await menu.locator('[aria-current=page]').allTextContents(), ['Alerts']);

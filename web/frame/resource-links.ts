@@ -21,6 +21,9 @@ const pages: readonly (readonly [path: RegExp, toUrl: (id: string) => string])[]
 export const toServicePage = (name: string, values: Readonly<Record<string, string>> = {}): string =>
   toArea(`/services/${encodeURIComponent(name)}`, values);
 
+/** Returns the page of a session of a browser. */
+export const toSessionPage = (id: string): string => toArea(`/digital-experience/sessions/${encodeURIComponent(id)}`);
+
 /** Returns the page of a resource by its API path, with or without parameters; `undefined` if there is none. */
 export const toResourcePage = (apiPath: string): string | undefined => {
   const [path = ''] = apiPath.split('?');

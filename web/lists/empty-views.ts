@@ -71,6 +71,34 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     purpose: 'Variables hold values and secrets that several checks use.',
     next: [{ form: 'Create variable' }, ['View checks', '/checks']],
   },
+  '/digital-experience': {
+    purpose: 'Browsers report page views, web vitals, errors and clicks with a browser key.',
+    next: [['View browser keys', '/digital-experience/keys'], 'widen'],
+  },
+  '/digital-experience/sessions': {
+    purpose: 'A session is what one visitor did: pages, clicks, errors and requests with their traces.',
+    next: [['View browser keys', '/digital-experience/keys'], 'widen'],
+  },
+  '/digital-experience/web-vitals': {
+    purpose: 'Web vitals measure how fast pages load, respond and settle for visitors.',
+    next: [['View browser keys', '/digital-experience/keys'], 'widen'],
+  },
+  '/digital-experience/pages': {
+    purpose: 'Pages are grouped by route, with views, exits, errors and the phases of loading.',
+    next: [['View browser keys', '/digital-experience/keys'], 'widen'],
+  },
+  '/digital-experience/resources': {
+    purpose: 'Resources are the scripts, images and requests that pages load.',
+    next: [['View browser keys', '/digital-experience/keys'], 'widen'],
+  },
+  '/digital-experience/errors': {
+    purpose: 'Exceptions of browsers are grouped here, with their sessions and stack traces.',
+    next: [['View browser keys', '/digital-experience/keys'], 'widen'],
+  },
+  '/digital-experience/keys': {
+    purpose: 'A browser key lets the pages of one application send telemetry.',
+    next: [['Create browser key', '/settings/keys?new=browser']],
+  },
   '/events': {
     purpose: 'Deployments, configuration changes and custom events explain what changed.',
     next: ['widen', ['View services', '/services']],

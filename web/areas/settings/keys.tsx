@@ -9,6 +9,7 @@ import { declareCall, declareListCall, declareReadCall, type ResourceView } from
 import { Confirmation } from '../../components/confirmation.tsx';
 import { parseLines } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { readParam } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
@@ -34,7 +35,7 @@ const rotateCall = declareCall<typeof rotateLicenseKey>('POST', '/api/license-ke
 const CreateKeyForm = () => {
   const [action] = useState(() => new Action(mintCall));
   const [secret, setSecret] = useState('');
-  const [kind, setKind] = useState<'server' | 'browser'>('server');
+  const [kind, setKind] = useState<'server' | 'browser'>(readParam('new') === 'browser' ? 'browser' : 'server');
   if (!isPermitted(mintCall)) return null;
   const createKey = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);

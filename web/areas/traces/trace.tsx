@@ -10,6 +10,7 @@ import { readParam, setParams, toChangedUrl } from '../../frame/address.ts';
 import { formatDuration } from '../../frame/durations.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
+import { toSessionPage } from '../../frame/resource-links.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import { type Trace, traceCall, traceLogsCall } from './calls.ts';
@@ -83,11 +84,26 @@ const findSlowestService = ({
   return slowest === undefined ? undefined : [slowest[0], slowest[1] / Math.max(1, Number(durationNs))];
 };
 
+/** Attributes that contain the session in spans of browsers */
+const sessionAttributes = ['session.id', 'rum.sessionId', 'rumSessionId'];
+
+/** Returns the session of the browser that sent a span of the trace. */
+const findSession = (spans: readonly OrderedSpan[]): string | undefined => {
+  for (const { span } of spans)
+    if (span.resource['telemetry.sdk.language'] === 'webjs')
+      for (const name of sessionAttributes) {
+        const id = span.attributes[name] ?? span.resource[name];
+        if (typeof id === 'string' && id !== '') return id;
+      }
+  return undefined;
+};
+
 const TraceFacts = ({ trace }: { readonly trace: Trace }) => {
   const spans = positionedSpans.value;
   const serviceCount = useMemo(() => new Set(spans.map(({ span }) => span.service)).size, [spans]);
   const levels = useMemo(() => countLevels(spans), [spans]);
   const slowest = useMemo(() => findSlowestService(trace), [trace, spans]);
+  const session = useMemo(() => findSession(spans), [spans]);
   return (
     <dl class="facts">
       <div>
@@ -110,6 +126,14 @@ const TraceFacts = ({ trace }: { readonly trace: Trace }) => {
         <dt>Depth</dt>
         <dd>{number.format(levels)}</dd>
       </div>
+      {session === undefined ? null : (
+        <div>
+          <dt>Session</dt>
+          <dd>
+            <Link url={toSessionPage(session)}>{renderText(session.slice(0, 8))}</Link>
+          </dd>
+        </div>
+      )}
       {slowest === undefined ? null : (
         <div>
           <dt>Slowest service</dt>
