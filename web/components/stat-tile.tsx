@@ -27,7 +27,7 @@ export const StatTile = ({
   change,
   note,
   isWorse = 'neither',
-  trend = [],
+  trend,
   url,
 }: {
   readonly title: string;
@@ -39,6 +39,7 @@ export const StatTile = ({
   readonly note?: ComponentChildren;
   /** Direction of a change for the worse */
   readonly isWorse?: 'up' | 'down' | 'neither';
+  /** Values of the sparkline; without it, the tile has none */
   readonly trend?: readonly (number | undefined)[];
   /** Address with details */
   readonly url?: string;
@@ -57,9 +58,11 @@ export const StatTile = ({
           </>
         )}
       </span>
-      <span class="tile-trend">
-        <Sparkline values={trend} />
-      </span>
+      {trend === undefined ? null : (
+        <span class="tile-trend">
+          <Sparkline values={trend} />
+        </span>
+      )}
     </>
   );
   return url === undefined ? (
