@@ -100,7 +100,7 @@ export const previewAlertRule = defineOperation({
   path: '/api/alerts/rules/preview',
   operationId: 'previewAlertRule',
   summary: 'Preview a rule as if it had never been evaluated: each group with its state and the reason',
-  role: 'viewer',
+  role: 'editor',
   unaudited: 'it reads telemetry, as lists do',
   query: z.strictObject({
     from: timeParameter
