@@ -14,10 +14,29 @@ export const requireBrowser = (browser: BrowserContext | undefined): BrowserCont
   return browser;
 };
 
+const recordingReason = 'recording-in-logs';
+/** Prefix of the attributes in which the SDKs of HyperDX and Splunk send recordings of sessions as log records */
+const recordingPrefix = 'rr-web.';
+
+/** Refuses recordings, which cannot be masked here: a log record has only a piece of an event. */
+const rejectRecordings = (path: string): void => {
+  if (!path.startsWith(recordingPrefix)) return;
+  const message =
+    'log records may not contain recordings of sessions: switch the recording off, or send it to /rum/{key}/replay';
+  throw new PermanentError(recordingReason, message);
+};
+
+const isRecording = ({ reason }: PermanentError): boolean => reason === recordingReason;
+
 const scrubRequest = (signal: Signal, body: Buffer, browser: BrowserContext | undefined): Buffer => {
   const { application: service, privacy } = requireBrowser(browser);
+  const { removes, rewrite } = createScrubber(privacy);
   const rewritten = rewriteRequest(signal, body, {
-    ...createScrubber(privacy),
+    rewrite,
+    removes(path) {
+      rejectRecordings(path);
+      return removes(path);
+    },
     service,
     // The mark by which `rum-log-events` and `rum-span-events` recognize telemetry of browsers.
     resourceAttributes: { [sdkLanguageKey]: browserSdkLanguage },
@@ -31,6 +50,7 @@ export const browserProtobuf: BodyFormat = {
   name: 'browser-otlp-protobuf',
   messageFormat: 'otlp',
   isCostly: true,
+  isSensitive: isRecording,
   translate: (body, signal, _times, browser) => ({ body: scrubRequest(signal, body, browser), rejected: undefined }),
 };
 
@@ -38,6 +58,7 @@ export const browserJson: BodyFormat = {
   name: 'browser-otlp-json',
   messageFormat: 'otlp',
   isCostly: true,
+  isSensitive: isRecording,
   translate(body, signal, times, browser) {
     const { body: request, rejected } = separateJsonRequest(signal, body, times);
     return { body: scrubRequest(signal, request, browser), rejected };

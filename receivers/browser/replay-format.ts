@@ -87,7 +87,7 @@ export const replayFormat: BodyFormat = {
   name: 'rum-replay',
   messageFormat: 'otlp',
   isCostly: true,
-  isSensitive: true,
+  isSensitive: () => true,
   translate(body, _signal, _times, browserContext) {
     const { application, privacy } = requireBrowser(browserContext);
     const { session, tab, first, events: givenEvents, parts } = parseBody(body);

@@ -1,5 +1,6 @@
 /** Formats of request bodies. Each receiver declares its own formats; the engine knows no specific format. */
 import type { BrowserPrivacy } from '../../schemas/browser-privacy.ts';
+import type { PermanentError } from '../../schemas/errors.ts';
 import type { RejectedBody } from '../../schemas/protobuf/separate.ts';
 import type { TimeRange } from '../../schemas/readable-times.ts';
 import type { Format } from '../../schemas/telemetry-message.ts';
@@ -16,8 +17,8 @@ export interface BodyFormat {
    * prepared in a worker.
    */
   readonly isCostly: boolean;
-  /** Whether refused bodies are stored nowhere, because they may contain what people typed. */
-  readonly isSensitive?: boolean;
+  /** Returns whether a refused body is stored nowhere, because it may contain what people typed. */
+  readonly isSensitive?: (fault: PermanentError) => boolean;
   /**
    * Translates a decompressed body to protobuf of `messageFormat`, which is scanned afterwards. Sets invalid records
    * aside, and those outside of `times`. Pure. Throws `PermanentError` with the position if the body is malformed or has

@@ -228,7 +228,7 @@ export class Ingestion {
     cut: boolean,
   ): Promise<Refusal> {
     if (!(error instanceof PermanentError)) return this.#toRefusal(error);
-    if (request.shape.format.isSensitive) {
+    if (request.shape.format.isSensitive?.(error)) {
       const refusal = error.reason === 'too-large' ? createRefusal('too-large', error.message) : toRefusal(error);
       this.#rejections.count(
         request.caller,

@@ -122,6 +122,15 @@ for (const [title, text, published] of texts)
     t.is(getRecord(translate(buildRequest({ body: text }))).body, published);
   });
 
+test('recordings in log records are refused, and the refused body is stored nowhere', (t) => {
+  const request = buildRequest({ body: '{"type":5', attributes: { 'rr-web.event': '1', 'rr-web.chunk': '1' } });
+  const error = t.throws(() => translate(request), { instanceOf: PermanentError, message: /\/rum\/\{key\}\/replay/ });
+  for (const name of ['browser-otlp-json', 'browser-otlp-protobuf']) {
+    t.true(requireFormat(name).isSensitive?.(error));
+    t.false(requireFormat(name).isSensitive?.(new PermanentError('malformed', 'no JSON')));
+  }
+});
+
 test('parameters that the project allows stay in URLs, also if their names are encoded', (t) => {
   const url = 'https://a.example/search?q=shoes&token=abc&page%5Bno%5D=2#top';
   const privacy = { queryParameters: ['q', 'page[no]'] };

@@ -5,6 +5,7 @@ import { refusalKinds } from '../../receivers/engine/refusal.ts';
 import { republishRefused } from '../../receivers/index.ts';
 import { receivers, requireFormat } from '../../receivers/registry.ts';
 import { decompress } from '../../schemas/compression.ts';
+import { PermanentError } from '../../schemas/errors.ts';
 import { generateLicenseKey } from '../../schemas/license-key-format.ts';
 import { scanRequest } from '../../schemas/otlp/scan.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
@@ -117,8 +118,10 @@ const rowsOf = (messages: readonly Message[]): number => {
 const published = ({ bus }: Fixture): Message[] =>
   bus.messages.filter(({ topic }) => topic !== topics.deadLetter.name && topic !== topics.usage.name);
 
-/** Receivers whose refused bodies are stored. */
-const storing = receivers.filter(({ formats }) => formats.every(({ isSensitive }) => isSensitive !== true));
+const malformedBody = new PermanentError('malformed', 'a malformed body');
+
+/** Receivers whose malformed bodies are stored. */
+const storing = receivers.filter(({ formats }) => formats.every(({ isSensitive }) => !isSensitive?.(malformedBody)));
 
 for (const receiver of storing) {
   const { name, listens, maxBodyBytes, formats, signals } = receiver;
