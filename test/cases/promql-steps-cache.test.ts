@@ -244,7 +244,7 @@ test('a query too large to batch is not read with others, and is cached when it 
   t.deepEqual(lightResult, (await runPromqlBatch(light, readingOf(tenant, false), question))[0]);
   t.is(reads.length, 1);
   const alone = await runWithoutCost(queries[0] as PromqlQuery, readingOf(tenant, true), question);
-  t.deepEqual(await runPromqlBatch(queries, readingOf(tenant, true), question), [{ answer: alone }]);
+  t.deepEqual(await runPromqlBatch(queries, readingOf(tenant, true), question), [{ result: alone }]);
 });
 
 /** What happens while three queries are asked with others: `read` of samples, and the place of each that is answered. */

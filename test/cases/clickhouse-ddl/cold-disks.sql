@@ -36,6 +36,8 @@ ALTER TABLE file_changes MODIFY TTL toDateTime(received_at) + toIntervalDay(7) T
 
 ALTER TABLE histograms MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
 
+ALTER TABLE llm_calls MODIFY TTL toDateTime(timestamp) + toIntervalDay(7) TO VOLUME 'cold';
+
 ALTER TABLE log_pattern_counts MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
 
 ALTER TABLE log_patterns MODIFY TTL toDateTime(last_seen) + toIntervalDay(7) TO VOLUME 'cold';

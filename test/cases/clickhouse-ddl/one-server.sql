@@ -503,6 +503,74 @@ ENGINE = AggregatingMergeTree
 ORDER BY (tenant_id, landed_in)
 SETTINGS non_replicated_deduplication_window = 10000;
 
+CREATE TABLE IF NOT EXISTS llm_calls
+(
+  `tenant_id` LowCardinality(String),
+  `timestamp` DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+  `trace_id` String CODEC(ZSTD(1)),
+  `span_id` String CODEC(ZSTD(1)),
+  `project_id` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `kind` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `service` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `environment` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `operation` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `provider` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `model` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `request_model` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `response_id` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `conversation_id` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `agent` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `prompt` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `prompt_version` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `user_id` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `duration_ns` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `first_token_ns` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `is_streamed` SimpleAggregateFunction(max, UInt8),
+  `is_failed` SimpleAggregateFunction(max, UInt8),
+  `error_type` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `finish_reasons` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `input` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `cache_read` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `cache_write` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `cache_write_1h` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `input_audio` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `input_image` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `output` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `reasoning` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `output_audio` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `output_image` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `usage_problem` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `interpretation` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `cost_text` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `cost` SimpleAggregateFunction(max, Decimal(38, 18)) MATERIALIZED toDecimal128OrZero(cost_text, 18) CODEC(ZSTD(1)),
+  `currency` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `price_problem` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `reported_cost` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `convention` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `scope_name` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `scope_version` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `attribute_json` SimpleAggregateFunction(max, String) CODEC(ZSTD(1)),
+  `nested` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `duplicate` SimpleAggregateFunction(max, UInt64) CODEC(T64, ZSTD(1)),
+  `received_at` SimpleAggregateFunction(max, DateTime64(3, 'UTC')) CODEC(Delta, ZSTD(1))
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMMDD(timestamp)
+PRIMARY KEY (tenant_id, toStartOfHour(timestamp))
+ORDER BY (tenant_id, toStartOfHour(timestamp), timestamp, trace_id, span_id)
+SETTINGS non_replicated_deduplication_window = 10000, allow_dimensions_outside_sorting_key = 1;
+
+CREATE TABLE IF NOT EXISTS llm_prices
+(
+  `tenant_id` LowCardinality(String),
+  `price_id` String,
+  `version` UInt64,
+  `rates` String CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (tenant_id, price_id)
+SETTINGS non_replicated_deduplication_window = 10000;
+
 CREATE TABLE IF NOT EXISTS log_pattern_counts
 (
   `tenant_id` LowCardinality(String),

@@ -119,6 +119,18 @@ ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{
 ORDER BY (tenant_id, landed_in)
 SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
 
+CREATE TABLE IF NOT EXISTS llm_calls (…)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(timestamp)
+PRIMARY KEY (tenant_id, toStartOfHour(timestamp))
+ORDER BY (tenant_id, toStartOfHour(timestamp), timestamp, trace_id, span_id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, allow_dimensions_outside_sorting_key = 1;
+
+CREATE TABLE IF NOT EXISTS llm_prices (…)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+ORDER BY (tenant_id, price_id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
+
 CREATE TABLE IF NOT EXISTS log_pattern_counts (…)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(received_at)
