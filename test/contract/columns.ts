@@ -47,6 +47,7 @@ const distinct: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   anomaly_looks: { detector_id: 'toString(number)' },
   error_hours: { users: '[toString(number)]' },
   landings: { landed_in: 'toString(number)' },
+  llm_prices: { price_id: 'toString(number)' },
   rum_sessions: { pages: '[toString(number)]' },
 };
 
