@@ -12,5 +12,5 @@ export const requireKnownService = async (
   if (await isService(reading, filter)) return;
   const names = await findSimilarServices(reading, filter.service);
   const hint = names.length === 0 ? '' : `; similar names: ${names.join(', ')}`;
-  throw new ApiError('NOT_FOUND', `the service ${filter.service} does not exist in this organization${hint}`);
+  throw new ApiError('NOT_FOUND', `the service does not exist in this organization${hint}`);
 };

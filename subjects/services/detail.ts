@@ -2,7 +2,11 @@
 
 import { z } from 'zod';
 import { Attributes } from '../../queries/attributes.ts';
-import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../../queries/project-scope.ts';
+import {
+  buildProjectScopeCondition,
+  type ProjectScope,
+  toProjectScopeParameters,
+} from '../../queries/project-scope.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { getResources, type Resource } from '../../queries/resources.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';

@@ -255,6 +255,7 @@ export const examples: Readonly<Record<string, Example>> = {
   parsePromql: { query: { query: 'sum(up)' } },
   listWebVitals: { query: { groupBy: 'page' } },
   getRumSession: ({ tenant }) => ({ params: { id: canaryOf(tenant) } }),
+  getRumReplay: ({ tenant }) => ({ params: { id: canaryOf(tenant) } }),
   getError: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
   listErrorOccurrences: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
   changeError: ({ tenant }) => ({

@@ -249,9 +249,9 @@ test('alerts, anomalies and incidents identify the symptom, and a reference that
   t.deepEqual(await refused({ alertId: 'nowhere' }), [400, 'alertId']);
   t.deepEqual(await refused({ anomalyId: 'nowhere' }), [400, 'anomalyId']);
   t.deepEqual(await refused({ incidentId: 'nowhere' }), [400, 'incidentId']);
-  const unknown = await harness.request('POST', '/api/ai/root-cause', { as: 'viewer', body: { service: 'serch' } });
+  const unknown = await harness.request('POST', '/api/ai/root-cause', { as: 'viewer', body: { service: 'SEARCH' } });
   t.is(unknown.status, 404);
-  t.regex(unknown.body.message, /^the service serch does not exist in this organization; similar names: search/);
+  t.regex(unknown.body.message, /^the service does not exist in this organization; similar names: search/);
   const elsewhere = `token ${await harness.signIn('owner@b.example')}` as const;
   const other = await harness.request('POST', '/api/ai/root-cause', { as: elsewhere, body: { service: 'web' } });
   t.is(other.status, 403, 'its plan has no AI');

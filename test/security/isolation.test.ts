@@ -42,7 +42,7 @@ const comparable = ({ status, body }: Answer, id: string): string =>
 /** Their path has a name that any organization may have, and no id: a name that nobody has is answered with nothing. */
 const operationsByName = [
   ...['listLogFieldValues', 'listPrometheusLabelValues', 'showDatabaseEngine', 'showDatabaseSeries'],
-  ...['setSyntheticVariable', 'deleteSyntheticVariable'],
+  ...['setSyntheticVariable', 'deleteSyntheticVariable', 'setLlmPrice'],
 ];
 /** Their id is of what comes with the platform, the same for every organization. */
 const ofThePlatform = ['getTemplate', 'instantiateTemplate', 'markTemplate', 'unmarkTemplate'];

@@ -18,9 +18,11 @@ import {
   type ReplayPart,
   readReplayEvents,
 } from '../../../subjects/rum/session-replay.ts';
+import { readSession } from '../../../subjects/rum/sessions.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createReading } from '../../kernel/reading.ts';
+import { getRetainedFrom } from './session.ts';
 
 const cursorKind = 'rum-replay';
 
@@ -59,7 +61,11 @@ export const showReplay = defineOperation({
     const projectId = query.scope === 'account' ? undefined : query.projectId;
     const request = { session: params.id, projectId };
     const parts = await listReplayParts(reading, request);
-    if (parts.length === 0) throw createNotFoundError('recording');
+    if (parts.length === 0) {
+      // A session without a recording has no events; an unknown session is not found.
+      const session = await readSession(reading, params.id, { from: getRetainedFrom(reading), filter: query });
+      if (session === undefined) throw createNotFoundError('session');
+    }
     const { cursor, from = 0 } = query;
     const start = cursor === undefined ? findReplayStart(parts, from) : findCursor(parts, cursor);
     const end = findPageEnd(parts, start);

@@ -33,7 +33,7 @@ const parsePosition = (cursor: string) => {
   return { time, partition, offset, ordinal };
 };
 
-const getRetainedFrom = (reading: TenantReader): bigint =>
+export const getRetainedFrom = (reading: TenantReader): bigint =>
   BigInt(Math.trunc(reading.nowMs)) * 1_000_000n - BigInt(getRetentionDays(reading.plan, 'rum')) * dayNs;
 
 const toNs = (time: string): bigint => parseTime(time, 0) ?? 0n;
