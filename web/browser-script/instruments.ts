@@ -34,7 +34,9 @@ const observeVitals = (report: Report): void => {
       },
     }),
   );
-  for (const observe of [onLCP, onINP, onCLS, onFCP, onTTFB]) observe(reportVital);
+  for (const observe of [onLCP, onINP, onFCP, onTTFB]) observe(reportVital);
+  // Each value under one id, of which the last counts: what is reported while the page is left may be lost.
+  onCLS(reportVital, { reportAllChanges: true });
 };
 
 const toSnakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
