@@ -247,7 +247,7 @@ export const SessionPage = ({ id }: { readonly id: string }) => {
         }
       >
         {known.length === 0 ? (
-          <p class="soft card-text">The session has no such events.</p>
+          <p class="soft card-text">The session has no events of this kind.</p>
         ) : (
           <table class="figures texts">
             <TableHeader columns={['Time', 'Type', 'Event', 'Duration', 'Links']} />

@@ -1,6 +1,4 @@
 /** Cost explorer: groups with their costs and tokens, and over time */
-import { useMemo } from 'preact/hooks';
-import { ChartCard } from '../../charts/chart-card.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import { Card } from '../../components/card.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
@@ -15,6 +13,7 @@ import { useQuery } from '../../frame/use-query.ts';
 import { SelectFilters } from '../../lists/declared-list.tsx';
 import { EmptyView } from '../../lists/empty-view.tsx';
 import { costCall, type LlmCost } from './calls.ts';
+import { CostChart, type CostGroup } from './cost-chart.tsx';
 import { formatAmounts, formatTokens, getAmount, getMainCurrency } from './figures.ts';
 
 const groupings = [
@@ -43,12 +42,12 @@ const filters = [
 
 const readGrouping = (): string => groupings.find(([name]) => name === readParam('groupBy'))?.[0] ?? 'model';
 
-const toGroupName = (group: LlmCost['items'][number]['group']): string =>
+const toGroupName = (group: CostGroup['group']): string =>
   Object.values(group)
     .map((value) => value || 'none')
     .join(' · ');
 
-const toSearch = (group: LlmCost['items'][number]['group']): string =>
+const toSearch = (group: CostGroup['group']): string =>
   Object.entries(group)
     .map(([name, value]) => (value === '' ? `NOT ${name}:*` : `${name}:${JSON.stringify(value)}`))
     .join(' ');
@@ -115,27 +114,6 @@ const GroupTable = ({ cost }: { readonly cost: LlmCost }) => {
   );
 };
 
-const maxLines = 8;
-
-const GroupChart = ({ cost }: { readonly cost: LlmCost }) => {
-  const currency = getMainCurrency(cost.total.costs);
-  const chart = useMemo(() => {
-    const steps = [...new Set(cost.items.flatMap(({ points }) => points.map(({ time }) => Date.parse(time))))].sort(
-      (left, right) => left - right,
-    );
-    return {
-      unit: currency,
-      stepMs: cost.stepMs ?? 0,
-      steps,
-      lines: cost.items.slice(0, maxLines).map(({ group, points }) => {
-        const byTime = new Map(points.map(({ time, costs }) => [Date.parse(time), getAmount(costs, currency)]));
-        return { name: toGroupName(group), values: steps.map((step) => byTime.get(step) ?? 0) };
-      }),
-    };
-  }, [cost, currency]);
-  return <ChartCard title="Cost over time" note={currency} chart={chart} height={220} />;
-};
-
 export const LlmCostPage = () => {
   const search = readParam('search');
   const prices = readParam('prices') === 'today' ? ('today' as const) : ('call' as const);
@@ -170,7 +148,7 @@ export const LlmCostPage = () => {
         <EmptyView title="No requests in this range." />
       ) : (
         <>
-          <GroupChart cost={response} />
+          <CostChart cost={response} title="Cost over time" maxLines={8} toName={toGroupName} height={220} />
           <GroupTable cost={response} />
         </>
       )}

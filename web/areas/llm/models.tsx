@@ -241,7 +241,7 @@ export const LlmModelsPage = () => {
                       <th scope="col">Model</th>
                       <th scope="col">Provider</th>
                       <th scope="col">Price</th>
-                      {['Input', 'Output', 'Requests', 'Tokens', 'Cost'].map((title) => (
+                      {['Input price', 'Output price', 'Requests', 'Tokens', 'Cost'].map((title) => (
                         <th key={title} scope="col" class="number">
                           {title}
                         </th>

@@ -16,6 +16,7 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { costCall, type LlmCost, type LlmLatency, type LlmOverview, latencyCall, overviewCall } from './calls.ts';
+import { CostChart, type CostGroup, toSteps } from './cost-chart.tsx';
 import { computeChange, formatAmounts, formatTokens, getAmount, getMainCurrency, tokenTitles } from './figures.ts';
 
 const useScopedQuery = () => ({ ...timeRange.value, ...projectScope.value });
@@ -85,30 +86,7 @@ const Tiles = ({ current, previous }: LlmOverview) => {
   );
 };
 
-const maxLines = 6;
-
-const toSteps = (groups: readonly { readonly points: readonly { readonly time: string }[] }[]): number[] =>
-  [...new Set(groups.flatMap(({ points }) => points.map(({ time }) => Date.parse(time))))].sort(
-    (left, right) => left - right,
-  );
-
-const CostChart = ({ cost }: { readonly cost: LlmCost | undefined }) => {
-  const currency = getMainCurrency(cost?.total.costs ?? []);
-  const chart = useMemo(() => {
-    if (cost === undefined) return undefined;
-    const steps = toSteps(cost.items);
-    return {
-      unit: currency,
-      stepMs: cost.stepMs ?? 0,
-      steps,
-      lines: cost.items.slice(0, maxLines).map(({ group, points }) => {
-        const byTime = new Map(points.map(({ time, costs }) => [Date.parse(time), getAmount(costs, currency)]));
-        return { name: group['model'] || 'no model', values: steps.map((step) => byTime.get(step) ?? 0) };
-      }),
-    };
-  }, [cost, currency]);
-  return <ChartCard title="Cost by model" note={currency} chart={chart} emptyText="No requests in this range." />;
-};
+const toModelName = ({ model }: CostGroup['group']): string => model || 'no model';
 
 const chartedKinds = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const;
 
@@ -244,7 +222,7 @@ export const LlmOverviewPage = () => {
       <ErrorMessage error={overview.error} />
       {response === undefined ? <Skeleton height={96} /> : <Tiles {...response} />}
       <div class="columns llm-charts">
-        <CostChart cost={cost} />
+        <CostChart cost={cost} title="Cost by model" maxLines={6} toName={toModelName} />
         <TokenChart cost={cost} />
         <LatencyChart latency={latency} />
         {response === undefined ? null : <Reasons current={response.current} />}
