@@ -7,12 +7,17 @@ import { separateJsonRequest } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/telemetry-signals.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { createCors } from './engine/cors.ts';
-import { createHttpIngest, type HttpProtocol, type HttpResponse, toRefusalResponse } from './engine/http-ingest.ts';
+import {
+  createHttpIngest,
+  type HttpProtocol,
+  type HttpResponse,
+  shapeBody,
+  toRefusalResponse,
+} from './engine/http-ingest.ts';
 import { respondWithRefusal } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
 import { createRefusal, type Refusal, refusalKinds } from './engine/refusal.ts';
-import { parseEncoding } from './engine/refuse.ts';
 import {
   encodeBadRequest,
   encodePartialSuccess,
@@ -88,10 +93,7 @@ export const createOtlpProtocol = ({
       const format = formatByType.get(getMediaType(headers)) ?? defaultFormat;
       if (format === undefined)
         return createRefusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
-      const encoding = parseEncoding(headers['content-encoding'] ?? '');
-      if (encoding === undefined || encoding === 'snappy')
-        return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
-      return { signal, format, encoding };
+      return shapeBody(signal, format, headers);
     },
     accepted(headers, { signal, format }, { rejected }) {
       const success = successResponses[getMediaType(headers)] ?? emptySuccess;

@@ -16,10 +16,9 @@ import type { RejectedBody } from '../schemas/protobuf/separate.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
 import { findTimeProblem, type TimeRange } from '../schemas/readable-times.ts';
 import type { BodyFormat } from './engine/body-format.ts';
-import { toTextResponse } from './engine/http-ingest.ts';
+import { shapeBody, toTextResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import { createPartialRefusal, createRefusal } from './engine/refusal.ts';
-import { parseEncoding } from './engine/refuse.ts';
 
 interface Endpoint {
   serviceName: string;
@@ -295,10 +294,7 @@ export const zipkin = defineHttpReceiver({
     const type = (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();
     if (type !== 'application/json' && type !== '')
       return createRefusal('unsupported-type', 'Content-Type must be application/json');
-    const encoding = parseEncoding(headers['content-encoding'] ?? '');
-    if (encoding === undefined || encoding === 'snappy')
-      return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
-    return { signal, format: zipkinJson, encoding };
+    return shapeBody(signal, zipkinJson, headers);
   },
   accepted: (_headers, _shape, { records, rejected }) =>
     rejected === undefined

@@ -1,7 +1,5 @@
 /** Grafana Faro's payloads. Its SDK reads no response body, and obeys `Retry-After`. */
-import { toTextResponse } from '../engine/http-ingest.ts';
-import { createRefusal } from '../engine/refusal.ts';
-import { parseEncoding } from '../engine/refuse.ts';
+import { shapeBody, toTextResponse } from '../engine/http-ingest.ts';
 import { defineBrowserReceiver } from './browser-receiver.ts';
 import { faroFormat } from './faro-format.ts';
 
@@ -13,12 +11,7 @@ export const faro = defineBrowserReceiver({
   maxBodyBytes: 1024 * 1024,
   formats: [faroFormat],
   // A beacon sends text, and no preflight.
-  shape(signal, headers) {
-    const encoding = parseEncoding(headers['content-encoding'] ?? '');
-    if (encoding === undefined || encoding === 'snappy')
-      return createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
-    return { signal, format: faroFormat, encoding };
-  },
+  shape: (signal, headers) => shapeBody(signal, faroFormat, headers),
   // Rejected items are a dead letter, and must not be sent again.
   accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
   refused: (_headers, refused) => toTextResponse(refused),

@@ -1,11 +1,13 @@
 /** Telemetry in an HTTP request. Protocols differ in a few functions. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
+import type { BodyFormat } from './body-format.ts';
 import { Exchange, type Message, type Transport } from './exchange.ts';
 import type { Accepted } from './ingestion.ts';
 import type { BodyShape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
-import { type Refusal, refusalKinds } from './refusal.ts';
+import { createRefusal, type Refusal, refusalKinds } from './refusal.ts';
+import { parseEncoding } from './refuse.ts';
 
 /** A response to send. */
 export interface HttpResponse {
@@ -23,6 +25,14 @@ export interface HttpProtocol {
   accepted(headers: IncomingHttpHeaders, shape: BodyShape, accepted: Accepted): HttpResponse;
   refused(headers: IncomingHttpHeaders, refused: Refusal): HttpResponse;
 }
+
+/** Returns the shape of a body in a format, with the encoding of its headers, or a refusal. */
+export const shapeBody = (signal: Signal, format: BodyFormat, headers: IncomingHttpHeaders): BodyShape | Refusal => {
+  const encoding = parseEncoding(headers['content-encoding'] ?? '');
+  return encoding === undefined || encoding === 'snappy'
+    ? createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity')
+    : { signal, format, encoding };
+};
 
 interface HttpRequest {
   readonly request: IncomingMessage;
