@@ -2,12 +2,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { formatProblems } from '../runtime/group-status.ts';
 import { withTimeout } from '../runtime/timeout.ts';
+import { version } from '../runtime/version.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { GroupStatuses } from '../schemas/ports/group-status.ts';
 import type { MetricsProvider } from '../schemas/ports/metrics.ts';
 import type { Role } from '../schemas/ports/role.ts';
 import type { StoreMembers, UnavailableMember } from '../schemas/ports/store-members.ts';
-import { version } from './version.ts';
 
 /** Longer than a role needs to report which store does not respond. */
 const readinessTimeoutMs = 2_500;

@@ -1,10 +1,10 @@
 /** `oiq wait-for-version`: starts the roles of a new version one after the other. */
 import { lookup } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import { version } from '../runtime/version.ts';
 import { parseOptionsAndUrls } from './command-arguments.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
-import { version } from './version.ts';
 
 const help = `oiq wait-for-version URL … [--seconds 300]
 

@@ -203,7 +203,9 @@ const createVersionParameters = ({ versions }: Operation): Json[] => {
   return [{ name: 'If-Match', in: 'header', required: versions === 'require', description, schema }];
 };
 
-const parsePathParameters = (path: string): string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+/** Returns the names of the parameters in a path: `/api/slos/{id}` has `id`. */
+export const parsePathParameters = (path: string): string[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
 
 const createPathParameters = ({ path, params }: Operation): Json[] => {
   const properties = getSchemaProperties(params);
@@ -245,7 +247,8 @@ const tenantParameter = {
   schema: { type: 'string', maxLength: 64, pattern: '^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$' },
 };
 
-const getSchemaProperties = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
+/** Returns the JSON schemas of the members of an input, by name. */
+export const getSchemaProperties = (schema: z.ZodType | undefined): Readonly<Record<string, unknown>> =>
   schema === undefined
     ? {}
     : ((toJsonSchema(schema, 'input')['properties'] as Record<string, unknown> | undefined) ?? {});

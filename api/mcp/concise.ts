@@ -67,13 +67,12 @@ const steps = [
   [40, 3],
 ] as const;
 
-/** Encodes the longest form of a value within `maxTokens`; the shortest form if none is. */
-export const encodeWithin = (value: unknown, maxTokens: number): { readonly value: unknown; readonly text: string } => {
-  let shortest: { value: unknown; text: string } | undefined;
+/** Returns the longest form of a value within `maxTokens`; the shortest form if none is. */
+export const shortenWithin = (value: unknown, maxTokens: number): unknown => {
+  let shortened = value;
   for (const [maxTextLength, maxItems] of steps) {
-    const shortened = shortenResponse(value, maxTextLength, maxItems);
-    shortest = { value: shortened, text: encode(shortened) };
-    if (countTokens(shortest.text) <= maxTokens) break;
+    shortened = shortenResponse(value, maxTextLength, maxItems);
+    if (countTokens(encode(shortened)) <= maxTokens) break;
   }
-  return shortest ?? { value, text: encode(value) };
+  return shortened;
 };

@@ -1,6 +1,6 @@
 /** A tool of the MCP server: one operation of the API, with fewer and shorter results than over HTTP. */
 import type { z } from 'zod';
-import { toJsonSchema } from '../kernel/openapi.ts';
+import { getSchemaProperties, parsePathParameters, toJsonSchema } from '../kernel/openapi.ts';
 import type { Operation } from '../kernel/operation.ts';
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -49,12 +49,6 @@ const maxTokensSchema = {
   description: 'Size limit of the result in tokens, estimated as 4 bytes each. Longer texts and lists are shortened.',
 };
 
-const listNames = (schema: z.ZodType | undefined): readonly string[] =>
-  schema === undefined ? [] : Object.keys((toJsonSchema(schema, 'input')['properties'] as object | undefined) ?? {});
-
-const pathNames = ({ path }: Operation): readonly string[] =>
-  [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-
 /** Parameters that a tool decides itself */
 const hiddenParameters = ['scope', 'apdexThresholdMs'];
 
@@ -76,7 +70,7 @@ const buildInputSchema = (definition: ToolDefinition, operation: Operation): Jso
     (schema) => schema !== undefined,
   );
   const properties: Record<string, unknown> = {};
-  const required = new Set(pathNames(operation));
+  const required = new Set(parsePathParameters(operation.path));
   for (const schema of schemas) {
     const json = toJsonSchema(schema, 'input');
     for (const [name, property] of Object.entries((json['properties'] as Json | undefined) ?? {}))
@@ -84,7 +78,7 @@ const buildInputSchema = (definition: ToolDefinition, operation: Operation): Jso
         properties[name] = omitKeywords(property);
     for (const name of (json['required'] as readonly string[] | undefined) ?? []) required.add(name);
   }
-  for (const name of pathNames(operation)) properties[name] ??= { type: 'string' };
+  for (const name of parsePathParameters(operation.path)) properties[name] ??= { type: 'string' };
   const defaulted = Object.keys(definition.defaults?.({}, 0) ?? {});
   return {
     type: 'object',
@@ -109,9 +103,9 @@ type Part = keyof ToolRequest;
 
 /** Returns the part of the request that has a parameter. Unknown names go to the query, which rejects them. */
 const createPartFinder = ({ operation, input }: Tool): ((name: string) => Part) => {
-  const inPath = new Set(pathNames(operation));
-  const inQuery = new Set(listNames(operation.query));
-  const inBody = new Set(listNames(input?.schema ?? operation.body));
+  const inPath = new Set(parsePathParameters(operation.path));
+  const inQuery = new Set(Object.keys(getSchemaProperties(operation.query)));
+  const inBody = new Set(Object.keys(getSchemaProperties(input?.schema ?? operation.body)));
   return (name) => {
     if (inPath.has(name)) return 'params';
     return inBody.has(name) && !inQuery.has(name) ? 'body' : 'query';

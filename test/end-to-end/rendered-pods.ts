@@ -9,7 +9,7 @@ import { eventually, stretched } from '../waiting.ts';
 import { busyMachine, nodeFlags } from './oiq-process.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const versionFile = new URL('../../commands/version.ts', import.meta.url);
+const versionFile = new URL('../../runtime/version.ts', import.meta.url);
 
 /** The code as another version: what says it is another text there. */
 const asVersion = (version: string): Readonly<Record<string, string>> => {
