@@ -7,6 +7,7 @@ import {
   toKeyValues,
   toNanosecondText,
 } from './otlp-json.ts';
+import { pick } from './random.ts';
 
 const pod: Attributes = {
   'service.name': 'assistant',
@@ -77,7 +78,6 @@ const instructions =
   'You are the assistant of a shop for outdoor clothes. Be brief, and use tools for facts about orders.';
 const users = ['ann', 'bob', 'chris', 'dana', 'eli'] as const;
 
-const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 const vary = (value: number): number => Math.round(value * (0.7 + Math.random() * 0.6));
 
 interface SpanInput {

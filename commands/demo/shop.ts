@@ -11,6 +11,7 @@ import {
   toKeyValues,
   toNanosecondText,
 } from './otlp-json.ts';
+import { pick } from './random.ts';
 import { Visitors } from './visitors.ts';
 
 const services = ['frontend', 'catalog', 'cart', 'checkout', 'payments', 'shipping', 'email'] as const;
@@ -19,7 +20,6 @@ type Service = (typeof services)[number];
 /** Conversations of visitors with the assistant */
 const conversationsPerSecond = 0.3;
 
-const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 const randomizeDuration = (milliseconds: number): number =>
   milliseconds * Math.exp((Math.random() + Math.random() + Math.random() - 1.5) * 0.9);
 

@@ -1,8 +1,8 @@
 /** Visitors of the demo shop in browsers: page views, web vitals, clicks, resources, requests and errors. */
 import { randomBytes } from 'node:crypto';
 import { type Attributes, createSpanId, type Outbox, toKeyValues, toNanosecondText } from './otlp-json.ts';
+import { pick } from './random.ts';
 
-const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(Math.random() * items.length)] as Item;
 const vary = (value: number): number => value * (0.5 + Math.random() * Math.random() * 2);
 
 const origin = 'https://shop.example.com';
