@@ -4,9 +4,8 @@ import { createItemSource } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
+import { computeDueMs, deleteDueEntries } from './sweeping.ts';
 
-const rememberMs = 150_000;
-const sweepMs = 10_000;
 const maxSpansPerResponse = 100;
 
 const Reports = z.strictObject({
@@ -50,14 +49,11 @@ export const duplicateLlmCalls = defineProcessor({
       report.verdict++;
       emit.calls({ tenantId, time, timeMs, traceId, spanId, duplicate: report.verdict });
     }
-    entry.dueMs = (Math.floor((clockMs + rememberMs) / sweepMs) + 1) * sweepMs;
+    entry.dueMs = computeDueMs(clockMs);
     state.set(responseId, entry);
     setTimer('clock', entry.dueMs, String(entry.dueMs));
   },
   timer(_, { state, clockMs }) {
-    for (const [responseId, { dueMs }] of state.entries()) {
-      if (dueMs > clockMs) break;
-      state.delete(responseId);
-    }
+    deleteDueEntries(state, clockMs);
   },
 });

@@ -5,10 +5,8 @@ import { topics } from '../../schemas/topics.ts';
 import { findNestedCalls } from '../../subjects/llm/same-calls.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
+import { computeDueMs, deleteDueEntries } from './sweeping.ts';
 
-/** Time after its last span during which a trace is remembered: spans may be a minute late. */
-const rememberMs = 150_000;
-const sweepMs = 10_000;
 /** Spans of a trace beyond this number are counted without comparison. */
 const maxSpansPerTrace = 2_000;
 
@@ -68,15 +66,12 @@ export const nestedLlmCalls = defineProcessor({
       return;
     }
     trace.spans.push(span);
-    trace.dueMs = (Math.floor((clockMs + rememberMs) / sweepMs) + 1) * sweepMs;
+    trace.dueMs = computeDueMs(clockMs);
     judgeTrace(trace, span, context);
     context.state.set(span.traceId, trace);
     setTimer('clock', trace.dueMs, String(trace.dueMs));
   },
   timer(_, context) {
-    for (const [traceId, { dueMs }] of context.state.entries()) {
-      if (dueMs > context.clockMs) break;
-      context.state.delete(traceId);
-    }
+    deleteDueEntries(context.state, context.clockMs);
   },
 });
