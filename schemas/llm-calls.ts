@@ -35,6 +35,7 @@ export const TokenCounts = z.strictObject({
   outputImage: TokenCount,
 }) satisfies z.ZodType<Record<TokenKind, number>>;
 export type TokenCounts = z.output<typeof TokenCounts>;
+export const noTokens = Object.fromEntries(tokenKinds.map((kind) => [kind, 0])) as TokenCounts;
 
 /** Conventions by which instrumentations report calls. */
 export const llmConventions = [

@@ -1,4 +1,4 @@
-/** Trims texts in linear time: a regular expression such as `/\/+$/` would scan from each slash to the end. */
+/** Trims and shortens texts in linear time: a regular expression such as `/\/+$/` would scan from each slash to the end. */
 
 /** Returns a text without the characters of `ending` at its end. */
 export const trimTrailing = (text: string, ending: string): string => {
@@ -12,3 +12,9 @@ export const getTextBefore = (text: string, mark: string): string => {
   const index = text.indexOf(mark);
   return index < 0 ? text : text.slice(0, index);
 };
+
+/** Returns at most the first `maxLength` characters of a text, without half a surrogate pair at the end. */
+export const truncateText = (text: string, maxLength: number): string =>
+  text.length <= maxLength ? text : text.slice(0, maxLength).toWellFormed();
+
+export const toNullIfEmpty = (text: string): string | null => (text === '' ? null : text);

@@ -1,4 +1,4 @@
-import type { LlmCall } from '../schemas/llm-calls.ts';
+import { type LlmCall, noTokens } from '../schemas/llm-calls.ts';
 import { llmCallsTable, llmPricesTable } from '../schemas/tables/llm.ts';
 import { topics } from '../schemas/topics.ts';
 import { landValues } from './engine/land-values.ts';
@@ -27,18 +27,7 @@ const emptyCall: CallValues = {
   isFailed: false,
   errorType: '',
   finishReasons: [],
-  tokens: {
-    input: 0,
-    cacheRead: 0,
-    cacheWrite: 0,
-    cacheWrite1h: 0,
-    inputAudio: 0,
-    inputImage: 0,
-    output: 0,
-    reasoning: 0,
-    outputAudio: 0,
-    outputImage: 0,
-  },
+  tokens: noTokens,
   usageProblem: '',
   interpretation: '',
   cost: '',

@@ -171,3 +171,19 @@ export const findTablePrice = (providerName: string, modelName: string, timeMs: 
   const price = convertedPrices.get(prices);
   return price === undefined ? { problem: 'the model is not priced by tokens' } : { price };
 };
+
+/** Returns the price of the first of these names that the table has, or why the first name has none. Empty names are ignored. */
+export const findFirstTablePrice = (
+  providerName: string,
+  modelNames: readonly string[],
+  timeMs: number,
+): FoundPrice => {
+  const [first = '', ...others] = new Set(modelNames.filter((name) => name !== ''));
+  const found = findTablePrice(providerName, first, timeMs);
+  if ('price' in found) return found;
+  for (const name of others) {
+    const other = findTablePrice(providerName, name, timeMs);
+    if ('price' in other) return other;
+  }
+  return found;
+};

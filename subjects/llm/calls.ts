@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { callIdSql, inputTokensSql, outputTokensSql, tokenColumns } from '../../queries/signals/found-llm-calls.ts';
 import { formatTime } from '../../queries/time.ts';
-import { type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
+import { inputKinds, outputKinds, type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
+import { toNullIfEmpty } from '../../schemas/text.ts';
 import { formatDecimal, parseDecimal } from './decimals.ts';
 
 /** An exact amount of money. */
@@ -73,15 +74,15 @@ export const toTokenSums = (counts: Readonly<Record<TokenKind, string | number |
       TokenKind,
       Count
     >),
-    allInput: toCount(sumOf(tokenKinds.slice(0, 6))),
-    allOutput: toCount(sumOf(tokenKinds.slice(6))),
+    allInput: toCount(sumOf(inputKinds)),
+    allOutput: toCount(sumOf(outputKinds)),
     total: toCount(sumOf(tokenKinds)),
   };
 };
 
-/** Selection of the numbers of tokens, as an array in the order of the kinds. */
-export const tokenListSql = `[${tokenKinds.map((kind) => `toString(${tokenColumns[kind]})`).join(', ')}] AS tokens`;
-export const tokenSumListSql = `[${tokenKinds.map((kind) => `toString(sum(${tokenColumns[kind]}))`).join(', ')}] AS tokens`;
+/** SQL of the numbers of tokens, as an array in the order of the kinds. */
+const tokenListSql = `[${tokenKinds.map((kind) => `toString(${tokenColumns[kind]})`).join(', ')}]`;
+export const tokenSumListSql = `[${tokenKinds.map((kind) => `toString(sum(${tokenColumns[kind]}))`).join(', ')}]`;
 
 export const readTokenList = (tokens: readonly string[]): Record<TokenKind, bigint> =>
   Object.fromEntries(tokenKinds.map((kind, index) => [kind, BigInt(tokens[index] ?? 0)])) as Record<TokenKind, bigint>;
@@ -110,7 +111,7 @@ type TextColumn = (typeof textColumns)[number];
 /** Selection of a row of `toLlmCallView`. */
 export const llmCallSelection = `${callIdSql} AS id, toString(toUnixTimestamp64Nano(llm_calls.timestamp)) AS time, trace_id AS trace, span_id AS span, project_id AS project,
   [${textColumns.map((column) => `toString(${column})`).join(', ')}] AS texts, toString(duration_ns) AS duration, toString(first_token_ns) AS first_token,
-  [is_streamed, is_failed] AS flags, ${tokenListSql}, toString(cost) AS cost_amount`;
+  [is_streamed, is_failed] AS flags, ${tokenListSql} AS tokens, toString(cost) AS cost_amount`;
 
 /** Sort keys of lists: SQL of a number. */
 export const sortKeys = {
@@ -120,8 +121,6 @@ export const sortKeys = {
   duration: 'duration_ns',
 } as const;
 
-const toNullIfEmpty = (text: string): string | null => (text === '' ? null : text);
-
 const computeTokensPerSecond = (output: bigint, duration: number, firstToken: number): number | null =>
   firstToken > 0 && duration > firstToken && output > 0n
     ? Math.round((Number(output) / ((duration - firstToken) / 1e9)) * 100) / 100
@@ -130,7 +129,7 @@ const computeTokensPerSecond = (output: bigint, duration: number, firstToken: nu
 export const toLlmCallView = (row: LlmCallRow): LlmCallView => {
   const getText = (column: TextColumn): string => row.texts[textColumns.indexOf(column)] ?? '';
   const counts = readTokenList(row.tokens);
-  const output = tokenKinds.slice(6).reduce((sum, kind) => sum + counts[kind], 0n);
+  const output = outputKinds.reduce((sum, kind) => sum + counts[kind], 0n);
   const duration = Number(row.duration);
   const firstToken = Number(row.first_token);
   const usageProblem = getText('usage_problem');

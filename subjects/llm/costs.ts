@@ -12,6 +12,8 @@ import type { LlmScope } from './scope.ts';
 
 /** Maximum number of groups and steps of a read. */
 const maxRows = 50_000;
+/** Maximum number of reasons why calls are unpriced */
+const maxReasons = 20;
 
 /** Sums of a group, of a step or of everything. */
 export interface CostSums {
@@ -193,7 +195,8 @@ const sumRows = (rows: readonly PricedRow[], groupBy: readonly string[]): Costs 
       requests: total.unpricedRequests,
       tokens: Number(total.unpricedTokens),
       reasons: [...reasons]
-        .sort(([, left], [, right]) => right - left)
+        .sort(([left, leftCount], [right, rightCount]) => rightCount - leftCount || (left < right ? -1 : 1))
+        .slice(0, maxReasons)
         .map(([reason, requests]) => ({ reason, requests })),
     },
   };

@@ -1,5 +1,6 @@
 /** Messages of a call, as the conventions record them in attributes, span events and log records. */
 import { z } from 'zod';
+import { isFields } from '../../runtime/fields.ts';
 
 const partTypes = ['text', 'reasoning', 'tool_call', 'tool_result', 'file', 'other'] as const;
 
@@ -35,10 +36,8 @@ const maxTextLength = 100_000;
 const maxMessages = 1_000;
 const maxParts = 200;
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
-const toText = (value: unknown): string => {
+/** Returns a text unchanged, and any other value as JSON; an empty text for none. */
+export const toText = (value: unknown): string => {
   if (value === undefined || value === null) return '';
   return typeof value === 'string' ? value : JSON.stringify(value);
 };
@@ -106,7 +105,7 @@ const partTypeNames: Readonly<Record<string, MessagePart['type']>> = {
 };
 
 const toToolCall = (call: Readonly<Record<string, unknown>>): MessagePart => {
-  const details = isObject(call['function']) ? call['function'] : call;
+  const details = isFields(call['function']) ? call['function'] : call;
   return createPart('tool_call', first(details, ['arguments', 'input', 'args', 'parameters']), {
     name: toTextOrNull(first(details, ['name', 'toolName', 'tool_name'])),
     callId: toTextOrNull(first(call, ['id', 'toolCallId', 'call_id', 'tool_call_id'])),
@@ -114,7 +113,7 @@ const toToolCall = (call: Readonly<Record<string, unknown>>): MessagePart => {
 };
 
 const toPart = (value: unknown): MessagePart => {
-  if (!isObject(value)) return createPart('text', value);
+  if (!isFields(value)) return createPart('text', value);
   const typeName = toText(value['type']);
   const type =
     partTypeNames[typeName] ?? (value['text'] === undefined && value['content'] === undefined ? 'other' : 'text');
@@ -140,7 +139,7 @@ const toParts = (content: unknown): MessagePart[] => {
   if (parsed === undefined || parsed === null || parsed === '') return [];
   return Array.isArray(parsed)
     ? parsed.slice(0, maxParts).map(toPart)
-    : [toPart(isObject(parsed) && parsed['type'] === undefined ? toText(parsed) : parsed)];
+    : [toPart(isFields(parsed) && parsed['type'] === undefined ? toText(parsed) : parsed)];
 };
 
 const toMessage = (
@@ -148,8 +147,8 @@ const toMessage = (
   direction: Direction,
   role = direction === 'input' ? 'user' : 'assistant',
 ): Message => {
-  if (!isObject(value)) return { role, direction, parts: toParts(value) };
-  const inner = isObject(value['message']) ? value['message'] : value;
+  if (!isFields(value)) return { role, direction, parts: toParts(value) };
+  const inner = isFields(value['message']) ? value['message'] : value;
   const calls = parseContent(first(inner, ['tool_calls', 'toolCalls']));
   const messageRole = toText(inner['role'] ?? value['role']) || role;
   const callId = toTextOrNull(first(inner, ['tool_call_id', 'id']));
@@ -161,7 +160,7 @@ const toMessage = (
       ...(messageRole === 'tool'
         ? contentParts.map((part): MessagePart => ({ ...part, type: 'tool_result', callId: part.callId ?? callId }))
         : contentParts),
-      ...(Array.isArray(calls) ? calls.slice(0, maxParts).filter(isObject).map(toToolCall) : []),
+      ...(Array.isArray(calls) ? calls.slice(0, maxParts).filter(isFields).map(toToolCall) : []),
     ],
   };
 };
@@ -169,10 +168,10 @@ const toMessage = (
 const toMessages = (content: unknown, direction: Direction, role?: string): Message[] => {
   const parsed = parseContent(content);
   if (parsed === undefined || parsed === null || parsed === '') return [];
-  if (isObject(parsed) && Array.isArray(parsed['messages'])) return toMessages(parsed['messages'], direction, role);
+  if (isFields(parsed) && Array.isArray(parsed['messages'])) return toMessages(parsed['messages'], direction, role);
   if (!Array.isArray(parsed)) return [toMessage(parsed, direction, role)];
   // A list of parts instead of messages.
-  if (parsed.every((item) => isObject(item) && item['role'] === undefined && item['message'] === undefined))
+  if (parsed.every((item) => isFields(item) && item['role'] === undefined && item['message'] === undefined))
     return [{ role: role ?? (direction === 'input' ? 'user' : 'assistant'), direction, parts: toParts(parsed) }];
   return parsed.slice(0, maxMessages).map((item) => toMessage(item, direction, role));
 };
@@ -204,12 +203,12 @@ const setPath = (root: unknown[], path: readonly string[], value: unknown): void
 
 /** OpenInference nests `message`, `message_content` and `tool_call` in each item. */
 const unwrapOpenInference = (item: unknown): unknown => {
-  if (!isObject(item) || !isObject(item['message'])) return item;
+  if (!isFields(item) || !isFields(item['message'])) return item;
   const { message } = item;
   const contents = Array.isArray(message['contents']) ? message['contents'] : undefined;
   const calls = Array.isArray(message['tool_calls']) ? message['tool_calls'] : undefined;
   const unwrap = (wrapped: unknown, name: string): unknown =>
-    isObject(wrapped) ? (wrapped[name] ?? wrapped) : wrapped;
+    isFields(wrapped) ? (wrapped[name] ?? wrapped) : wrapped;
   return {
     ...message,
     ...(contents !== undefined && { content: contents.map((content) => unwrap(content, 'message_content')) }),
@@ -224,7 +223,7 @@ const readFromEvents: Reader = ({ events }) =>
     if (name === 'gen_ai.content.prompt') return toMessages(attributes['gen_ai.prompt'], 'input');
     if (name === 'gen_ai.content.completion') return toMessages(attributes['gen_ai.completion'], 'output');
     const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)?.[1];
-    const content = isObject(body) ? { ...attributes, ...body } : attributes;
+    const content = isFields(body) ? { ...attributes, ...body } : attributes;
     if (role !== undefined) return [toMessage({ role, ...content }, 'input')];
     return name === 'gen_ai.choice' ? [toMessage(content, 'output')] : [];
   });
@@ -241,7 +240,7 @@ const readers: readonly Reader[] = [
   ({ events }) =>
     events
       .filter(({ name }) => name === 'gen_ai.client.inference.operation.details')
-      .flatMap(({ attributes, body }) => readStructured(isObject(body) ? { ...body, ...attributes } : attributes)),
+      .flatMap(({ attributes, body }) => readStructured(isFields(body) ? { ...body, ...attributes } : attributes)),
   readFromEvents,
   ({ attributes }) => [
     ...collectIndexed(attributes, 'gen_ai.prompt.').map((item) => toMessage(item, 'input')),

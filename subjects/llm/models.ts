@@ -121,7 +121,7 @@ export const readLlmModels = async (
       arrayFilter(pair -> pair.1 != '', groupArray((currency_name, toString(amount)))) AS amounts, toString(max(seen)) AS last_seen
     FROM (
       SELECT provider AS provider_name, model AS model_name, currency AS currency_name, count() AS count, sum(cost) AS amount,
-        arrayMap(text -> toUInt64(text), ${tokenSumListSql.replace(' AS tokens', '')}) AS kinds, max(toUnixTimestamp64Nano(timestamp)) AS seen
+        arrayMap(text -> toUInt64(text), ${tokenSumListSql}) AS kinds, max(toUnixTimestamp64Nano(timestamp)) AS seen
       FROM ${llmCallsSource} WHERE ${condition} GROUP BY provider, model, currency)
     GROUP BY provider_name, model_name ORDER BY sum(count) DESC, provider_name, model_name LIMIT ${maxModels}`,
     parameters,

@@ -1,7 +1,7 @@
 /** Prices that an organization sets: their periods, the lookup for a call, and their rows for queries. */
 import { createHash } from 'node:crypto';
 import type { LlmPrice, LlmPriceFields, PriceMatch, PriceRates } from '../../schemas/resources/llm-price.ts';
-import { type FoundPrice, findTablePrice } from './built-in-prices.ts';
+import { type FoundPrice, findFirstTablePrice } from './built-in-prices.ts';
 import { formatDecimal, parseRate } from './decimals.ts';
 import { completeRates, type Price, type RateList, type RateTier } from './prices.ts';
 import { normalizeProvider } from './read-call.ts';
@@ -115,12 +115,5 @@ interface PricedModel {
 export const findPrice = (prices: readonly StoredPrice[], { provider, models, timeMs }: PricedModel): FoundPrice => {
   const names = [...new Set(models)].filter((name) => name !== '');
   const own = findOwnPrice(prices, { provider, models: names, timeMs });
-  if (own !== undefined) return { price: own.price };
-  let problem = 'the sender reported no model';
-  for (const [index, name] of names.entries()) {
-    const found = findTablePrice(provider, name, timeMs);
-    if ('price' in found) return found;
-    if (index === 0) ({ problem } = found);
-  }
-  return { problem };
+  return own === undefined ? findFirstTablePrice(provider, names, timeMs) : { price: own.price };
 };

@@ -1,6 +1,8 @@
 /** Reads a call of a model from a span, by the tables of `conventions.ts`. */
+import { type Fields, toFields } from '../../runtime/fields.ts';
 import type { LlmCall } from '../../schemas/llm-calls.ts';
-import { findTablePrice, priceTableName } from './built-in-prices.ts';
+import { truncateText } from '../../schemas/text.ts';
+import { findFirstTablePrice } from './built-in-prices.ts';
 import {
   attributeNames,
   contentNames,
@@ -42,8 +44,6 @@ export const markingNames: readonly string[] = roleRules.map(({ attribute }) => 
 const maxNameLength = 256;
 const maxAttributes = 64;
 const maxAttributeLength = 256;
-const truncate = (text: string, length = maxNameLength): string =>
-  text.length <= length ? text : text.slice(0, length).toWellFormed();
 
 const errorStatus = 2;
 
@@ -71,7 +71,7 @@ export const findRole = ({
 const readFirst = (attributes: CallSource['attributes'], names: readonly string[]): string => {
   for (const name of names) {
     const value = attributes.get(name);
-    if (value !== undefined && value !== '') return truncate(value);
+    if (value !== undefined && value !== '') return truncateText(value, maxNameLength);
   }
   return '';
 };
@@ -87,11 +87,10 @@ export const normalizeProvider = (text: string): string => {
   );
 };
 
-const parseJsonObject = (text: string | undefined): Readonly<Record<string, unknown>> => {
+const parseJsonObject = (text: string | undefined): Fields => {
   if (text === undefined) return {};
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+    return toFields(JSON.parse(text));
   } catch {
     return {};
   }
@@ -150,7 +149,7 @@ const readFinishReasons = (attributes: CallSource['attributes']): string[] => {
   const text = readFirst(attributes, attributeNames.finishReasons);
   if (!text.startsWith('[')) return text === '' ? [] : [text];
   try {
-    return (JSON.parse(text) as unknown[]).slice(0, 8).map((reason) => truncate(String(reason), 64));
+    return (JSON.parse(text) as unknown[]).slice(0, 8).map((reason) => truncateText(String(reason), 64));
   } catch {
     return [];
   }
@@ -170,7 +169,7 @@ const copyAttributes = ({ attributes, resourceAttributes }: CallSource): Record<
   let count = 0;
   for (const name of copiedResourceNames) {
     const value = resourceAttributes.get(name);
-    if (value !== undefined) copied[name] = truncate(value, maxAttributeLength);
+    if (value !== undefined) copied[name] = truncateText(value, maxAttributeLength);
   }
   for (const [name, value] of attributes) {
     if (name.length > maxNameLength || value.length > maxAttributeLength || isContent(name)) continue;
@@ -196,18 +195,9 @@ const priceCall = (
   { tokens, problem }: Usage,
 ): Pricing => {
   if (problem !== '') return { cost: '', currency: '', priceProblem: problem };
-  let priceProblem = '';
-  for (const model of models) {
-    const found = findTablePrice(provider, model, timeMs);
-    if ('price' in found)
-      return {
-        cost: formatDecimal(computeCost(tokens, found.price)),
-        currency: found.price.currency,
-        priceProblem: '',
-      };
-    priceProblem ||= found.problem;
-  }
-  return { cost: '', currency: '', priceProblem };
+  const found = findFirstTablePrice(provider, models, timeMs);
+  if ('problem' in found) return { cost: '', currency: '', priceProblem: found.problem };
+  return { cost: formatDecimal(computeCost(tokens, found.price)), currency: found.price.currency, priceProblem: '' };
 };
 
 /** Reads a call, or a container with tokens of its own. */
@@ -233,12 +223,7 @@ export const readCall = (source: CallSource, { role, convention }: FoundRole): L
   const timeMs = Number(source.timeNs / 1_000_000n);
   const pricing =
     role === 'call'
-      ? priceCall(
-          provider,
-          [...new Set([model, requestModel])].filter((name) => name !== '' || model === ''),
-          timeMs,
-          usage,
-        )
+      ? priceCall(provider, [model, requestModel], timeMs, usage)
       : { cost: '', currency: '', priceProblem: 'tokens of containers are not added to totals' };
   return {
     projectId: source.projectId,
@@ -269,13 +254,11 @@ export const readCall = (source: CallSource, { role, convention }: FoundRole): L
     ...pricing,
     reportedCost: readReportedCost(attributes),
     convention,
-    scopeName: truncate(source.scopeName),
-    scopeVersion: truncate(source.scopeVersion, 64),
+    scopeName: truncateText(source.scopeName, maxNameLength),
+    scopeVersion: truncateText(source.scopeVersion, 64),
     attributes: copyAttributes(source),
   };
 };
-
-export { priceTableName };
 
 /** Returns whether a call has tokens. */
 export const hasUsage = ({ tokens }: Pick<LlmCall, 'tokens'>): boolean =>

@@ -11,7 +11,7 @@ import { readTraceLogs } from '../../queries/traces/logs.ts';
 import { listSpans } from '../../queries/traces/spans.ts';
 import { type LlmCallRow, LlmCallView, llmCallSelection, toLlmCallView } from './calls.ts';
 import { tokenNames, usageDetailsName } from './conventions.ts';
-import { Message, type RecordedContent, readMessages } from './messages.ts';
+import { Message, type RecordedContent, readMessages, toText } from './messages.ts';
 
 const SpanReference = z.strictObject({
   traceId: z.string(),
@@ -90,9 +90,6 @@ const toSpanReference = (span: Span): z.output<typeof SpanReference> => ({
   durationMs: Number(span.durationNs) / 1e6,
   status: span.status,
 });
-
-const toText = (value: unknown): string =>
-  value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 
 /** Names of tools, their call and its arguments and result in spans. */
 const toolNames = ['gen_ai.tool.name', 'ai.toolCall.name', 'tool.name', 'mcp.tool.name', 'traceloop.entity.name'];

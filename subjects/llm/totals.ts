@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { TenantReader } from '../../queries/reading.ts';
 import { llmCallsSource, llmContainersSource } from '../../queries/signals/found-llm-calls.ts';
+import { inputKinds } from '../../schemas/llm-calls.ts';
 import { Amount, Amounts, readTokenList, TokenSums, tokenSumListSql, toTokenSums } from './calls.ts';
 import { readCosts } from './costs.ts';
 import type { StoredPrice } from './own-prices.ts';
@@ -36,8 +37,6 @@ interface TotalsRow {
   readonly requests: string;
   readonly failed: string;
   readonly tokens: readonly string[];
-  readonly unpriced: string;
-  readonly unpriced_tokens: string;
   readonly unknown_usage: string;
   readonly durations: readonly (number | null)[];
   readonly reported: string;
@@ -53,9 +52,6 @@ export const toQuantiles = (values: readonly (number | null)[]): LatencyQuantile
     : { p50: toMs(p50), p95: toMs(p95), p99: toMs(p99) };
 };
 
-const allTokensSql =
-  'input + cache_read + cache_write + cache_write_1h + input_audio + input_image + output + reasoning + output_audio + output_image';
-
 /** Reads the totals of a scope. */
 export const readLlmTotals = async (
   { columns, nowMs }: TenantReader,
@@ -63,18 +59,12 @@ export const readLlmTotals = async (
   { prices, storedPrices }: { readonly prices: 'call' | 'today'; readonly storedPrices: readonly StoredPrice[] },
 ): Promise<LlmTotals> => {
   const where = `WHERE ${scope.condition}`;
-  const [rows, reasons, errors, containers, costs] = await Promise.all([
+  const [rows, errors, containers, costs] = await Promise.all([
     columns.query<TotalsRow>(
-      `SELECT toString(count()) AS requests, toString(countIf(is_failed = 1)) AS failed, ${tokenSumListSql},
-        toString(countIf(price_problem != '')) AS unpriced, toString(sumIf(${allTokensSql}, price_problem != '')) AS unpriced_tokens,
+      `SELECT toString(count()) AS requests, toString(countIf(is_failed = 1)) AS failed, ${tokenSumListSql} AS tokens,
         toString(countIf(usage_problem != '')) AS unknown_usage, quantilesExactInclusive(0.5, 0.95, 0.99)(duration_ns) AS durations,
         toString(sum(toDecimal128OrZero(reported_cost, 18))) AS reported, toString(countIf(reported_cost != '')) AS reporting
       FROM ${llmCallsSource} ${where}`,
-      scope.parameters,
-    ),
-    columns.query<{ reason: string; requests: string }>(
-      `SELECT price_problem AS reason, toString(count()) AS requests FROM ${llmCallsSource} ${where} AND price_problem != ''
-      GROUP BY reason ORDER BY count() DESC, reason LIMIT 20`,
       scope.parameters,
     ),
     columns.query<{ type: string; requests: string }>(
@@ -92,21 +82,13 @@ export const readLlmTotals = async (
   const [row] = rows;
   if (row === undefined) throw new Error('the totals of calls have no row');
   const tokens = readTokenList(row.tokens);
-  const input =
-    tokens.input + tokens.cacheRead + tokens.cacheWrite + tokens.cacheWrite1h + tokens.inputAudio + tokens.inputImage;
+  const input = inputKinds.reduce((sum, kind) => sum + tokens[kind], 0n);
   return {
     requests: Number(row.requests),
     failedRequests: Number(row.failed),
     tokens: toTokenSums(tokens),
     costs: costs.total.costs,
-    unpriced:
-      prices === 'call'
-        ? {
-            requests: Number(row.unpriced),
-            tokens: Number(row.unpriced_tokens),
-            reasons: reasons.map(({ reason, requests }) => ({ reason, requests: Number(requests) })),
-          }
-        : costs.unpriced,
+    unpriced: costs.unpriced,
     unknownUsage: Number(row.unknown_usage),
     cacheHitRate: input === 0n ? null : Number((tokens.cacheRead * 1_000_000n) / input) / 1e6,
     latency: row.requests === '0' ? null : toQuantiles(row.durations),

@@ -1,5 +1,5 @@
 /** Turns the numbers of tokens that a sender reports into kinds that exclude each other. */
-import { maxTokens, type TokenCounts } from '../../schemas/llm-calls.ts';
+import { maxTokens, noTokens, type TokenCounts } from '../../schemas/llm-calls.ts';
 import { type SentToken, usageRules } from './conventions.ts';
 
 /** Numbers as a sender reports them, by their meaning. */
@@ -19,19 +19,6 @@ export interface Usage {
   readonly problem: string;
   readonly interpretation: Interpretation | undefined;
 }
-
-export const noTokens: TokenCounts = {
-  input: 0,
-  cacheRead: 0,
-  cacheWrite: 0,
-  cacheWrite1h: 0,
-  inputAudio: 0,
-  inputImage: 0,
-  output: 0,
-  reasoning: 0,
-  outputAudio: 0,
-  outputImage: 0,
-};
 
 /** Sender of a call, which decides the meaning of its numbers. */
 export interface UsageSource {

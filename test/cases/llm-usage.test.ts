@@ -3,12 +3,11 @@
 import { readFileSync } from 'node:fs';
 import { calcPrice } from '@pydantic/genai-prices';
 import test from 'ava';
-import { type TokenCounts, tokenKinds } from '../../schemas/llm-calls.ts';
+import { noTokens, type TokenCounts, tokenKinds } from '../../schemas/llm-calls.ts';
 import { findTablePrice, priceTableVersion, tableOfProviders } from '../../subjects/llm/built-in-prices.ts';
 import { formatDecimal, parseDecimal, parseRate } from '../../subjects/llm/decimals.ts';
 import { computeCost } from '../../subjects/llm/prices.ts';
 import { type CallSource, findRole, normalizeProvider, readCall } from '../../subjects/llm/read-call.ts';
-import { noTokens } from '../../subjects/llm/usage.ts';
 
 const timeNs = 1_767_225_600_000_000_000n;
 const sourceOf = (attributes: Readonly<Record<string, string>>, source: Partial<CallSource> = {}): CallSource => ({
