@@ -2,6 +2,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
 import { PermanentError } from '../schemas/errors.ts';
+import { parseHexId } from '../schemas/otlp/hex-id.ts';
 import type { JsonReader } from '../schemas/otlp/json-reader.ts';
 import { JsonRecords } from '../schemas/otlp/json-records.ts';
 import { createObjectReader, maxEntries, readJsonText, readString, readStrings } from '../schemas/otlp/json-text.ts';
@@ -88,9 +89,6 @@ const toResourceAttributes = (labels: Labels): [string, string][] => {
   return serviceLabel === undefined ? pairs : [['service.name', labels.get(serviceLabel) ?? ''], ...pairs];
 };
 
-const parseId = (text: string | undefined, bytes: number): Buffer | undefined =>
-  text?.length === bytes * 2 && /^[0-9a-f]+$/i.test(text) ? Buffer.from(text, 'hex') : undefined;
-
 /** Writes the entries of one stream; `read` calls its argument with each entry. */
 const writeStream = (
   writer: WireWriter,
@@ -112,8 +110,8 @@ const writeStream = (
             severityText,
             body: { stringValue },
             attributes: toTextAttributes(metadata),
-            traceId: parseId(metadata.get('trace_id'), 16),
-            spanId: parseId(metadata.get('span_id'), 8),
+            traceId: parseHexId(metadata.get('trace_id'), 16),
+            spanId: parseHexId(metadata.get('span_id'), 8),
           }),
         );
       }),

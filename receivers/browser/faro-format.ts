@@ -4,6 +4,8 @@
  * conventions. Traces are OTLP.
  */
 
+import { type Fields, isFields, toFields } from '../../runtime/fields.ts';
+import { parseHexId } from '../../schemas/otlp/hex-id.ts';
 import { copyJsonRequest } from '../../schemas/otlp/json.ts';
 import type { JsonReader } from '../../schemas/otlp/json-reader.ts';
 import { JsonRecords } from '../../schemas/otlp/json-records.ts';
@@ -13,30 +15,27 @@ import { type OtlpMessage, toTextAttributes, writeField, writeMessage } from '..
 import type { RejectedBody } from '../../schemas/protobuf/separate.ts';
 import { WireWriter } from '../../schemas/protobuf/writer.ts';
 import { findTimeProblem, type TimeRange } from '../../schemas/readable-times.ts';
+import { browserSdkLanguage, sdkLanguageKey } from '../../schemas/rum.ts';
 import type { BodyFormat, TranslatedRequest } from '../engine/body-format.ts';
 import { requireBrowser } from './body-formats.ts';
 import { createScrubber } from './scrub.ts';
 
 type Attribute = OtlpMessage<'KeyValue'>;
 type LogRecord = OtlpMessage<'LogRecord'>;
-type JsonObject = Readonly<Record<string, unknown>>;
 
 const maxValueDepth = 16;
 /** Every record repeats the attributes of its page and session, so a body could become many times its size. */
 const maxTranslatedBytes = 16 * 1024 * 1024;
 const brace = 0x7b;
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-const toObject = (value: unknown): JsonObject => (isObject(value) ? value : {});
 const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Reads a JSON object that nests to a limit. */
-const readObject = (reader: JsonReader): JsonObject => {
+const readObject = (reader: JsonReader): Fields => {
   if (reader.peek() !== brace) throw reader.createFault('expected an object');
   const start = reader.position;
   reader.skipValue(maxValueDepth);
-  return JSON.parse(reader.text.toString('utf8', start, reader.position)) as JsonObject;
+  return JSON.parse(reader.text.toString('utf8', start, reader.position)) as Fields;
 };
 
 const toAnyValue = (value: string | number | boolean): OtlpMessage<'AnyValue'> => {
@@ -61,19 +60,19 @@ const flatten = (groups: Readonly<Record<string, unknown>>): Attribute[] => {
 
 /** Returns the attributes of a group of `meta`, in which `attributes` are those that the page adds. */
 const flattenMetaGroup = (name: string, group: unknown): Attribute[] => {
-  const { attributes, ...fields } = toObject(group);
+  const { attributes, ...fields } = toFields(group);
   return flatten({ [name]: fields, [`${name}_attr`]: attributes });
 };
 
 /** Returns the attributes that all records of the payload have. */
-const toMetaAttributes = ({ sdk, browser, ...groups }: JsonObject): Attribute[] => {
-  const { integrations: _integrations, ...sdkFields } = toObject(sdk);
-  const { brands, ...browserFields } = toObject(browser);
+const toMetaAttributes = ({ sdk, browser, ...groups }: Fields): Attribute[] => {
+  const { integrations: _integrations, ...sdkFields } = toFields(sdk);
+  const { brands, ...browserFields } = toFields(browser);
   return [
     ...flattenMetaGroup('sdk', sdkFields),
     ...flattenMetaGroup('browser', browserFields),
     ...flatten({
-      browser_brand: isObject(brands) || Array.isArray(brands) ? brands : undefined,
+      browser_brand: isFields(brands) || Array.isArray(brands) ? brands : undefined,
       browser_brands: toText(brands) || undefined,
     }),
     ...Object.entries(groups).flatMap(([name, group]) => flattenMetaGroup(name, group)),
@@ -81,14 +80,14 @@ const toMetaAttributes = ({ sdk, browser, ...groups }: JsonObject): Attribute[] 
 };
 
 /** Returns the attributes of every resource of the payload. */
-const toResourceAttributes = (meta: JsonObject, application: string): Record<string, string> => {
-  const app = toObject(meta['app']);
+const toResourceAttributes = (meta: Fields, application: string): Record<string, string> => {
+  const app = toFields(meta['app']);
   const pairs = [
     ['service.name', application],
     ['service.version', toText(app['version'])],
     ['service.namespace', toText(app['namespace'])],
     ['deployment.environment', toText(app['environment'])],
-    ['telemetry.sdk.language', 'webjs'],
+    [sdkLanguageKey, browserSdkLanguage],
   ] as const;
   return Object.fromEntries(pairs.filter(([, text]) => text !== ''));
 };
@@ -109,10 +108,10 @@ const createSeverity = (level: string): Pick<LogRecord, 'severityNumber' | 'seve
 
 /** Returns a stack in the form of V8. */
 const formatStack = (title: string, stacktrace: unknown): string => {
-  const { frames } = toObject(stacktrace);
+  const { frames } = toFields(stacktrace);
   if (!Array.isArray(frames)) return '';
   const lines = frames.map((frame) => {
-    const { function: name, module, filename, lineno, colno } = toObject(frame);
+    const { function: name, module, filename, lineno, colno } = toFields(frame);
     const path = [module, filename].filter((part) => typeof part === 'string' && part !== '').join('|');
     const place = [path, lineno, colno].filter((part) => part !== undefined && part !== null && part !== '');
     return `    at ${toText(name) || '?'} (${place.join(':')})`;
@@ -123,7 +122,7 @@ const formatStack = (title: string, stacktrace: unknown): string => {
 type ItemKind = 'log' | 'exception' | 'measurement' | 'event';
 
 /** The part of a record that depends on the kind of item. Other fields become attributes of their names. */
-const itemFields: Readonly<Record<ItemKind, (item: JsonObject) => LogRecord>> = {
+const itemFields: Readonly<Record<ItemKind, (item: Fields) => LogRecord>> = {
   log({ message, level, context, ...others }) {
     return {
       ...createSeverity(toText(level) || 'info'),
@@ -175,18 +174,13 @@ const itemKinds = new Map<string, ItemKind>([
 ]);
 
 /** Events of Faro's session recording. They contain what people type, so they are no log records. */
-const isRecordedEvent = (kind: ItemKind, { name }: JsonObject): boolean =>
+const isRecordedEvent = (kind: ItemKind, { name }: Fields): boolean =>
   kind === 'event' && typeof name === 'string' && /^faro\.session_(?:recording|replay)\./.test(name);
-
-const parseId = (text: unknown, bytes: number): Buffer | undefined =>
-  typeof text === 'string' && text.length === bytes * 2 && /^[0-9a-f]+$/i.test(text)
-    ? Buffer.from(text, 'hex')
-    : undefined;
 
 /** Returns the ids of the trace. Invalid ones become attributes. */
 const toTraceFields = (trace: unknown): Pick<LogRecord, 'traceId' | 'spanId' | 'attributes'> => {
-  const { trace_id: traceText, span_id: spanText } = toObject(trace);
-  const [traceId, spanId] = [parseId(traceText, 16), parseId(spanText, 8)];
+  const { trace_id: traceText, span_id: spanText } = toFields(trace);
+  const [traceId, spanId] = [parseHexId(toText(traceText), 16), parseHexId(toText(spanText), 8)];
   const attributes = flatten({
     traceID: traceId === undefined ? toText(traceText) || undefined : undefined,
     spanID: spanId === undefined ? toText(spanText) || undefined : undefined,
@@ -252,11 +246,11 @@ const findMembers = (reader: JsonReader): ReadonlyMap<string, number> => {
   return positions;
 };
 
-const readMeta = (reader: JsonReader, position: number | undefined, application: string): JsonObject => {
+const readMeta = (reader: JsonReader, position: number | undefined, application: string): Fields => {
   if (position === undefined) return {};
   reader.position = position;
   const meta = readObject(reader);
-  const name = toObject(meta['app'])['name'];
+  const name = toFields(meta['app'])['name'];
   if (name === undefined || name === '' || name === application) return meta;
   const message = `meta.app.name is ${JSON.stringify(name).slice(0, 100)}, but the key is for ${application}`;
   throw reader.createFault(message, position, 'foreign-service');
@@ -284,7 +278,7 @@ export const faroFormat: BodyFormat = {
       const end = reader.position;
       const meta = readMeta(reader, members.get('meta'), application);
       resourceAttributes = toResourceAttributes(meta, application);
-      const bundleId = toText(toObject(meta['app'])['bundleId']);
+      const bundleId = toText(toFields(meta['app'])['bundleId']);
       const payload = {
         reader,
         writer: logs,

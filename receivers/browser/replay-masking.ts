@@ -2,6 +2,7 @@
  * Masks what people type in the events of rrweb, whatever the page that recorded them has masked. The policy decides
  * which texts are masked; input values always are, except with `passwords`.
  */
+import { isFields } from '../../runtime/fields.ts';
 import type { BrowserPrivacy } from '../../schemas/browser-privacy.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { createScrubber } from './scrub.ts';
@@ -45,8 +46,8 @@ const exactAttributes = new Set(['_cssText', 'class', 'd', 'id', 'style', 'type'
 /** Shortest value that is searched for in the other attributes of its element. */
 const minSearchedLength = 3;
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+/** Events are changed in place. */
+const isObject = (value: unknown): value is JsonObject => isFields(value);
 const toObjects = (value: unknown): JsonObject[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
 const maskText = (text: string): string => text.replace(/[^\s*]/g, '*');

@@ -4,6 +4,7 @@ import type { TenantReader } from '../../queries/reading.ts';
 import { formatTime } from '../../queries/time.ts';
 import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import { toNullIfEmpty } from '../../schemas/text.ts';
 import type { ErrorScope } from './scope.ts';
 import { parseStack } from './stack.ts';
 
@@ -81,8 +82,6 @@ interface Row extends OccurrencePosition {
   readonly record_id: string;
   readonly stack: string;
 }
-
-const toNullIfEmpty = (text: string): string | null => (text === '' ? null : text);
 
 const toOccurrence = (row: Row): ErrorOccurrenceView => ({
   id: `${row.time}-${row.partition}-${row.offset}-${row.ordinal}`,

@@ -1,5 +1,6 @@
 /** Parses file changes from records, by the tables of `shapes.ts` */
 import type { FileAction, FileChange, FileState } from '../../schemas/file-changes.ts';
+import { truncateText } from '../../schemas/text.ts';
 import { EventPaths, SigmaEvent } from '../detections/event.ts';
 import { foldName } from '../detections/fields/table.ts';
 import { fillEvent, type RecordValues } from '../detections/record-event.ts';
@@ -13,8 +14,7 @@ const absolutePattern = /^(?:\/|[A-Za-z]:[\\/]|\\\\|HKEY_|\[x\d\d\] )/;
 export const isAbsolute = (path: string): boolean => absolutePattern.test(path);
 
 const maxTextLength = 4_096;
-const truncate = (text: string): string =>
-  text.length <= maxTextLength ? text : text.slice(0, maxTextLength).toWellFormed();
+const truncate = (text: string): string => truncateText(text, maxTextLength);
 const emptyValues = new Set(['', '-', '<NA>', '(null)', 'null', 'N/A']);
 
 /** Normalizes a mode: `rw-r--r--` and `0100644` become `0644`. A text that is not a Unix mode is returned unchanged. */

@@ -4,7 +4,8 @@ import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/reading.ts';
 import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
 import { formatTime } from '../../queries/time.ts';
-import { buildEventsCondition, type RumFilter, toNullIfEmpty } from './scope.ts';
+import { toNullIfEmpty } from '../../schemas/text.ts';
+import { buildEventsCondition, type RumFilter } from './scope.ts';
 
 export const RumError = z.strictObject({
   fingerprint: z.string().describe('Error group, for `GET /api/errors/{id}`'),

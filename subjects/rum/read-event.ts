@@ -14,6 +14,7 @@ import {
   type VitalName,
   vitalRatings,
 } from '../../schemas/rum.ts';
+import { truncateText } from '../../schemas/text.ts';
 import { separateStack } from '../errors/embedded.ts';
 import { computeFingerprint } from '../errors/fingerprint.ts';
 import { toPlainStack } from '../errors/plain-stack.ts';
@@ -23,9 +24,6 @@ import { addFaroFields, isFaroBody } from './faro-body.ts';
 import { getHost, isSameSite } from './page-group.ts';
 import { parseUserAgent, toDeviceType } from './user-agent.ts';
 import { parseVitalName, rateVital } from './vitals.ts';
-
-const truncate = (text: string, length: number): string =>
-  text.length <= length ? text : text.slice(0, length).toWellFormed();
 
 /** Returns an id of limited length. A longer id is replaced by its hash, so that different ids stay different. */
 const toId = (text: string): string =>
@@ -43,7 +41,7 @@ const parseBoolean = (text: string): boolean | null => (text === 'true' ? true :
 const replayKeys = ['rr-web.event', 'rr-web.chunk'];
 const faroKinds = new Set(['log', 'event', 'exception', 'measurement']);
 
-/** Returns whether a record is one of a browser. Cheap, because every record is asked. */
+/** Returns whether a record is one of a browser. Cheap, because every record is checked. */
 export const isBrowserRecord = (record: LogRecord | Span): boolean => {
   const language = record.getResourceAttribute(sdkLanguageKey);
   if (language !== undefined) return language === browserSdkLanguage;
@@ -96,7 +94,7 @@ const collectOtherAttributes = (attributes: ReadonlyMap<string, string>): Record
   for (const [key, value] of attributes) {
     if (mappedKeys.has(key) || key === '' || key.length > rumLimits.name) continue;
     if (++count > rumLimits.attributes) break;
-    others[key] = truncate(value, rumLimits.text);
+    others[key] = truncateText(value, rumLimits.text);
   }
   return others;
 };
@@ -202,10 +200,10 @@ const readDevice = (
   const device = toDeviceType(fields.read('device'));
   return {
     device: device || userAgent?.device || (isMobile === null ? '' : isMobile ? 'mobile' : 'desktop'),
-    browser: userAgent?.browser || truncate(fields.read('browser'), rumLimits.name),
-    browserVersion: userAgent?.browserVersion || truncate(fields.read('browserVersion'), rumLimits.name),
-    os: userAgent?.os || truncate(fields.read('os'), rumLimits.name),
-    osVersion: userAgent?.osVersion || truncate(fields.read('osVersion'), rumLimits.name),
+    browser: userAgent?.browser || truncateText(fields.read('browser'), rumLimits.name),
+    browserVersion: userAgent?.browserVersion || truncateText(fields.read('browserVersion'), rumLimits.name),
+    os: userAgent?.os || truncateText(fields.read('os'), rumLimits.name),
+    osVersion: userAgent?.osVersion || truncateText(fields.read('osVersion'), rumLimits.name),
   };
 };
 
@@ -232,17 +230,17 @@ const readError = (
   });
   const stack = truncateStack(toPlainStack(error.stack));
   const { id, components } = computeFingerprint({
-    type: truncate(error.type, 300),
-    message: truncate(error.message, 4_096),
+    type: truncateText(error.type, 300),
+    message: truncateText(error.message, 4_096),
     stack,
     service: record.service,
     projectId: record.projectId,
   });
   const type = error.type === '' ? (components.find(([name]) => name === 'type')?.[1] ?? '') : error.type;
   return {
-    errorType: truncate(type, rumLimits.name),
-    message: truncate(error.message, rumLimits.text),
-    stack: truncate(stack, rumLimits.stack),
+    errorType: truncateText(type, rumLimits.name),
+    message: truncateText(error.message, rumLimits.text),
+    stack: truncateText(stack, rumLimits.stack),
     fingerprint: id,
     isHandled: parseBoolean(fields.read('isHandled')),
   };
@@ -267,7 +265,7 @@ const readLoad = (
 ): Pick<RumEvent, 'host' | 'isFirstParty' | 'bytes' | 'isCached' | 'isBlocking'> => {
   if (kind !== 'resource' && kind !== 'request')
     return { host: '', isFirstParty: null, bytes: null, isCached: null, isBlocking: null };
-  const host = getHost(truncate(fields.read('target'), rumLimits.url));
+  const host = getHost(truncateText(fields.read('target'), rumLimits.url));
   const bytes = fields.readNumber('bytes', 1e15);
   const blockingStatus = fields.read('blockingStatus');
   return {
@@ -298,26 +296,26 @@ const readLogRecord = ({ record, type }: EventSource): { readonly body: string; 
 };
 
 const readNavigationType = (fields: FieldReader, mapping: EventMapping | undefined): string =>
-  mapping?.view === 'route' ? 'route' : truncate(fields.read('navigationType'), rumLimits.name);
+  mapping?.view === 'route' ? 'route' : truncateText(fields.read('navigationType'), rumLimits.name);
 
 /** Builds the event of a record. */
 const buildEvent = (source: EventSource, mapping: EventMapping | undefined, kind: RumEvent['kind']): RumEvent => {
   const { record, attributes } = source;
   const fields = new FieldReader(source, mapping);
-  const readText = (field: MappedField, length: number): string => truncate(fields.read(field), length);
+  const readText = (field: MappedField, length: number): string => truncateText(fields.read(field), length);
   const timeNs = record.timeNs;
   const url = readText('url', rumLimits.url);
   const { body, recordId } = readLogRecord(source);
   return {
     tenantId: record.tenantId,
     projectId: record.projectId,
-    application: truncate(record.service, 512),
+    application: truncateText(record.service, 512),
     environment: readText('environment', rumLimits.name),
     release: readText('release', rumLimits.name),
     at: formatTime(timeNs),
     timeMs: Number(timeNs / 1_000_000n),
     kind,
-    name: truncate(fields.read('name') || source.name, rumLimits.name),
+    name: truncateText(fields.read('name') || source.name, rumLimits.name),
     sessionId: toId(fields.read('sessionId')),
     viewId: toId(fields.read('viewId')),
     route: readText('route', rumLimits.text),
@@ -338,7 +336,7 @@ const buildEvent = (source: EventSource, mapping: EventMapping | undefined, kind
     ...readLoad(kind, url, fields),
     method: readText('method', rumLimits.name),
     status: Math.trunc(fields.readNumber('status', 65_535) ?? 0),
-    message: truncate(fields.read('message') || body, rumLimits.text),
+    message: truncateText(fields.read('message') || body, rumLimits.text),
     ...(kind === 'error' ? readError(source, fields) : noError),
     ...readTrace(source, fields),
     recordId,
@@ -391,7 +389,7 @@ const readMapped = (source: EventSource): RumEvent[] => {
 
 const readPlainLog = (source: EventSource): RumEvent => {
   const event = buildEvent(source, undefined, 'log');
-  return { ...event, name: truncate((source.record as LogRecord).severity.toLowerCase(), rumLimits.name) };
+  return { ...event, name: truncateText((source.record as LogRecord).severity.toLowerCase(), rumLimits.name) };
 };
 
 const toMap = (attributes: readonly { readonly key: string; readonly text: string }[]): Map<string, string> => {

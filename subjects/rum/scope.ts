@@ -90,5 +90,3 @@ export const parseRumRange = (
   query: { readonly from?: string | undefined; readonly to?: string | undefined },
   reading: TenantReader,
 ): Range => parseRetainedRange(query, { caller: reading, signal: 'rum', nowMs: reading.nowMs });
-
-export const toNullIfEmpty = (value: string): string | null => (value === '' ? null : value);

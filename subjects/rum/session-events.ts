@@ -5,7 +5,7 @@ import type { TenantReader } from '../../queries/reading.ts';
 import { rumEventsSource } from '../../queries/signals/found-rum-events.ts';
 import { formatTime } from '../../queries/time.ts';
 import { loadPhases, type RumEventKind, rumEventKinds } from '../../schemas/rum.ts';
-import { toNullIfEmpty } from './scope.ts';
+import { toNullIfEmpty } from '../../schemas/text.ts';
 
 export const SessionEvent = z.strictObject({
   id: z.string(),

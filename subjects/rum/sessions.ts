@@ -6,7 +6,8 @@ import type { TenantReader } from '../../queries/reading.ts';
 import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
 import { parseSort } from '../../queries/sort.ts';
 import { formatTime } from '../../queries/time.ts';
-import { buildEventsCondition, type RumFilter, toNullIfEmpty } from './scope.ts';
+import { toNullIfEmpty } from '../../schemas/text.ts';
+import { buildEventsCondition, type RumFilter } from './scope.ts';
 
 /** A session without events for this time has ended. */
 const inactiveMs = 30 * 60_000;
@@ -57,7 +58,7 @@ export type SessionSort = keyof typeof sortColumns | `-${keyof typeof sortColumn
 const flag = z.enum(['true', 'false']).optional();
 const count = z.coerce.number().int().min(0).max(1e9).optional();
 
-/** Query parameters of sessions besides those of events. */
+/** Query parameters of sessions, in addition to those of events. */
 export const sessionFilterParameters = {
   userId: z.string().min(1).max(256).optional().describe('User'),
   hasErrors: flag.describe('Whether the session has errors'),
