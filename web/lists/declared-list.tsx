@@ -54,6 +54,8 @@ export interface ListDefinition<Operation extends OperationDeclaration, Item> {
   readonly columns: Readonly<Record<string, (item: Item) => ComponentChildren | undefined>>;
   /** Names of numeric columns */
   readonly numericColumns?: readonly string[];
+  /** Names of columns that narrow screens leave out */
+  readonly wideColumns?: readonly string[];
   /** Component next to the search, such as a creation form */
   readonly Tools?: ComponentType;
   /** Call and label for an open item that is not on the loaded pages */
@@ -109,7 +111,8 @@ export const SelectFilters = ({ selectFilters }: { readonly selectFilters: reado
   </>
 );
 
-const Filters = ({ filterNames }: { readonly filterNames: readonly string[] }) => (
+/** Filters that links set, each with a button that removes the filter */
+export const Filters = ({ filterNames }: { readonly filterNames: readonly string[] }) => (
   <>
     {filterNames
       .filter((name) => readParam(name) !== '')
@@ -129,7 +132,9 @@ const Table = <Operation extends OperationDeclaration, Item>({
   readonly items: readonly Item[];
 }) => {
   const columns = Object.entries(spec.columns);
-  const toClass = (name: string): string => (spec.numericColumns?.includes(name) ? 'number' : '');
+  const { numericColumns = [], wideColumns = [] } = spec;
+  const toClass = (name: string): string =>
+    [numericColumns.includes(name) ? 'number' : '', wideColumns.includes(name) ? 'wide-only' : ''].join(' ').trim();
   return (
     <table class="figures texts">
       <thead>

@@ -87,6 +87,7 @@ export const Applications = createListView({
     SDK: ({ sdks }) => sdks.map(({ name, version }) => [name, version].filter(Boolean).join(' ')).join(', '),
     'Last event': ({ lastEventAt }) => formatIsoTime(lastEventAt).slice(0, 19),
   },
+  wideColumns: ['Views', 'Frustrations', 'Release', 'SDK', 'Last event'],
   numericColumns: ['Sessions', 'Views', 'Errors', 'Frustrations'],
   ItemPanel: ({ id, item, onClose }) => (
     <SidePanel label="Application" title={id} onClose={onClose}>

@@ -56,9 +56,11 @@ const BrowserKeysView = () => {
     <>
       <div class="toolbar">
         <p class="soft">A browser key is public. It accepts telemetry of one application from its origins only.</p>
-        <ButtonLink kind="primary" url={toArea('/settings/keys', { new: 'browser' })}>
-          Create browser key
-        </ButtonLink>
+        {(browserKeys?.length ?? 0) === 0 ? null : (
+          <ButtonLink kind="primary" url={toArea('/settings/keys', { new: 'browser' })}>
+            Create browser key
+          </ButtonLink>
+        )}
       </div>
       <ErrorMessage error={error} />
       {browserKeys === undefined ? (

@@ -85,6 +85,7 @@ export const Pages = createListView({
     Frustrations: ({ frustrations }) => <BadCount count={frustrations} />,
     'Load p75': (page) => formatMs(findPhase(page, 'load')),
   },
+  wideColumns: ['Application', 'Sessions', 'Exits', 'Frustrations'],
   numericColumns: ['Views', 'Sessions', 'Exits', 'Errors', 'Frustrations', 'Load p75'],
   ItemPanel: ({ item, onClose }) => (
     <SidePanel label="Page" title={item?.page ?? 'Page'} onClose={onClose}>
@@ -174,6 +175,7 @@ export const Resources = createListView({
     Failures: ({ failures }) => <BadCount count={failures} />,
     Blocking: ({ blockingMs, blocking }) => (blocking === 0 ? '–' : formatMs(blockingMs)),
   },
+  wideColumns: ['Party', 'Types', 'Change', 'Size', 'Cache hits', 'Blocking'],
   numericColumns: ['Count', 'p75', 'Change', 'Size', 'Cache hits', 'Failures', 'Blocking'],
 });
 
@@ -248,6 +250,7 @@ export const BrowserErrors = createListView({
     Users: ({ users }) => formatNumber(users),
     'Last seen': ({ lastSeen }) => formatIsoTime(lastSeen).slice(0, 19),
   },
+  wideColumns: ['Application', 'Unhandled', 'Users', 'Last seen'],
   numericColumns: ['Events', 'Unhandled', 'Sessions', 'Users'],
   ItemPanel: ({ item, onClose }) => (
     <SidePanel label="Browser error" title={item?.type ?? 'Error'} onClose={onClose}>

@@ -65,6 +65,7 @@ const SessionList = createListView({
     Errors: ({ errors }) => <BadCount count={errors} />,
     Frustrations: ({ frustrations }) => <BadCount count={frustrations} />,
   },
+  wideColumns: ['Status', 'Application', 'Browser', 'Country', 'Entry page', 'Views', 'Frustrations'],
   numericColumns: ['Duration', 'Views', 'Errors', 'Frustrations'],
 });
 

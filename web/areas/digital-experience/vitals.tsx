@@ -10,7 +10,7 @@ import { projectScope } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { SelectFilters } from '../../lists/declared-list.tsx';
+import { Filters, SelectFilters } from '../../lists/declared-list.tsx';
 import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { type Vital, type VitalTrend, vitalsCall } from './calls.ts';
@@ -222,11 +222,7 @@ const WebVitalsView = () => {
     <>
       <div class="toolbar">
         <SelectFilters selectFilters={[{ name: 'groupBy', label: 'Group by', options: Object.entries(groups) }]} />
-        {Object.entries(filters).map(([name, value]) => (
-          <button key={name} type="button" class="plain" onClick={() => setParams({ [name]: '' })}>
-            {name}: {renderText(value)} ✕<span class="sr-only"> clear filter</span>
-          </button>
-        ))}
+        <Filters filterNames={filterNames} />
       </div>
       <ErrorMessage error={error} />
       {response === undefined ? (
