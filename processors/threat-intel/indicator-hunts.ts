@@ -7,8 +7,8 @@ import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type IndicatorHunt, indicatorHunts } from '../../schemas/resources/threat-intel.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type HuntResult, huntIndicators } from '../../subjects/threat-intel/hunt.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 import { huntScheduleOptions, maxHuntMs, storageDelayMs } from '../hunting.ts';
 
 const describeHunt = ({ records, isComplete, matches }: HuntResult): string => {
@@ -56,12 +56,12 @@ export const indicatorHunting = defineSchedule({
       return true;
     }
     if (nowMs < hunt.toMs + storageDelayMs) return false;
-    const reading = await openTenantReading(ports, tenantId, nowMs);
-    if (reading === undefined) return true;
+    const reader = await openTenantReader(ports, tenantId, nowMs);
+    if (reader === undefined) return true;
     const deadlineMs = performance.now() + maxHuntMs;
     try {
       const isTimeOver = (): boolean => signal.aborted || performance.now() > deadlineMs;
-      const result = await huntIndicators(hunt, { reading, tenantId }, { isTimeUp: isTimeOver });
+      const result = await huntIndicators(hunt, { reader, tenantId }, { isTimeUp: isTimeOver });
       for (const match of result.matches) emit.matches(match);
       emit.events(toEvent(tenantId, hunt, describeHunt(result)));
     } catch (error) {

@@ -1,7 +1,7 @@
 /** Changes with their verdicts; baselines, packages and deployments are read per page */
 
 import { findRangeProblem, type Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type ApprovedState, fileBaselineParts, fileBaselines } from '../../schemas/resources/file-baseline.ts';
@@ -17,7 +17,7 @@ export interface JudgedChange {
 }
 
 export interface JudgingContext {
-  readonly reading: TenantReader;
+  readonly reader: TenantReader;
   readonly tenantDocuments: TenantDocuments;
   /** Maximum time between a change and its explanation */
   readonly windowMs: number;
@@ -54,11 +54,11 @@ class BaselineFiles {
 
 const maxDeployments = 1_000;
 
-const readDeploymentsIn = async (reading: TenantReader, range: Range): Promise<readonly Deployment[]> => {
+const readDeploymentsIn = async (reader: TenantReader, range: Range): Promise<readonly Deployment[]> => {
   const scope = { scope: 'account' } as const;
-  if (findRangeProblem(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs }) === undefined)
-    return (await readDeployments(reading, { ...scope, range })).deployments;
-  const events = await readEvents(reading, { ...scope, range, kinds: ['deployment'] }, { limit: maxDeployments });
+  if (findRangeProblem(range, { caller: reader, signal: 'traces', nowMs: reader.nowMs }) === undefined)
+    return (await readDeployments(reader, { ...scope, range })).deployments;
+  const events = await readEvents(reader, { ...scope, range, kinds: ['deployment'] }, { limit: maxDeployments });
   return events.map(toRecordedDeployment);
 };
 
@@ -66,7 +66,7 @@ const noExplanations = { packages: [], deployments: [], services: new Set<string
 
 /** Returns possible explanations of changes. */
 const readExplanations = async (
-  { reading, windowMs }: JudgingContext,
+  { reader, windowMs }: JudgingContext,
   changes: readonly StoredChange[],
 ): Promise<Pick<Evidence, 'packages' | 'deployments' | 'services'>> => {
   const hosts = [...new Set(changes.map(({ host }) => host))].filter((host) => host !== '');
@@ -77,10 +77,10 @@ const readExplanations = async (
     to: BigInt(Math.max(...times) + windowMs) * 1_000_000n,
   };
   const [packages, deployments] = await Promise.all([
-    readPackages(reading, hosts, range),
-    readDeploymentsIn(reading, range),
+    readPackages(reader, hosts, range),
+    readDeploymentsIn(reader, range),
   ]);
-  const services = deployments.length === 0 ? noExplanations.services : await readServicesOnHosts(reading, hosts);
+  const services = deployments.length === 0 ? noExplanations.services : await readServicesOnHosts(reader, hosts);
   return { packages, deployments, services };
 };
 
@@ -106,7 +106,7 @@ export async function* readJudgedChanges(
   const baselines = await readApprovedBaselines(context.tenantDocuments);
   const files = new BaselineFiles(context.tenantDocuments);
   for (let position = after; ; ) {
-    const changes = await readChanges(context.reading, filter, { range, after: position, limit: pageLimit });
+    const changes = await readChanges(context.reader, filter, { range, after: position, limit: pageLimit });
     if (changes.length === 0) return;
     await files.load(new Set(changes.flatMap((change) => findBaselines(baselines, change).map(({ id }) => id))));
     const getFileStates: Evidence['getStates'] = (id, path) => files.getStates(id, path);

@@ -6,7 +6,7 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { FileAction, FileState, fileSources, PackageAction } from '../../schemas/file-changes.ts';
 import type { ApprovedState, BaselineFile } from '../../schemas/resources/file-baseline.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';

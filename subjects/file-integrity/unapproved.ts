@@ -50,7 +50,7 @@ const maxCheckedChanges = 5_000;
  * checked.
  */
 export const readUnapprovedChanges = async (
-  { reading, tenantDocuments }: Omit<JudgingContext, 'windowMs'>,
+  { reader, tenantDocuments }: Omit<JudgingContext, 'windowMs'>,
   filter: ChangeFilter,
   { limit, ...page }: HistoryPage,
 ): Promise<{ readonly found: readonly FileEvent[]; readonly isComplete: boolean }> => {
@@ -60,7 +60,7 @@ export const readUnapprovedChanges = async (
     return { found: fileEvents, isComplete: true };
   let checkedCount = 0;
   for await (const judgedChanges of readJudgedChanges(
-    { reading, tenantDocuments, windowMs: defaultWindowSeconds * 1000 },
+    { reader, tenantDocuments, windowMs: defaultWindowSeconds * 1000 },
     filter,
     page,
   )) {

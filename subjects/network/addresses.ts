@@ -1,5 +1,5 @@
 /** Resources by network address */
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { FlowView } from './flow.ts';
 
 export type ResourcesByAddress = ReadonlyMap<string, Readonly<Partial<Record<FlowView, string>>>>;

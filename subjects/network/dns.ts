@@ -4,9 +4,9 @@ import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { QueryRequest } from '../../queries/query.ts';
 import type { ResultData } from '../../queries/query-result.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 
 export const DnsName = z.strictObject({
@@ -46,19 +46,19 @@ const responseMetric = 'coredns_dns_responses_total';
 const metrics = [lookupMetric, responseMetric];
 
 export const readDns = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: { readonly projectId?: string | undefined },
   range: Range,
 ): Promise<Dns> => {
-  const { entitlements } = reading.plan;
+  const { entitlements } = reader.plan;
   const partial: Incompleteness[] = [];
   const runQuery = async (request: QueryRequest): Promise<ResultData> => {
-    const result = await runWithoutCost(parseQuery({ ...request, ...query }), reading, { range });
+    const result = await runWithoutCost(parseQuery({ ...request, ...query }), reader, { range });
     partial.push(...result.partial);
     return result;
   };
   const isEntitled = (signal: string): boolean => entitlements.includes(signal);
-  const receivedMetrics = isEntitled('metrics') ? await findPresentMetrics(reading, metrics, range) : new Set();
+  const receivedMetrics = isEntitled('metrics') ? await findPresentMetrics(reader, metrics, range) : new Set();
   const [spanNames, metricNames, servers] = await Promise.all([
     isEntitled('traces') ? readNamesFromSpans(runQuery) : [],
     receivedMetrics.has(lookupMetric) ? readNamesFromMetrics(runQuery) : [],

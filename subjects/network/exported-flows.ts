@@ -4,9 +4,9 @@
  */
 
 import { type Range, requireRetained } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { buildRangeParameters } from '../../queries/records.ts';
 import type { Incompleteness } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { toKnownNumber } from '../../queries/unknown.ts';
 import { buildFirstAttributeSql } from '../../schemas/tables/literal.ts';
 import { type ResourcesByAddress, readAddresses } from './addresses.ts';
@@ -46,17 +46,17 @@ const buildStatement = (
   GROUP BY source, destination, port, transport ORDER BY all_bytes DESC, source, destination, port, transport LIMIT ${maxFlows + 1}`;
 
 export const readExportedFlows = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { view, projectId }: FlowQuery,
   range: Range,
 ): Promise<{ flows: Flow[]; partial: Incompleteness[] }> => {
-  requireRetained(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
-  const rows = await reading.columns.query<Row>(buildStatement(projectId !== undefined), {
+  requireRetained(range, { caller: reader, signal: 'logs', nowMs: reader.nowMs });
+  const rows = await reader.columns.query<Row>(buildStatement(projectId !== undefined), {
     ...buildRangeParameters(range),
     ...(projectId === undefined ? {} : { project: projectId }),
   });
   const resourcesByAddress: ResourcesByAddress =
-    view === 'address' || rows.length === 0 ? new Map() : await readAddresses(reading);
+    view === 'address' || rows.length === 0 ? new Map() : await readAddresses(reader);
   const seconds = Number(range.to - range.from + 1n) / 1e9;
   return {
     flows: mergeFlows(rows.slice(0, maxFlows), view, resourcesByAddress, seconds),

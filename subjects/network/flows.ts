@@ -3,8 +3,8 @@
  * (README).
  */
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { readExportedFlows } from './exported-flows.ts';
 import type { Flow, FlowQuery } from './flow.ts';
 import { readMetricFlows } from './metric-flows.ts';
@@ -22,11 +22,11 @@ export const toFlowKey = ({ source, destination, transport, destinationPort, see
   JSON.stringify([source.id, destination.id, transport, destinationPort, seenBy]);
 
 /** Returns all flows of a range from both sources. */
-export const readFlows = async (reading: TenantReader, query: FlowQuery, range: Range): Promise<Flows> => {
-  const { entitlements } = reading.plan;
+export const readFlows = async (reader: TenantReader, query: FlowQuery, range: Range): Promise<Flows> => {
+  const { entitlements } = reader.plan;
   const [metrics, exported] = await Promise.all([
-    entitlements.includes('metrics') ? readMetricFlows(reading, query, range) : undefined,
-    entitlements.includes('logs') ? readExportedFlows(reading, query, range) : undefined,
+    entitlements.includes('metrics') ? readMetricFlows(reader, query, range) : undefined,
+    entitlements.includes('logs') ? readExportedFlows(reader, query, range) : undefined,
   ]);
   const flows = [...(metrics?.flows ?? []), ...(exported?.flows ?? [])].sort(
     (left, right) => right.bytes - left.bytes || (toFlowKey(left) < toFlowKey(right) ? -1 : 1),

@@ -1,9 +1,9 @@
 /** Flows from counters of eBPF agents: OBI, and its predecessor Beyla, over OTLP and Prometheus */
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness, Result } from '../../queries/result.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { createFlowEnd, type Flow, type FlowQuery, type FlowView, unknownPackets } from './flow.ts';
 
 /** Names of the counter, and whether its labels use the Prometheus form */
@@ -30,9 +30,9 @@ const addressLabels = ['transport', 'dst.port'];
 
 const maxFlows = 10_000;
 
-const findReceivedMetrics = async (reading: TenantReader, range: Range): Promise<(typeof metrics)[number][]> => {
+const findReceivedMetrics = async (reader: TenantReader, range: Range): Promise<(typeof metrics)[number][]> => {
   const receivedNames = await findPresentMetrics(
-    reading,
+    reader,
     metrics.map(([name]) => name),
     range,
   );
@@ -51,13 +51,13 @@ interface TrafficBySide {
 }
 
 export const readMetricFlows = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { view, projectId }: FlowQuery,
   range: Range,
 ): Promise<{ flows: Flow[]; partial: Incompleteness[] }> => {
   const labels = [...endLabels[view].flat(), sideLabel, ...(view === 'address' ? addressLabels : [])];
   const results = await Promise.all(
-    (await findReceivedMetrics(reading, range)).map(([metric, isPrometheus]) =>
+    (await findReceivedMetrics(reader, range)).map(([metric, isPrometheus]) =>
       runWithoutCost(
         parseQuery({
           kind: 'metric',
@@ -68,7 +68,7 @@ export const readMetricFlows = async (
           limit: maxFlows,
           groupBy: labels.map((label) => (isPrometheus ? label.replaceAll('.', '_') : label)),
         }),
-        reading,
+        reader,
         { range },
       ),
     ),

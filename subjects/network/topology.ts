@@ -1,5 +1,7 @@
 /** Network topology: flows as nodes and edges */
+
 import { z } from 'zod';
+import { addToList } from '../../schemas/add-to-list.ts';
 import { type Flow, FlowsPartial } from './flow.ts';
 
 const bytes = z.number();
@@ -41,7 +43,7 @@ export const buildTopology = (flows: readonly Flow[], limit: number): Pick<Topol
   const flowsByPair = new Map<string, Flow[]>();
   for (const flow of flows) {
     const key = JSON.stringify([flow.source.id, flow.destination.id]);
-    flowsByPair.set(key, [...(flowsByPair.get(key) ?? []), flow]);
+    addToList(flowsByPair, key, flow);
   }
   for (const [key, pairFlows] of flowsByPair) edges.set(key, toEdge(pairFlows));
   const largest = [...edges.values()].sort(

@@ -4,6 +4,3 @@ import { type Fields, isFields } from '../../runtime/fields.ts';
 
 /** Returns the objects of a list; empty for other values. */
 export const toObjects = (value: unknown): Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
-
-/** Returns a text; empty for other values. */
-export const toText = (value: unknown): string => (typeof value === 'string' ? value : '');

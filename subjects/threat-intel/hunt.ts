@@ -1,9 +1,10 @@
 /** Searches stored records for new indicators */
-import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { exportRecords } from '../../queries/logs/export.ts';
 import { parseRetainedRange, type Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { IndicatorHunt } from '../../schemas/resources/threat-intel.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { toDetectedRecord } from '../detections/backtest.ts';
@@ -28,12 +29,12 @@ export interface HuntResult {
  * Returns the start times of known matches by key. Records within an hour of a start are already counted in that
  * match.
  */
-const readKnownStarts = async (reading: TenantReader, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
+const readKnownStarts = async (reader: TenantReader, { from, to }: Range): Promise<ReadonlyMap<string, number[]>> => {
   const starts = new Map<string, number[]>();
   const range = { from: from - BigInt(groupingWindowMs) * 1_000_000n, to };
-  for (const { project, ms, ...match } of await readMatches(reading, {}, { range, limit: maxMatches })) {
+  for (const { project, ms, ...match } of await readMatches(reader, {}, { range, limit: maxMatches })) {
     const key = createMatchKey({ ...match, projectId: project });
-    starts.set(key, [...(starts.get(key) ?? []), Number(ms)]);
+    addToList(starts, key, Number(ms));
   }
   return starts;
 };
@@ -88,17 +89,17 @@ const defaultTimeSliceMs = 10;
 /** Searches stored records, the oldest first. Matches that the stream or another hunt has reported are omitted. */
 export const huntIndicators = async (
   hunt: Pick<IndicatorHunt, 'sources' | 'entries' | 'fromMs' | 'toMs'>,
-  { reading, tenantId }: { readonly reading: TenantReader; readonly tenantId: string },
+  { reader, tenantId }: { readonly reader: TenantReader; readonly tenantId: string },
   { isTimeUp, timeSliceMs = defaultTimeSliceMs }: { readonly isTimeUp: () => boolean; readonly timeSliceMs?: number },
 ): Promise<HuntResult> => {
-  const { nowMs } = reading;
-  const retainedSinceMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
+  const { nowMs } = reader;
+  const retainedSinceMs = nowMs - reader.plan.retentionDays.logs * 86_400_000;
   const rangeParams = { from: String(Math.max(hunt.fromMs, retainedSinceMs)), to: String(hunt.toMs) };
-  const range = parseRetainedRange(rangeParams, { caller: reading, signal: 'logs', nowMs });
-  const runningHunt = new RunningHunt(hunt, await readKnownStarts(reading, range));
+  const range = parseRetainedRange(rangeParams, { caller: reader, signal: 'logs', nowMs });
+  const runningHunt = new RunningHunt(hunt, await readKnownStarts(reader, range));
   const exportQuery = { filter: { scope: 'account' as const }, range, order: 'oldest' as const, limit: maxRecords };
   let records = 0;
-  for await (const { items } of exportRecords(reading, exportQuery)) {
+  for await (const { items } of exportRecords(reader, exportQuery)) {
     let timeSliceEndsAt = performance.now() + timeSliceMs;
     for (const item of items) {
       runningHunt.add(toDetectedRecord(tenantId, item));

@@ -2,7 +2,8 @@
 
 import { type Fields, isFields, toFields } from '../../runtime/fields.ts';
 import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
-import { toObjects, toText } from './fields.ts';
+import { toTextOrEmpty } from '../../schemas/text.ts';
+import { toObjects } from './fields.ts';
 import {
   createIndicator,
   defaultConfidence,
@@ -30,7 +31,7 @@ const typesByMispType: Readonly<Record<string, IndicatorType>> = {
   sha512: 'sha512',
 };
 
-const listTagNames = (tags: unknown): string[] => toObjects(tags).flatMap(({ name }) => toText(name) || []);
+const listTagNames = (tags: unknown): string[] => toObjects(tags).flatMap(({ name }) => toTextOrEmpty(name) || []);
 
 const listEvents = (json: unknown): Fields[] =>
   toObjects(Array.isArray(json) ? json : [toFields(json)['response'] ?? json].flat()).map((object) =>
@@ -39,8 +40,8 @@ const listEvents = (json: unknown): Fields[] =>
 
 /** Returns the type and value of each part: `evil.exe|d41d…` is a name and a hash. A port alone is not an indicator. */
 const parseParts = ({ type, value }: Fields): { type: IndicatorType; value: string }[] => {
-  const values = toText(value).split('|');
-  return toText(type)
+  const values = toTextOrEmpty(value).split('|');
+  return toTextOrEmpty(type)
     .split('|')
     .flatMap((part, index) => {
       const indicatorType = typesByMispType[part];
@@ -56,12 +57,12 @@ const parseParts = ({ type, value }: Fields): { type: IndicatorType; value: stri
 
 const parseDetails = (event: Fields, attribute: Fields): Partial<SourceIndicator> => {
   return {
-    name: toText(event['info']).slice(0, 256),
-    description: toText(attribute['comment']).slice(0, 4096),
+    name: toTextOrEmpty(event['info']).slice(0, 256),
+    description: toTextOrEmpty(attribute['comment']).slice(0, 4096),
     tags: [...new Set([...listTagNames(event['Tag']), ...listTagNames(attribute['Tag'])])].slice(0, 64),
     validFrom: parseFeedTime(attribute['first_seen']),
     isRevoked: attribute['deleted'] === true,
-    givenId: toText(attribute['uuid']).slice(0, 256),
+    givenId: toTextOrEmpty(attribute['uuid']).slice(0, 256),
   };
 };
 
@@ -80,10 +81,10 @@ export const readMisp = (json: unknown, confidence = defaultConfidence): ParsedI
       for (const { type, value } of parts)
         indicators.push(createIndicator(type, value, { confidence, ...parseDetails(event, attribute) }));
       if (parts.length > 0) continue;
-      const value = toText(attribute['value']);
+      const value = toTextOrEmpty(attribute['value']);
       refused.push({
-        at: toText(attribute['uuid']) || value.slice(0, 100),
-        message: `${toText(attribute['type'])} ${JSON.stringify(value)} cannot be matched`,
+        at: toTextOrEmpty(attribute['uuid']) || value.slice(0, 100),
+        message: `${toTextOrEmpty(attribute['type'])} ${JSON.stringify(value)} cannot be matched`,
       });
     }
   }

@@ -2,6 +2,7 @@
  * Fields that contain observables. The list contains field names of OpenTelemetry, ECS, Sysmon and Windows, OCSF,
  * Zeek, cloud audit logs and web logs
  */
+import { addToList } from '../../schemas/add-to-list.ts';
 import { foldName } from '../detections/fields/table.ts';
 
 /**
@@ -118,7 +119,7 @@ const observableFields: Readonly<Record<ObservableKind, readonly string[]>> = {
 
 const kindsByField = new Map<string, ObservableKind[]>();
 for (const [kind, names] of Object.entries(observableFields) as [ObservableKind, readonly string[]][])
-  for (const name of new Set(names.map(foldName))) kindsByField.set(name, [...(kindsByField.get(name) ?? []), kind]);
+  for (const name of new Set(names.map(foldName))) addToList(kindsByField, name, kind);
 
 const cachedKinds = new WeakMap<readonly string[], readonly ObservableKind[]>();
 

@@ -3,7 +3,8 @@
 import type { Fields } from '../../runtime/fields.ts';
 import { toFields } from '../../runtime/fields.ts';
 import type { IndicatorType, SourceIndicator } from '../../schemas/resources/threat-intel.ts';
-import { toObjects, toText } from './fields.ts';
+import { toTextOrEmpty } from '../../schemas/text.ts';
+import { toObjects } from './fields.ts';
 import {
   createIndicator,
   defaultConfidence,
@@ -157,14 +158,14 @@ const listStrings = (value: unknown): string[] =>
 const parseDetails = (stix: Fields): Partial<SourceIndicator> => {
   const { confidence } = stix;
   return {
-    name: toText(stix['name']).slice(0, 256),
-    description: toText(stix['description']).slice(0, 4096),
+    name: toTextOrEmpty(stix['name']).slice(0, 256),
+    description: toTextOrEmpty(stix['description']).slice(0, 4096),
     tags: [...new Set([...listStrings(stix['labels']), ...listStrings(stix['indicator_types'])])],
     ...(typeof confidence === 'number' && { confidence: Math.min(100, Math.max(0, confidence)) }),
     validFrom: parseFeedTime(stix['valid_from']),
     validUntil: parseFeedTime(stix['valid_until']),
     isRevoked: stix['revoked'] === true,
-    givenId: toText(stix['id']).slice(0, 256),
+    givenId: toTextOrEmpty(stix['id']).slice(0, 256),
   };
 };
 
@@ -173,8 +174,8 @@ const selectLatestIndicators = (input: unknown): Fields[] => {
   const latestById = new Map<unknown, Fields>();
   for (const stix of listObjects(input)) {
     if (stix['type'] !== 'indicator') continue;
-    const id = toText(stix['id']) || stix;
-    if (toText(latestById.get(id)?.['modified']) <= toText(stix['modified'])) latestById.set(id, stix);
+    const id = toTextOrEmpty(stix['id']) || stix;
+    if (toTextOrEmpty(latestById.get(id)?.['modified']) <= toTextOrEmpty(stix['modified'])) latestById.set(id, stix);
   }
   return [...latestById.values()];
 };
@@ -184,10 +185,10 @@ export const readStix = (input: unknown, confidence = defaultConfidence): Parsed
   const indicators: SourceIndicator[] = [];
   const refused: { at: string; message: string }[] = [];
   for (const stix of selectLatestIndicators(input)) {
-    const at = toText(stix['id']);
+    const at = toTextOrEmpty(stix['id']);
     const { pattern, pattern_type: patternType = 'stix' } = stix;
     if (patternType !== 'stix' || typeof pattern !== 'string') {
-      refused.push({ at, message: `patterns of the type ${toText(patternType)} are not supported` });
+      refused.push({ at, message: `patterns of the type ${toTextOrEmpty(patternType)} are not supported` });
       continue;
     }
     const values = parsePattern(pattern);

@@ -1,6 +1,6 @@
 /** Stored matches of threat indicators */
 
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 

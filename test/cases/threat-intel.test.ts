@@ -252,15 +252,15 @@ test('the score of an indicator halves with each half-life, and is zero outside 
 
 test('times are parsed in the same way in all formats', (t) => {
   const expected = '2026-01-02T03:04:05.000Z';
-  for (const given of [
+  for (const input of [
     '2026-01-02 03:04:05',
     '2026-01-02T03:04:05Z',
     '2026-01-02T05:04:05+02:00',
     1767323045,
     '1767323045',
   ])
-    t.is(parseFeedTime(given), expected, String(given));
-  for (const given of ['', 'soon', null, undefined, {}]) t.is(parseFeedTime(given), null, String(given));
+    t.is(parseFeedTime(input), expected, String(input));
+  for (const inputValue of ['', 'soon', null, undefined, {}]) t.is(parseFeedTime(inputValue), null, String(inputValue));
 });
 
 test('a plain list has one value per line, and may be a hosts file', (t) => {

@@ -86,13 +86,13 @@ const fill = async (world: World): Promise<Made> => {
     params: { id: 'twin' },
     body: { name: canary, labels: ['key', 'service'], bodies: true },
   });
-  const made = await world.make('instantiateTemplate', { params: { id: 'hosts' }, body: { name: canary } });
+  const created = await world.make('instantiateTemplate', { params: { id: 'hosts' }, body: { name: canary } });
   await world.make('markTemplate', { params: { id: 'hosts' } });
   return {
     savedQueryId: saved.id,
     snapshotId: snapshot.id,
     token: snapshot.token,
-    templateDashboardId: made.id,
+    templateDashboardId: created.id,
     onlyId: only.id,
   };
 };
@@ -129,13 +129,13 @@ const seenBy = async (world: World): Promise<string> => {
   return texts.join('\n');
 };
 
-const isIn = (answer: Answer, tenant: string): boolean => textOf(answer).includes(canaryOf(tenant));
+const isIn = (response: Answer, tenant: string): boolean => textOf(response).includes(canaryOf(tenant));
 
 /** What each operation is asked with the ids of both, so that the id is one's own and one's own is not meant. */
-const walks = (id: string, made: Made): Readonly<Record<string, readonly OperationRequest[]>> => {
+const walks = (id: string, created: Made): Readonly<Record<string, readonly OperationRequest[]>> => {
   const params = { id };
   const matching = { headers: { 'if-match': '*' } };
-  const body = dashboardOf('a', made.savedQueryId);
+  const body = dashboardOf('a', created.savedQueryId);
   return {
     listDashboards: [
       {},
@@ -150,14 +150,14 @@ const walks = (id: string, made: Made): Readonly<Record<string, readonly Operati
     addPanel: [
       {
         params,
-        body: { visual: { kind: 'stat' }, queries: [{ name: 'A', savedQueryId: made.savedQueryId }] },
+        body: { visual: { kind: 'stat' }, queries: [{ name: 'A', savedQueryId: created.savedQueryId }] },
         ...matching,
       },
     ],
     replacePanel: [
       {
         params: { ...params, panelId: 'later' },
-        body: { visual: { kind: 'stat' }, queries: [{ name: 'A', savedQueryId: made.savedQueryId }] },
+        body: { visual: { kind: 'stat' }, queries: [{ name: 'A', savedQueryId: created.savedQueryId }] },
         ...matching,
       },
     ],
@@ -174,7 +174,7 @@ const walks = (id: string, made: Made): Readonly<Record<string, readonly Operati
     cloneDashboard: [{ params, body: {} }],
     createDashboardSnapshot: [{ params, body: { labels: ['key', 'service'], bodies: true } }],
     listDashboardSnapshots: [{ params }],
-    revokeDashboardSnapshot: [{ params: { id: made.snapshotId } }],
+    revokeDashboardSnapshot: [{ params: { id: created.snapshotId } }],
     importDashboard: [
       { query: { id }, body },
       { query: { id, dryRun: 'true' }, body: { uid: id, title: 'Imported', schemaVersion: 39, panels: [] } },
@@ -183,14 +183,14 @@ const walks = (id: string, made: Made): Readonly<Record<string, readonly Operati
     listTemplates: [{}, { query: { search: 'canary' } }],
     getTemplate: [
       { params: { id: 'hosts' } },
-      { params: { id: 'hosts' }, query: { dashboardId: made.templateDashboardId } },
+      { params: { id: 'hosts' }, query: { dashboardId: created.templateDashboardId } },
     ],
     instantiateTemplate: [{ params: { id: 'hosts' }, body: {} }],
     getTemplateUsage: [{}],
     markTemplate: [{ params: { id: 'hosts' } }],
     unmarkTemplate: [{ params: { id: 'hosts' } }],
     // Whoever has the link may open it: it is asked with one that is not whole.
-    getSharedSnapshot: [{ params: { token: made.token.slice(0, -1) } }, { params: { token: made.snapshotId } }],
+    getSharedSnapshot: [{ params: { token: created.token.slice(0, -1) } }, { params: { token: created.snapshotId } }],
   };
 };
 
@@ -211,10 +211,10 @@ test.serial(
       [theirs, 'b', 'a'],
     ] as const)
       for (const token of ['', a.token, b.token]) {
-        const answer = await a.call(operationOf('getSharedSnapshot'), { params: { token: made.token }, token });
-        t.is(answer.status, 200);
-        t.true(isIn(answer, mine));
-        t.false(isIn(answer, other));
+        const response = await a.call(operationOf('getSharedSnapshot'), { params: { token: made.token }, token });
+        t.is(response.status, 200);
+        t.true(isIn(response, mine));
+        t.false(isIn(response, other));
       }
   },
 );
@@ -227,16 +227,16 @@ for (const [title, idOf] of [
     const before = await seenBy(b);
     t.true(before.includes(canaryOf('b')));
     const failures: string[] = [];
-    let answered = 0;
+    let response = 0;
     const callWith = async (operation: Operation, request: OperationRequest): Promise<void> => {
-      const answer = await a.call(operation, request);
-      if (answer.status === 200) answered++;
-      if (isIn(answer, 'b')) failures.push(`${operation.operationId}: ${textOf(answer)}`);
+      const apiResponse = await a.call(operation, request);
+      if (apiResponse.status === 200) response++;
+      if (isIn(apiResponse, 'b')) failures.push(`${operation.operationId}: ${textOf(apiResponse)}`);
     };
     for (const operation of inOrder)
       for (const request of walks(idOf(), theirs)[operation.operationId] ?? []) await callWith(operation, request);
     t.deepEqual(failures, []);
-    t.true(answered > 10, `${answered} were answered`);
+    t.true(response > 10, `${response} were answered`);
     t.is(await seenBy(b), before);
   });
 
@@ -247,9 +247,9 @@ test.serial('an ID that exists only in another organization gets the same respon
       const { status, body } = await a.call(operation, { ...request, params: { ...request.params, id } });
       return `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
     };
-    const answer = await withId(theirs.onlyId);
-    t.regex(answer, /^404 /, operation.operationId);
-    t.is(answer, await withId('nobodys'), operation.operationId);
+    const response = await withId(theirs.onlyId);
+    t.regex(response, /^404 /, operation.operationId);
+    t.is(response, await withId('nobodys'), operation.operationId);
   }
 });
 
@@ -257,16 +257,16 @@ test.serial(
   'a reference to a saved query of another organization is refused like one that does not exist',
   async (t) => {
     const refusalOf = async (id: string): Promise<string> => {
-      const answers = [
+      const responses = [
         await a.call(operationOf('createDashboard'), { body: dashboardOf('a', id) }),
         await a.call(operationOf('importDashboard'), { query: { dryRun: 'true' }, body: dashboardOf('a', id) }),
       ];
-      return answers
+      return responses
         .map(({ status, body }) => `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}'))
         .join('\n');
     };
-    const answer = await refusalOf(theirs.savedQueryId);
-    t.regex(answer, /^400 .*\n400 /);
-    t.is(answer, await refusalOf('nobodys'));
+    const response = await refusalOf(theirs.savedQueryId);
+    t.regex(response, /^400 .*\n400 /);
+    t.is(response, await refusalOf('nobodys'));
   },
 );

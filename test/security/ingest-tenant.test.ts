@@ -49,12 +49,12 @@ const headers = {
 test('attributes, headers and queries that name another organization have no effect', async (t) => {
   const addresses = [`${oiq.otlp}/v1/logs`, `${oiq.http}/otlp/v1/logs`, `${oiq.otlp}/v1/logs?tenantId=other`];
   for (const [index, address] of addresses.entries()) {
-    const answer = await fetch(address, {
+    const response = await fetch(address, {
       method: 'POST',
       headers: { ...headers, 'content-type': 'application/json', 'x-license-key': licenseKey },
       body: body(`claim ${index}`),
     });
-    t.is(answer.status, 200, await answer.text());
+    t.is(response.status, 200, await response.text());
   }
   let found: { body: string; attributes: Record<string, unknown> }[] = [];
   await eventually('all to be found', async () => {

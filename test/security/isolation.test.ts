@@ -7,6 +7,7 @@ import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.t
 import { roles } from '../../schemas/resources/user.ts';
 import type { OperationRequest, World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
+import { parsesJson } from '../contract/schema-values.ts';
 import { canaryOf } from '../contract/telemetry.ts';
 import { startWorlds } from '../contract/world.ts';
 import { drawn, drawnAt, drawnPart, drawSeed } from '../drawing.ts';
@@ -87,22 +88,22 @@ const disguises: Readonly<Record<string, OperationRequest>> = {
 for (const [title, disguise] of Object.entries(disguises))
   test.serial(`no response to an organization contains data of another one, with ${title}`, async (t) => {
     const failures: string[] = [];
-    let answered = 0;
+    let response = 0;
     // Headers are read before it is known what is asked: a part of the operations sees whether one of them counts.
     const chosen = disguise.headers === undefined ? shown : drawn(shown, 4);
     t.log(`${chosen.length} of ${shown.length} operations are asked (TEST_SEED=${drawSeed})`);
     for (const operation of chosen) {
       const request = await a.example(operation);
-      const answer = await a.call(operation, {
+      const apiResponse = await a.call(operation, {
         ...request,
         ...disguise,
         headers: { ...request.headers, ...disguise.headers },
       });
-      if (answer.status === 200) answered++;
-      if (textOf(answer).includes(canaryOf('b'))) failures.push(`${named(operation)}: ${textOf(answer)}`);
+      if (apiResponse.status === 200) response++;
+      if (textOf(apiResponse).includes(canaryOf('b'))) failures.push(`${named(operation)}: ${textOf(apiResponse)}`);
     }
     t.deepEqual(failures, []);
-    t.true(answered > chosen.length / 2, `${answered} of ${chosen.length} answered`);
+    t.true(response > chosen.length / 2, `${response} of ${chosen.length} answered`);
     t.true(
       textOf(await a.call(operations.find((one) => one.operationId === 'listLogs') as Operation, {})).includes(
         canaryOf('a'),
@@ -123,10 +124,12 @@ test.serial('every way to name another organization in path, query and body is r
   );
   for (const { operation, role, token } of chosen) {
     const request = { token, params: { id: 'x' } };
-    const answers = [await a.call(operation, { ...request, query: { tenantId: 'b' } })];
-    if (operation.method !== 'GET') answers.push(await a.call(operation, { ...request, body: { tenantId: ['b'] } }));
-    for (const answer of answers)
-      if (answer.status !== 403) failures.push(`${role} ${named(operation)}: ${textOf(answer)}`);
+    const responses = [await a.call(operation, { ...request, query: { tenantId: 'b' } })];
+    // A body that the operation reads itself, such as a source map, names no organization.
+    if (operation.method !== 'GET' && !parsesJson(operation))
+      responses.push(await a.call(operation, { ...request, body: { tenantId: ['b'] } }));
+    for (const response of responses)
+      if (response.status !== 403) failures.push(`${role} ${named(operation)}: ${textOf(response)}`);
   }
   t.deepEqual(failures, []);
 });
@@ -142,11 +145,11 @@ test.serial('a cached list is returned only to users of the same organization wi
       // What is in a path is of one organization: the other one asks for what it has.
       const example = await (token === theirs.token ? b : a).example(operation);
       const query = { ...example.query, limit: '17' };
-      const answer = await a.call(operation, { ...example, query, token });
-      t.is(answer.status, 200, named(operation));
-      t.is(textOf(answer).includes(canaryOf('b')), token === theirs.token, named(operation));
-      t.is(textOf(answer).includes(canaryOf('a')), token !== theirs.token, named(operation));
-      states.push(answer.headers.get('x-cache'));
+      const response = await a.call(operation, { ...example, query, token });
+      t.is(response.status, 200, named(operation));
+      t.is(textOf(response).includes(canaryOf('b')), token === theirs.token, named(operation));
+      t.is(textOf(response).includes(canaryOf('a')), token !== theirs.token, named(operation));
+      states.push(response.headers.get('x-cache'));
     }
     return states;
   };

@@ -25,9 +25,9 @@ const request = (tenant: Tenant, method: string, path: string, body?: unknown, h
 const nobody = (method: string, path: string, body?: unknown) =>
   harness.request(method, path, { as: 'nobody', ...(body !== undefined && { body }) });
 const make = async (tenant: Tenant, path: string, body: object): Promise<string> => {
-  const answer = await request(tenant, 'POST', path, body);
-  if (answer.status !== 200) throw new Error(`POST ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body.id;
+  const response = await request(tenant, 'POST', path, body);
+  if (response.status !== 200) throw new Error(`POST ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+  return response.body.id;
 };
 const userOf = async (tenant: Tenant, role: string): Promise<string> => {
   const { items } = await harness.documents.forTenant(tenant).collection(memberships).list({ filter: { role } });

@@ -53,10 +53,10 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const scopes = listScopes(operations);
-let made = 0;
+let created = 0;
 const createToken = async (...scopesOfToken: readonly string[]): Promise<`token ${string}`> => {
   const account = await harness.request('POST', '/api/service-accounts', {
-    body: { name: `reader ${made++}`, role: 'admin' },
+    body: { name: `reader ${created++}`, role: 'admin' },
   });
   const path = `/api/service-accounts/${account.body.id}/tokens`;
   const { status, body } = await harness.request('POST', path, { body: { name: 'Token', scopes: scopesOfToken } });
@@ -114,8 +114,8 @@ test('every GET shows telemetry only to the read scope of its group', async (t) 
     const as = await createToken(scope);
     const [group = ''] = scope.split(':');
     for (const operation of operations.filter((each) => each.scope === scope && each.method === 'GET')) {
-      const answer = await harness.request('GET', toPath(operation), { as });
-      for (const signal of listSecrets(answer))
+      const response = await harness.request('GET', toPath(operation), { as });
+      for (const signal of listSecrets(response))
         if (!showsWithScope(signal, group)) failures.push(`${scope}: ${operation.path} shows ${signal}`);
     }
   }

@@ -18,10 +18,10 @@ const withSession = operations.filter(({ role }) => role !== 'none');
 const named = ({ method, path }: Operation): string => `${method} ${path}`;
 const concrete = (path: string): string => path.replace(/\{\w+\}/g, 'no-such-thing');
 
-let made = 0;
+let created = 0;
 const tokenWith = async (scopes: readonly string[]): Promise<`token ${string}`> => {
   const account = await harness.request('POST', '/api/service-accounts', {
-    body: { name: `${made++}`, role: 'admin' },
+    body: { name: `${created++}`, role: 'admin' },
   });
   const path = `/api/service-accounts/${account.body.id}/tokens`;
   const { status, body } = await harness.request('POST', path, { body: { name: 'Token', scopes } });

@@ -56,9 +56,9 @@ const bodySecrets = (body: unknown): string[] => secretsIn(body).filter(isSecret
 /** Each secret with the request that showed it or brought it. */
 const known = new Map<string, string>();
 
-const learn = (operation: Operation, { body, token, headers }: OperationRequest, answer: Answer): void => {
+const learn = (operation: Operation, { body, token, headers }: OperationRequest, response: Answer): void => {
   const brought = [...bodySecrets(body), token ?? '', headers?.['cookie'] ?? ''];
-  for (const secret of [...brought, ...bodySecrets(answer.body), ...cookiesOf(answer)])
+  for (const secret of [...brought, ...bodySecrets(response.body), ...cookiesOf(response)])
     if (secret !== '' && !known.has(secret)) known.set(secret, named(operation));
 };
 
@@ -76,7 +76,7 @@ const refusalsOf = async (operation: Operation, request: OperationRequest): Prom
 
 /** How operations answered something else than they declare, or left another audit record. */
 const undeclared: string[] = [];
-let answered = 0;
+let apiResponse = 0;
 
 test.serial('no response repeats a secret that was shown or sent before, not even an error', async (t) => {
   const failures: string[] = [];
@@ -87,12 +87,12 @@ test.serial('no response repeats a secret that was shown or sent before, not eve
       for (const secret of bodySecrets(request.body))
         if (JSON.stringify(refused.body).includes(secret)) failures.push(`${named(operation)} repeats ${secret}`);
     }
-    const answer = await a.call(operation, request);
-    answered++;
-    undeclared.push(...(await wrongWith(a, operation, request, answer)).map((what) => `${named(operation)} ${what}`));
-    for (const [secret, of] of leaked(JSON.stringify(answer.body)))
+    const response = await a.call(operation, request);
+    apiResponse++;
+    undeclared.push(...(await wrongWith(a, operation, request, response)).map((what) => `${named(operation)} ${what}`));
+    for (const [secret, of] of leaked(JSON.stringify(response.body)))
       failures.push(`${named(operation)} shows ${secret} of ${of}`);
-    learn(operation, request, answer);
+    learn(operation, request, response);
   }
   t.deepEqual(failures, []);
   const places = new Set(known.values());
@@ -102,7 +102,7 @@ test.serial('no response repeats a secret that was shown or sent before, not eve
 
 test.serial('every built operation returned its declared example, and left its audit record', (t) => {
   t.deepEqual(undeclared, []);
-  t.is(answered, built.length);
+  t.is(apiResponse, built.length);
 });
 
 test.serial('neither logs nor metrics contain a secret', (t) => {

@@ -52,9 +52,9 @@ const manyAtOnce = 100;
 const othersAreAnswered = async (t: ExecutionContext): Promise<void> => {
   const headers = { authorization: `Bearer ${token}` };
   for (const path of ['/healthz', '/auth/session']) {
-    const answer = await fetch(`${oiq.http}${path}`, { headers, signal: AbortSignal.timeout(stretched(5_000)) });
-    t.is(answer.status, 200, path);
-    await answer.arrayBuffer();
+    const response = await fetch(`${oiq.http}${path}`, { headers, signal: AbortSignal.timeout(stretched(5_000)) });
+    t.is(response.status, 200, path);
+    await response.arrayBuffer();
   }
 };
 

@@ -10,7 +10,7 @@ import { buildTopology, Topology } from '../../../subjects/network/topology.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'flows';
@@ -36,11 +36,11 @@ const parseFlowQuery = (
   },
   ports: Ports,
 ) => {
-  const reading = createReading(caller, ports);
-  const { nowMs } = reading;
+  const reader = createQueryReader(caller, ports);
+  const { nowMs } = reader;
   const signal = caller.plan.entitlements.includes('metrics') ? ('metrics' as const) : ('logs' as const);
   return {
-    reading,
+    reader,
     signal,
     range: parseRetainedRange(query, { caller, signal, nowMs }),
     projectId: query.scope === 'account' ? undefined : query.projectId,
@@ -81,10 +81,10 @@ export const listFlows = defineOperation({
       page === undefined ? query : { ...query, from: undefined, to: undefined },
       ports,
     );
-    const { reading, projectId, signal } = flowQuery;
+    const { reader, projectId, signal } = flowQuery;
     const range = page?.range ?? flowQuery.range;
-    if (page !== undefined) requireRetained(range, { caller, signal, nowMs: reading.nowMs, isFromCursor: true });
-    const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
+    if (page !== undefined) requireRetained(range, { caller, signal, nowMs: reader.nowMs, isFromCursor: true });
+    const { flows, partial, reason } = await readFlows(reader, { view: query.by, projectId }, range);
     const matchingFlows = flows.filter(
       ({ source, destination }) =>
         source.name.includes(query.source ?? '') && destination.name.includes(query.destination ?? ''),
@@ -126,8 +126,8 @@ export const showTopology = defineOperation({
   }),
   response: Topology.extend(rangeFields),
   async handler({ caller, query }, ports) {
-    const { reading, range, projectId } = parseFlowQuery(caller, query, ports);
-    const { flows, partial, reason } = await readFlows(reading, { view: query.by, projectId }, range);
+    const { reader, range, projectId } = parseFlowQuery(caller, query, ports);
+    const { flows, partial, reason } = await readFlows(reader, { view: query.by, projectId }, range);
     const topology = buildTopology(flows, query.limit);
     return { ...formatRange(range), ...topology, partial: [...partial, ...topology.partial], reason };
   },
@@ -157,8 +157,8 @@ export const showDns = defineOperation({
     reason: z.string().nullable().describe('Why there are none; null if there are'),
   }),
   async handler({ caller, query }, ports) {
-    const { reading, range, projectId } = parseFlowQuery(caller, query, ports);
-    const { names, ...dns } = await readDns(reading, { projectId }, range);
+    const { reader, range, projectId } = parseFlowQuery(caller, query, ports);
+    const { names, ...dns } = await readDns(reader, { projectId }, range);
     const matchingNames = names.filter(({ name }) => name.includes(query.search ?? ''));
     return {
       ...formatRange(range),

@@ -1,23 +1,30 @@
+import { secretTriages, threatTriages, vulnerabilityTriages } from '../../../schemas/resources/security-triage.ts';
+import { vulnerabilitySourceParts, vulnerabilitySources } from '../../../schemas/resources/vulnerability-source.ts';
 import { defineGroup } from '../define-group.ts';
+import { securityRuleResource } from '../siem/security-rule.ts';
+import { listSecurityEvents } from './events.ts';
+import { importVulnerabilities } from './import-vulnerabilities.ts';
+import { getSecurityOverview } from './overview.ts';
+import { listSecrets, triageSecret } from './secrets.ts';
+import { listThreats, triageThreat } from './threats.ts';
+import { listVulnerabilities, triageVulnerability } from './vulnerabilities.ts';
 
 export const securityGroup = defineGroup({
   name: 'security',
   summary: 'Security events, detection rules, threats, leaked secrets and vulnerabilities.',
   entitlement: 'security',
-  planned: [
-    ['GET /api/security/overview', 'viewer', 'counters'],
-    ['GET /api/security/events', 'viewer', 'security events'],
-    ['GET /api/security/rules', 'viewer', 'detection rules'],
-    ['POST /api/security/rules', 'editor', 'create'],
-    ['GET /api/security/rules/{id}', 'viewer', 'one'],
-    ['PUT /api/security/rules/{id}', 'editor', 'replace'],
-    ['DELETE /api/security/rules/{id}', 'editor', 'delete'],
-    ['GET /api/security/threats', 'viewer', 'runtime threats (Falco, Tetragon and eBPF events)'],
-    ['PATCH /api/security/threats/{id}', 'editor', 'triage'],
-    ['GET /api/security/secrets', 'viewer', 'credentials found in telemetry, masked'],
-    ['PATCH /api/security/secrets/{id}', 'editor', 'triage'],
-    ['GET /api/security/vulnerabilities', 'viewer', 'vulnerabilities by package, image, host'],
-    ['POST /api/security/vulnerabilities/import', 'editor', 'scanner reports: Trivy, Grype, SARIF, CycloneDX'],
-    ['PATCH /api/security/vulnerabilities/{id}', 'editor', 'triage'],
+  reads: ['logs'],
+  resources: [securityRuleResource],
+  operations: [
+    getSecurityOverview,
+    listSecurityEvents,
+    listThreats,
+    triageThreat,
+    listSecrets,
+    triageSecret,
+    listVulnerabilities,
+    importVulnerabilities,
+    triageVulnerability,
   ],
+  collections: [secretTriages, threatTriages, vulnerabilityTriages, vulnerabilitySources, vulnerabilitySourceParts],
 });

@@ -7,7 +7,7 @@ import { createRuleDeploymentSource } from '../../../subjects/detections/rule-te
 import { SignalEventView, toSignalEventView } from '../../../subjects/detections/stored-signals.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { ruleResource } from './rule.ts';
 
@@ -47,9 +47,9 @@ export const backtestDetectionRule = defineOperation({
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     const rule = await tenantDocuments.collection(ruleResource.collection).find(params.id);
     if (rule === undefined) throw createNotFoundError('detection rule');
-    const reading = createReading(caller, ports);
-    const { nowMs } = reading;
-    const range = parseRetainedRange(body, { caller: reading, signal: 'logs', nowMs });
+    const reader = createQueryReader(caller, ports);
+    const { nowMs } = reader;
+    const range = parseRetainedRange(body, { caller: reader, signal: 'logs', nowMs });
     const ruleDeploymentSource = await createRuleDeploymentSource(rule, tenantDocuments);
     const items = new Map<string, z.output<typeof BacktestSignal>>();
     const ids = new Set<string>();
@@ -62,7 +62,7 @@ export const backtestDetectionRule = defineOperation({
       signal,
       toDeploy: ruleDeploymentSource,
     };
-    const hasEvaluatedAll = await backtestLogs(reading, backtestOptions, recordsQuery, ({ records, signals }) => {
+    const hasEvaluatedAll = await backtestLogs(reader, backtestOptions, recordsQuery, ({ records, signals }) => {
       scannedRecords += records;
       for (const { tenantId: _, events, ...rest } of signals.filter(({ ruleId }) => ruleId === rule.id)) {
         const signalView = { ...rest, events: events.map(toSignalEventView) };

@@ -12,7 +12,7 @@ import { parseDocuments } from '../../../subjects/detections/deployed.ts';
 import { countSignals } from '../../../subjects/detections/stored-signals.ts';
 import { findRuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { ruleResource } from './rule.ts';
 import { readRuleTelemetry } from './telemetry.ts';
 
@@ -168,7 +168,7 @@ export const getMitreCoverage = defineOperation({
     const range = { from: toNs - BigInt(query.days) * 86_400_000_000_000n, to: toNs };
     const [sentTelemetry, signals] = await Promise.all([
       readRuleTelemetry({ caller, ports }, query.days),
-      countSignals(createReading(caller, ports), { range }),
+      countSignals(createQueryReader(caller, ports), { range }),
     ]);
     const rules = await readCoveringRules(ports.documents.forTenant(caller.tenantId), sentTelemetry);
     const coverage = computeCoverage(rules, signals);

@@ -9,7 +9,7 @@ import {
   uint64Pattern,
 } from '../../../queries/cursor.ts';
 import { getRetentionDays } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
 import { type EntityRisk, type RiskQuery, readEntityRisk } from '../../../subjects/detections/entity-risk.ts';
 import { entityTypes } from '../../../subjects/detections/fields/entities.ts';
@@ -17,7 +17,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { readDecidedSignalIds } from './decided-signals.ts';
 
 const parameters = {
@@ -84,9 +84,9 @@ const toEntityView = ({ entity, score, signals, lastMs, shares }: EntityRisk): z
 const createRiskQuery = async (
   query: { readonly days: number; readonly halfLifeHours: number },
   atMs: number,
-  { caller, ports, reading }: { readonly caller: Caller; readonly ports: Ports; readonly reading: TenantReader },
+  { caller, ports, reader }: { readonly caller: Caller; readonly ports: Ports; readonly reader: TenantReader },
 ): Promise<Omit<RiskQuery, 'shares'>> => {
-  const days = Math.min(query.days, getRetentionDays(reading.plan, 'detections'));
+  const days = Math.min(query.days, getRetentionDays(reader.plan, 'detections'));
   // A decision is never earlier than its signal.
   const since = new Date(atMs - days * 86_400_000).toISOString();
   const filter = { state: 'closed', verdict: 'false-positive', changedAt: { $gte: since } };
@@ -110,12 +110,12 @@ export const listEntities = defineOperation({
   }),
   response: z.strictObject({ ...commonFields, items: z.array(Entity), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
-    const atMs = page?.atMs ?? Math.trunc(reading.nowMs);
-    const riskQuery = await createRiskQuery(query, atMs, { caller, ports, reading });
+    const atMs = page?.atMs ?? Math.trunc(reader.nowMs);
+    const riskQuery = await createRiskQuery(query, atMs, { caller, ports, reader });
     const entityRisks = await readEntityRisk(
-      reading,
+      reader,
       { ...riskQuery, type: query.type, shares: 5 },
       { limit: query.limit + 1, after: page?.after },
     );
@@ -156,11 +156,11 @@ export const getEntity = defineOperation({
   query: z.strictObject(parameters),
   response: z.strictObject({ ...commonFields, ...Entity.shape }),
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
-    const atMs = Math.trunc(reading.nowMs);
-    const riskQuery = await createRiskQuery(query, atMs, { caller, ports, reading });
+    const reader = createQueryReader(caller, ports);
+    const atMs = Math.trunc(reader.nowMs);
+    const riskQuery = await createRiskQuery(query, atMs, { caller, ports, reader });
     const entity = `${params.type} ${params.value}`;
-    const [entityRisk] = await readEntityRisk(reading, { ...riskQuery, entity, shares: 200 }, { limit: 1 });
+    const [entityRisk] = await readEntityRisk(reader, { ...riskQuery, entity, shares: 200 }, { limit: 1 });
     if (entityRisk === undefined) throw createNotFoundError('entity with signals');
     return {
       asOf: new Date(atMs).toISOString(),

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { rangeParameters } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { CollectionDefinition } from '../../../schemas/ports/documents.ts';
 import {
@@ -18,7 +18,7 @@ import { readFiles } from '../../../subjects/file-integrity/stored.ts';
 import { type Caller, requirePerson } from '../../callers/caller.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { parsePrecondition } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
@@ -139,10 +139,10 @@ const getLongestRetentionDays = ({ plan }: TenantReader): number =>
 
 const readObservedFiles = async (
   { hosts, paths, from, to }: z.output<typeof CaptureRequest>,
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<{ readonly files: readonly BaselineFile[]; readonly from: bigint; readonly to: bigint }> => {
-  const range = parseEventsRange({ from: from ?? `now-${getLongestRetentionDays(reading)}d`, to }, reading);
-  const files = await readFiles(reading, { hosts, paths }, range);
+  const range = parseEventsRange({ from: from ?? `now-${getLongestRetentionDays(reader)}d`, to }, reader);
+  const files = await readFiles(reader, { hosts, paths }, range);
   if (files === undefined || files.length > maxFiles)
     throw new ApiError('CONFLICT', `a baseline can have at most ${maxFiles} files: specify fewer paths or hosts`);
   return { files, ...range };
@@ -162,9 +162,9 @@ export const captureFileBaseline = defineOperation({
   body: CaptureRequest,
   response: BaselineView,
   async handler({ caller, body, change, request }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const now = new Date(ports.clock.now()).toISOString();
-    const snapshot = body.files === undefined ? await readObservedFiles(body, reading) : undefined;
+    const snapshot = body.files === undefined ? await readObservedFiles(body, reader) : undefined;
     const sortedFiles = (snapshot?.files ?? body.files ?? []).toSorted((first, second) =>
       first.path < second.path ? -1 : 1,
     );

@@ -12,7 +12,7 @@ import {
 } from '../../../subjects/file-integrity/judged.ts';
 import { type ChangeFilter, countChanges } from '../../../subjects/file-integrity/stored.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 const ChangeView = z.strictObject({
   id: z.string(),
@@ -125,7 +125,7 @@ const summarizeChanges = async (
   filter: ChangeFilter,
   { range }: HistoryPage,
 ): Promise<z.input<typeof Summary>> => {
-  const counts = await countChanges(judgingContext.reading, filter, range);
+  const counts = await countChanges(judgingContext.reader, filter, range);
   const byVerdict: Record<Verdict, number> = { approved: 0, expected: 0, unapproved: 0, unknown: 0 };
   let summarizedCount = 0;
   for await (const judgedChanges of readJudgedChanges(judgingContext, filter, { range })) {
@@ -174,12 +174,12 @@ export const listFileChanges = defineOperation({
   }),
   response: z.strictObject({ items: z.array(ChangeView), nextCursor: z.string().nullable(), summary: Summary }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const page = parseHistoryPage('fim', query, reading);
+    const reader = createQueryReader(caller, ports);
+    const page = parseHistoryPage('fim', query, reader);
     const { host, path, source, user, process, hash, projectId, scope } = query;
     const filter = { host, path, source, user, process, hash, projectId, scope, actions: query.action?.split(',') };
     const judgingContext = {
-      reading,
+      reader,
       tenantDocuments: ports.documents.forTenant(caller.tenantId),
       windowMs: query.windowSeconds * 1000,
     };

@@ -6,7 +6,7 @@ import { maxPreviewedSignals, previewException } from '../../../subjects/detecti
 import { createRuleDeploymentSource } from '../../../subjects/detections/rule-tests.ts';
 import { ApiError, createFieldErrors, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { ruleResource } from './rule.ts';
 
@@ -59,19 +59,19 @@ export const previewRuleException = defineOperation({
     if (rule.kind !== 'rule') throw new ApiError('CONFLICT', `this is a ${rule.kind}: only rules have exceptions`);
     const error = findExceptionError(body);
     if (error !== undefined) throw createFieldErrors([error]);
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const range = parseRetainedRange(
       { from: body.from ?? 'now-7d', to: body.to },
-      { caller: reading, signal: 'logs', nowMs: reading.nowMs },
+      { caller: reader, signal: 'logs', nowMs: reader.nowMs },
     );
     const exception = { id: previewExceptionId, reason: '', when: body.when, expiresAt: null };
     const ruleDeploymentSource = await createRuleDeploymentSource(
       { ...rule, exceptions: [exception] },
       tenantDocuments,
     );
-    const previewOptions = { tenantId: caller.tenantId, nowMs: reading.nowMs, budgetMs, signal };
+    const previewOptions = { tenantId: caller.tenantId, nowMs: reader.nowMs, budgetMs, signal };
     const { rules, isComplete } = await previewException(
-      reading,
+      reader,
       { ...previewOptions, rule, toDeploy: ruleDeploymentSource, exceptionId: previewExceptionId },
       range,
     );

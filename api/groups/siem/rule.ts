@@ -21,10 +21,10 @@ import { countSuppressed } from '../../../subjects/detections/stored-signals.ts'
 import { readDisabledRules } from '../../../subjects/detections/switched-off.ts';
 import { defaultTelemetryDays, findRuleTelemetry, RuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { createFieldError, createFieldErrors } from '../../errors.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
-import { storedView } from '../../resources/resource-spec.ts';
+import { type ResourceDefinition, storedView } from '../../resources/resource-spec.ts';
 import { readRuleTelemetry } from './telemetry.ts';
 
 /** Default risk of a signal, by the level of the rule. */
@@ -153,13 +153,13 @@ const requirePassingTests = async (
   if (failedTests.length > 0) throw createFieldErrors(failedTests);
 };
 
-export const ruleResource = defineResource<typeof RuleFields, Document, typeof RuleView>({
-  noun: 'detection rule',
-  path: '/api/siem/rules',
+/** The definition of detection rules, without the place where they are served. */
+export const ruleDefinition: Omit<
+  ResourceDefinition<typeof RuleFields, Document, typeof RuleView>,
+  'noun' | 'path' | 'verbs' | 'entitlement'
+> = {
   collection: detectionRules as CollectionDefinition<object> as CollectionDefinition<Document>,
-  verbs: ['list', 'create', 'read', 'replace', 'patch', 'delete'],
   roles: { read: 'viewer', write: 'editor' },
-  entitlement: 'siem',
   fields: RuleFields,
   example: {
     note: 'Unchanged from the public rules',
@@ -204,12 +204,12 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
   },
   live: true,
   async show(documents, context) {
-    const reading = createReading(context.caller, context.ports);
+    const reader = createQueryReader(context.caller, context.ports);
     const suppressingIds = documents.filter(({ suppression }) => suppression !== null).map(({ id }) => id);
     const [{ tables, telemetry }, switchedOffRules, suppressedCounts] = await Promise.all([
       readRuleTelemetry(context),
-      readDisabledRules(reading, documents),
-      countSuppressed(reading, suppressingIds, reading.nowMs - defaultTelemetryDays * 86_400_000),
+      readDisabledRules(reader, documents),
+      countSuppressed(reader, suppressingIds, reader.nowMs - defaultTelemetryDays * 86_400_000),
     ]);
     const parsedDocuments = await parseDocuments(
       context.caller,
@@ -258,4 +258,12 @@ export const ruleResource = defineResource<typeof RuleFields, Document, typeof R
       },
     },
   },
+};
+
+export const ruleResource = defineResource<typeof RuleFields, Document, typeof RuleView>({
+  ...ruleDefinition,
+  noun: 'detection rule',
+  path: '/api/siem/rules',
+  verbs: ['list', 'create', 'read', 'replace', 'patch', 'delete'],
+  entitlement: 'siem',
 });

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type SignalTriage,
   signalStates,
@@ -7,93 +7,15 @@ import {
   signalVerdicts,
 } from '../../../schemas/resources/signal-triage.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
-import {
-  getSuppressedCount,
-  parseEvents,
-  readSignal,
-  readSignals,
-  SignalEventView,
-  type SignalFilter,
-  type StoredSignal,
-  toSignalEventView,
-} from '../../../subjects/detections/stored-signals.ts';
+import { readSignal, readSignals, type SignalFilter } from '../../../subjects/detections/stored-signals.ts';
 import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { requireMember } from '../../resources/members.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { readDecidedSignalIds } from './decided-signals.ts';
-
-const SignalView = z.strictObject({
-  id: z.string(),
-  ruleId: z.string(),
-  ruleVersion: z.int(),
-  ruleTitle: z.string(),
-  kind: z.enum(['rule', 'correlation']),
-  severity: z.enum(signalSeverities),
-  riskScore: z.number(),
-  time: z.iso.datetime().describe('Time of the record, or of the last record of a correlation'),
-  projectId: z.string(),
-  events: z
-    .array(SignalEventView)
-    .describe('Matching records, with their fields and match reasons: the first and the last if there are many'),
-  eventCount: z.int().describe('Number of matching records, including those of suppressed signals'),
-  hidden: z
-    .int()
-    .describe(
-      'Signals with the same rule and group that suppression hid after this one; grows until the suppression ends',
-    ),
-  entities: z.array(z.strictObject({ type: z.string(), value: z.string() })),
-  tactics: z.array(z.string()),
-  techniques: z.array(z.string()),
-  group: z.record(z.string(), z.string()),
-  suppressedBy: z.string().nullable().describe('The exception that covers it'),
-  state: z.enum(signalStates),
-  assigneeId: z.string().nullable(),
-  verdict: z.enum(signalVerdicts).nullable(),
-  reason: z.string(),
-  changedAt: z.iso.datetime().nullable().describe('Time of the last decision'),
-});
-
-const initialTriage: Omit<SignalTriage, 'changedAt'> & { changedAt: null } = {
-  state: 'open',
-  assigneeId: null,
-  verdict: null,
-  reason: '',
-  changedAt: null,
-};
-
-const toView = (signal: StoredSignal, triage: SignalTriage | undefined): z.input<typeof SignalView> => {
-  const { state, assigneeId, verdict, reason, changedAt } = triage ?? initialTriage;
-  return {
-    id: signal.id,
-    ruleId: signal.rule_id,
-    ruleVersion: signal.rule_version,
-    ruleTitle: signal.rule_title,
-    kind: signal.kind,
-    severity: signal.severity,
-    riskScore: signal.risk_score,
-    projectId: signal.project,
-    time: new Date(Number(signal.ms)).toISOString(),
-    events: parseEvents(signal).map(toSignalEventView),
-    eventCount: signal.event_count,
-    hidden: getSuppressedCount(signal),
-    entities: signal.entities.map((entity) => {
-      const [type = '', ...value] = entity.split(' ');
-      return { type, value: value.join(' ') };
-    }),
-    tactics: [...signal.tactics],
-    techniques: [...signal.techniques],
-    group: { ...signal.group_by },
-    suppressedBy: signal.suppressed_by === '' ? null : signal.suppressed_by,
-    state,
-    assigneeId,
-    verdict,
-    reason,
-    changedAt,
-  };
-};
+import { initialTriage, readTriages, SignalView, toSignalView } from './signal-view.ts';
 
 const readIdFilter = async (
   tenantDocuments: TenantDocuments,
@@ -143,9 +65,9 @@ export const listSignals = defineOperation({
   }),
   response: z.strictObject({ items: z.array(SignalView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
-    const page = parseHistoryPage('signals', query, reading);
+    const page = parseHistoryPage('signals', query, reader);
     const filter: SignalFilter = {
       ruleId: query.ruleId,
       entity: query.entity,
@@ -155,27 +77,16 @@ export const listSignals = defineOperation({
       ids: await readIdFilter(tenantDocuments, query),
       withSuppressed: query.suppressed === 'true',
     };
-    const rows = await readSignals(reading, filter, page);
+    const rows = await readSignals(reader, filter, page);
     const { shown: pageSignals, nextCursor } = finishHistoryPage('signals', rows, {
       ...page,
       limit: query.limit,
       getId: ({ id }) => id,
     });
     const triages = await readTriages(tenantDocuments, pageSignals);
-    return { items: pageSignals.map((signal) => toView(signal, triages.get(signal.id))), nextCursor };
+    return { items: pageSignals.map((signal) => toSignalView(signal, triages.get(signal.id))), nextCursor };
   },
 });
-
-const readTriages = async (
-  tenantDocuments: TenantDocuments,
-  signals: readonly StoredSignal[],
-): Promise<ReadonlyMap<string, SignalTriage & StoredMetadata>> => {
-  const ids = signals.map(({ id }) => id);
-  const { items } = await tenantDocuments
-    .collection(signalTriages)
-    .list({ filter: { id: { $in: ids } }, limit: Math.max(1, ids.length) });
-  return new Map(items.map((item) => [item.id, item]));
-};
 
 export const getSignal = defineOperation({
   method: 'GET',
@@ -186,10 +97,10 @@ export const getSignal = defineOperation({
   params: idParameter,
   response: SignalView,
   async handler({ caller, params }, ports) {
-    const signal = await readSignal(createReading(caller, ports), params.id);
+    const signal = await readSignal(createQueryReader(caller, ports), params.id);
     if (signal === undefined) throw createNotFoundError('signal');
     const triage = await ports.documents.forTenant(caller.tenantId).collection(signalTriages).find(signal.id);
-    return toView(signal, triage);
+    return toSignalView(signal, triage);
   },
 });
 
@@ -246,7 +157,7 @@ export const triageSignal = defineOperation({
   }),
   response: SignalView,
   async handler({ caller, params, body, change }, ports) {
-    const signal = await readSignal(createReading(caller, ports), params.id);
+    const signal = await readSignal(createQueryReader(caller, ports), params.id);
     if (signal === undefined) throw createNotFoundError('signal');
     const now = new Date(ports.clock.now()).toISOString();
     const after = await change(async (scope) => {
@@ -268,6 +179,6 @@ export const triageSignal = defineOperation({
       });
       return next;
     });
-    return toView(signal, after);
+    return toSignalView(signal, after);
   },
 });

@@ -2,7 +2,7 @@
 import type { FieldTable } from '../../../subjects/detections/fields/table.ts';
 import { readTables } from '../../../subjects/detections/rule-tests.ts';
 import { defaultTelemetryDays, readTelemetry, type Telemetry } from '../../../subjects/detections/telemetry.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import type { ResourceContext } from '../../resources/resource-spec.ts';
 
 /** Returns the organization's field tables, and the telemetry of the last days. */
@@ -11,5 +11,5 @@ export const readRuleTelemetry = async (
   days = defaultTelemetryDays,
 ): Promise<{ readonly tables: readonly FieldTable[]; readonly telemetry: Telemetry }> => {
   const tables = await readTables(ports.documents.forTenant(caller.tenantId));
-  return { tables, telemetry: await readTelemetry(createReading(caller, ports), days, tables) };
+  return { tables, telemetry: await readTelemetry(createQueryReader(caller, ports), days, tables) };
 };

@@ -9,7 +9,7 @@ import {
 import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { readMatches, type StoredMatch } from '../../../subjects/threat-intel/stored-matches.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 const ShortText = z.string().min(1).max(512).optional();
 
@@ -97,9 +97,9 @@ export const listThreatMatches = defineOperation({
   }),
   response: z.strictObject({ items: z.array(MatchView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const page = parseHistoryPage('threat-matches', query, reading);
-    const rows = await readMatches(reading, query, page);
+    const reader = createQueryReader(caller, ports);
+    const page = parseHistoryPage('threat-matches', query, reader);
+    const rows = await readMatches(reader, query, page);
     const { shown: pageMatches, nextCursor } = finishHistoryPage('threat-matches', rows, {
       ...page,
       limit: query.limit,

@@ -137,7 +137,7 @@ export const NetworkMap = () => {
       <ErrorMessage error={error} />
       <div class="list">
         {response === undefined ? null : response.nodes.length === 0 ? (
-          <EmptyView title={renderText(response.reason ?? 'No flows in this range.')} />
+          <EmptyView title="No flows in this range." hint={response.reason ?? ''} />
         ) : (
           <TopologyGraph topology={response} endpointKind={groupBy} />
         )}

@@ -35,6 +35,7 @@ const Flows = createListView({
     Packets: ({ packets }) => renderKnownNumber(packets),
     Source: ({ seenBy }) => (seenBy === 'ebpf' ? 'host agents' : 'router or switch'),
   },
+  wideColumns: ['Port', 'Bytes/s', 'Packets', 'Source'],
   numericColumns: ['Bytes', 'Bytes/s', 'Packets'],
 });
 
@@ -47,32 +48,35 @@ const Dns = () => {
   return (
     <>
       <ErrorMessage error={error} />
-      {response?.names.length === 0 ? <EmptyView title="No DNS lookups in this range." /> : null}
-      <ScrollRegion class="scrolled" label="DNS lookups">
-        <table class="figures texts">
-          <TableHeader columns={['Name', 'Lookups', 'Failures', 'Errors', 'p50', 'p95']} />
-          <tbody>
-            {response?.names.map(({ name, seenBy, lookups, failures, errors, p50, p95 }) => (
-              <tr key={`${name} ${seenBy}`}>
-                <td>
-                  <bdi>{renderText(name)}</bdi>
-                </td>
-                <td>{lookups}</td>
-                <td class={failures > 0 ? 'text-error' : ''}>{failures}</td>
-                <td>
-                  {renderText(
-                    Object.entries(errors)
-                      .map(([error, count]) => `${error}: ${count}`)
-                      .join(', '),
-                  )}
-                </td>
-                <td>{renderKnownNumber(p50, 'ns')}</td>
-                <td>{renderKnownNumber(p95, 'ns')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </ScrollRegion>
+      {response?.names.length === 0 ? (
+        <EmptyView title="No DNS lookups in this range." />
+      ) : (
+        <ScrollRegion class="scrolled" label="DNS lookups">
+          <table class="figures texts">
+            <TableHeader columns={['Name', 'Lookups', 'Failures', 'Errors', 'p50', 'p95']} />
+            <tbody>
+              {response?.names.map(({ name, seenBy, lookups, failures, errors, p50, p95 }) => (
+                <tr key={`${name} ${seenBy}`}>
+                  <td>
+                    <bdi>{renderText(name)}</bdi>
+                  </td>
+                  <td>{lookups}</td>
+                  <td class={failures > 0 ? 'text-error' : ''}>{failures}</td>
+                  <td>
+                    {renderText(
+                      Object.entries(errors)
+                        .map(([error, count]) => `${error}: ${count}`)
+                        .join(', '),
+                    )}
+                  </td>
+                  <td>{renderKnownNumber(p50, 'ns')}</td>
+                  <td>{renderKnownNumber(p95, 'ns')}</td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </ScrollRegion>
+      )}
       <Freshness queryState={queryState} />
     </>
   );

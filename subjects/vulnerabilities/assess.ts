@@ -1,0 +1,84 @@
+/** Findings with what decides filters and order: priority, whether they run, and decisions of users. */
+import { mapInSlices } from '../../runtime/time-slices.ts';
+import type { StoredTriage } from '../security/stored-triages.ts';
+import { type ResolvedState, resolveState } from '../security/triage.ts';
+import type { MergedFinding } from './findings.ts';
+import type { Inventory } from './inventory.ts';
+import { type AssessedPriority, assessPriority } from './priority.ts';
+import type { RunningTargets } from './running.ts';
+
+/** Whether a target runs; `exposed` targets run behind a service that others call. */
+export const runningStates = ['exposed', 'running', 'not-running', 'unknown'] as const;
+
+export interface AssessedFinding extends AssessedPriority {
+  readonly id: string;
+  readonly finding: MergedFinding;
+  readonly running: (typeof runningStates)[number];
+}
+
+export interface AssessContext {
+  readonly inventory: Inventory;
+  readonly runningTargets: RunningTargets;
+}
+
+/** Decisions of users, by finding */
+export interface Decisions {
+  readonly triages: ReadonlyMap<string, StoredTriage>;
+  readonly nowMs: number;
+}
+
+/** Returns the decision about a finding, which may be stored under the id that the finding had with fewer aliases. */
+export const findTriage = (
+  { triages }: Pick<Decisions, 'triages'>,
+  { id, formerIds }: MergedFinding,
+): StoredTriage | undefined =>
+  triages.size === 0
+    ? undefined
+    : [id, ...formerIds].map((key) => triages.get(key)).find((triage) => triage !== undefined);
+
+/** Returns the time that reopens a resolved finding: when scanners reported it again. */
+export const getReportedMs = ({ isOpen, lastMs }: MergedFinding): number => (isOpen ? lastMs : 0);
+
+/** Returns the state of a finding by the decision about it. */
+export const resolveFindingState = (finding: MergedFinding, decisions: Decisions): ResolvedState =>
+  resolveState(findTriage(decisions, finding), getReportedMs(finding), decisions.nowMs);
+
+/** Returns a finding with its priority. */
+export const assessFinding = (
+  finding: MergedFinding,
+  { inventory, runningTargets }: AssessContext,
+): AssessedFinding => {
+  const running = runningTargets.getState(finding.target);
+  return {
+    ...assessPriority(finding, inventory.facts, running),
+    id: finding.id,
+    finding,
+    running: running ?? 'unknown',
+  };
+};
+
+/** The order of lists: the highest score first */
+const compareScores = (left: AssessedFinding, right: AssessedFinding): number =>
+  right.score - left.score || (left.id < right.id ? -1 : left.id > right.id ? 1 : 0);
+
+/** Assessed findings of inventories, for the targets that ran then */
+const assessments = new WeakMap<
+  Inventory,
+  { readonly running: string; readonly findings: Promise<readonly AssessedFinding[]> }
+>();
+
+/**
+ * Returns all findings, the one with the highest score first, by id among equal ones. They are assessed once while
+ * neither the inventory nor what runs changes.
+ */
+export const assessFindings = (context: AssessContext): Promise<readonly AssessedFinding[]> => {
+  const { inventory, runningTargets } = context;
+  const running = inventory.targets.map((target) => runningTargets.getState(target)).join(' ');
+  const known = assessments.get(inventory);
+  if (known?.running === running) return known.findings;
+  const findings = mapInSlices(inventory.findings, (finding) => assessFinding(finding, context)).then((assessed) =>
+    assessed.sort(compareScores),
+  );
+  assessments.set(inventory, { running, findings });
+  return findings;
+};

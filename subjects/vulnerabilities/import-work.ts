@@ -1,0 +1,133 @@
+/** The work of an import, in a worker: contents go in and out as compressed JSON. */
+import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { runInWorker } from '../../queries/worker.ts';
+import { applyReport, countChanges, type ImportCounts } from './apply-report.ts';
+import type { StoredReport } from './findings.ts';
+import { indexAdvisories, toAdvisoryReport } from './match-advisories.ts';
+import { readImport, type UnreadableReport } from './read-import.ts';
+import type { Advisory, ImportedReport, ReportProblem, ReportTarget, ScannerReport } from './report.ts';
+import { maxProblems } from './report.ts';
+
+/** Maximum decompressed size of a stored content */
+const maxContentBytes = 1024 * 1024 * 1024;
+
+export const packContent = (value: unknown): Uint8Array => zstdCompressSync(JSON.stringify(value));
+export const unpackContent = <Value>(packed: Uint8Array): Value =>
+  JSON.parse(zstdDecompressSync(packed, { maxOutputLength: maxContentBytes }).toString()) as Value;
+
+/** What an import is about, without its content */
+export interface ImportSummary {
+  readonly kind: ImportedReport['kind'];
+  readonly format: string;
+  readonly scanner: string;
+  readonly target: ReportTarget | null;
+  /** Name of a source that is no report */
+  readonly name: string;
+  readonly packages: number;
+  readonly items: number;
+  /** Base names of ecosystems of advisories or packages */
+  readonly ecosystems: readonly string[];
+  readonly problems: readonly ReportProblem[];
+  readonly content: Uint8Array;
+  /** Statements of a report about its target; undefined if the format has none */
+  readonly statements: { readonly count: number; readonly content: Uint8Array } | undefined;
+}
+
+const baseOf = (ecosystem: string): string => ecosystem.split(':')[0] as string;
+
+const listEcosystems = (report: ImportedReport): string[] => {
+  if (report.kind === 'report') return [...new Set(report.packages.map(({ ecosystem }) => baseOf(ecosystem)))];
+  if (report.kind !== 'advisories') return [];
+  return [...new Set(report.advisories.flatMap(({ affected }) => affected.map(({ ecosystem }) => baseOf(ecosystem))))];
+};
+
+const countItems = (report: ImportedReport): number => {
+  if (report.kind === 'report') return report.findings.length;
+  if (report.kind === 'vex') return report.statements.length;
+  if (report.kind === 'epss') return report.scores.length;
+  return report.kind === 'kev' ? report.ids.length : report.advisories.length;
+};
+
+const packStatements = (report: ImportedReport): ImportSummary['statements'] => {
+  if (report.kind !== 'report' || report.statements === undefined) return undefined;
+  const statements = report.statements.map((statement) => ({ ...statement, target: report.target.id }));
+  return { count: statements.length, content: packContent({ statements }) };
+};
+
+/** Reads a report. */
+export const readImportPacked = (bytes: Uint8Array, targetName: string): ImportSummary | UnreadableReport => {
+  const report = readImport(bytes, targetName);
+  if ('problem' in report) return report;
+  return {
+    kind: report.kind,
+    format: report.format,
+    scanner: report.kind === 'report' ? report.scanner : '',
+    target: report.kind === 'report' ? report.target : null,
+    name: report.kind === 'vex' ? report.name : report.kind,
+    packages:
+      report.kind === 'report' ? new Set(report.packages.map(({ name, version }) => `${name}@${version}`)).size : 0,
+    items: countItems(report),
+    ecosystems: listEcosystems(report).filter((name) => name !== ''),
+    problems: report.problems.slice(0, maxProblems),
+    content: packContent(report),
+    statements: packStatements(report),
+  };
+};
+
+export const readImportInWorker = runInWorker(import.meta.url, readImportPacked, {
+  transfersBytes: true,
+  pool: 'reports',
+});
+
+export interface AppliedReport {
+  readonly counts: ImportCounts;
+  readonly content: Uint8Array;
+}
+
+/** Applies a report to the stored reports of its target, of which one may be of the same scanner. */
+export const applyReportPacked = (
+  content: Uint8Array,
+  storedContents: readonly Uint8Array[],
+  nowMs: number,
+): AppliedReport => {
+  const report = unpackContent<ScannerReport>(content);
+  const stored = storedContents.map((item) => unpackContent<StoredReport>(item));
+  const former = stored.find(({ scanner }) => scanner === report.scanner);
+  const applied = applyReport(former, report, nowMs);
+  const others = stored.filter((item) => item !== former);
+  return { counts: countChanges(stored, [...others, applied], report.scanner), content: packContent(applied) };
+};
+
+export const applyReportInWorker = runInWorker(import.meta.url, applyReportPacked, { pool: 'reports' });
+
+/** Returns reports about targets by advisories, in the order of the targets; each content is of an imported report. */
+export const matchAdvisoriesPacked = (
+  advisoryContents: readonly Uint8Array[],
+  reportContents: readonly Uint8Array[],
+): { readonly content: Uint8Array; readonly findings: number; readonly problems: readonly ReportProblem[] }[] => {
+  const index = indexAdvisories(advisoryContents.flatMap((content) => unpackContent<Advisory[]>(content)));
+  return reportContents.map((content) => {
+    const { target, packages } = unpackContent<StoredReport>(content);
+    const report = toAdvisoryReport(target, packages, index);
+    return { content: packContent(report), findings: report.findings.length, problems: report.problems };
+  });
+};
+
+export const matchAdvisoriesInWorker = runInWorker(import.meta.url, matchAdvisoriesPacked, { pool: 'reports' });
+
+/** Returns the advisories of each ecosystem, with those of an earlier import that the new one does not replace. */
+export const mergeAdvisoriesPacked = (
+  content: Uint8Array,
+  ecosystem: string,
+  formerContent: Uint8Array | undefined,
+): Uint8Array => {
+  const { advisories } = unpackContent<{ advisories: readonly Advisory[] }>(content);
+  const byId = new Map<string, Advisory>();
+  const former = formerContent === undefined ? [] : unpackContent<readonly Advisory[]>(formerContent);
+  for (const advisory of [...former, ...advisories])
+    if (advisory.affected.some((affected) => baseOf(affected.ecosystem) === ecosystem))
+      byId.set(advisory.ids[0] as string, advisory);
+  return packContent([...byId.values()]);
+};
+
+export const mergeAdvisoriesInWorker = runInWorker(import.meta.url, mergeAdvisoriesPacked, { pool: 'reports' });

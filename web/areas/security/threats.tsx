@@ -1,0 +1,82 @@
+/** Runtime threats: groups of events of sensors, and the panel of one group */
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
+import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { type Threat, threatsCall, triageThreatCall } from './calls.ts';
+import { Severity } from './severity.tsx';
+import { describeState, stateFilter, TriageForm } from './triage.tsx';
+
+const ThreatPanel = ({ item, onClose }: { readonly item: Threat | undefined; readonly onClose: () => void }) =>
+  item === undefined ? (
+    <SidePanel label="Threat" title="Not in this list" onClose={onClose}>
+      <p class="soft">The group has no events in this range, or the filters exclude it.</p>
+    </SidePanel>
+  ) : (
+    <SidePanel label="Threat" title={item.rule} onClose={onClose}>
+      <Fields
+        values={{
+          Severity: item.severity,
+          Sensor: item.source,
+          Workload: item.workload,
+          Program: item.program,
+          Target: item.target,
+          Image: item.image,
+          Hosts: item.hosts.join(', '),
+          Pods: item.pods.join(', '),
+          Services: item.services.join(', '),
+          Techniques: item.techniques.join(', '),
+          Events: item.count,
+          First: formatIsoTime(item.firstTime).slice(0, 19),
+          Last: formatIsoTime(item.lastTime).slice(0, 19),
+        }}
+      />
+      <h3>Latest events</h3>
+      <ul>
+        {item.events.map((event) => (
+          <li key={event.recordId}>
+            <Link url={toArea('/logs', { record: event.recordId })}>{formatIsoTime(event.time).slice(0, 19)}</Link>{' '}
+            {renderText([event.host, event.user, event.commandLine || event.message].filter(Boolean).join(' · '))}
+          </li>
+        ))}
+      </ul>
+      <TriageForm item={item} call={triageThreatCall} />
+    </SidePanel>
+  );
+
+export const Threats = createListView({
+  title: 'Runtime threats',
+  call: threatsCall,
+  isOfProject: true,
+  hasTimeRange: true,
+  choices: [
+    stateFilter,
+    {
+      name: 'severity',
+      label: 'Severity',
+      options: [
+        ['', 'all'],
+        ...['critical', 'high', 'medium', 'low', 'informational'].map((name) => [name, name] as const),
+      ],
+    },
+  ],
+  filters: ['rule', 'workload', 'host'],
+  emptyText: 'No events of Falco, Tetragon, Tracee, KubeArmor, ECS or OCSF in this range. Send their output as logs.',
+  toKey: ({ id }) => id,
+  columns: {
+    Rule: ({ rule }) => rule,
+    Severity: ({ severity }) => <Severity severity={severity} />,
+    State: (item) => describeState(item),
+    Workload: ({ workload }) => workload,
+    Program: ({ program }) => program,
+    Target: ({ target }) => target,
+    Events: ({ count }) => count,
+    Hosts: ({ hostCount }) => hostCount,
+    Last: ({ lastTime }) => formatIsoTime(lastTime).slice(0, 19),
+  },
+  numericColumns: ['Events', 'Hosts'],
+  wideColumns: ['State', 'Workload', 'Program', 'Target', 'Events', 'Hosts'],
+  ItemPanel: ThreatPanel,
+});
