@@ -1,16 +1,11 @@
 import { defineGroup } from '../define-group.ts';
+import { getInstrumentationAgent, listInstrumentationAgents } from './agents.ts';
+import { listCoverage } from './coverage.ts';
+import { getManifest } from './manifest.ts';
 
 export const instrumentationGroup = defineGroup({
   name: 'instrumentation',
-  summary: 'Instrumentation agents, and their coverage of the services.',
-  planned: [
-    [
-      'GET /api/instrumentation/agents',
-      'viewer',
-      'the eBPF agent fleet: host, version, instrumented services, last seen',
-    ],
-    ['GET /api/instrumentation/agents/{id}', 'viewer', 'one agent'],
-    ['GET /api/instrumentation/coverage', 'viewer', 'hosts and services with and without an agent'],
-    ['GET /api/instrumentation/manifest', 'viewer', 'installation manifest for this organization'],
-  ],
+  summary: 'Instrumentation agents, and their coverage of hosts and services.',
+  operations: [listInstrumentationAgents, getInstrumentationAgent, listCoverage, getManifest],
+  reads: ['logs', 'metrics', 'traces'],
 });

@@ -1,0 +1,54 @@
+/** Risks: security signals about agents */
+import { Badge } from '../../components/badge.tsx';
+import { toArea } from '../../frame/address.ts';
+import { Link } from '../../frame/link.tsx';
+import { renderText } from '../../frame/shown-text.tsx';
+import { formatIsoTime } from '../../frame/shown-time.ts';
+import { createListView } from '../../lists/declared-list.tsx';
+import { risksCall } from './calls.ts';
+import { toSessionUrl } from './shown.tsx';
+
+const severityTones = {
+  informational: 'neutral',
+  low: 'info',
+  medium: 'warning',
+  high: 'critical',
+  critical: 'critical',
+} as const;
+
+const RiskList = createListView({
+  title: 'Risks',
+  call: risksCall,
+  isOfProject: true,
+  hasTimeRange: true,
+  choices: [
+    {
+      name: 'severity',
+      label: 'Severity',
+      options: [
+        ['', 'any'],
+        ['high,critical', 'high and critical'],
+        ['medium,high,critical', 'medium and higher'],
+      ],
+    },
+  ],
+  emptyText: 'No risks in this range. The rules of the platform for agents raise them.',
+  toKey: ({ id }) => id,
+  columns: {
+    Risk: ({ id, ruleTitle }) => <Link url={toArea('/detections', { open: id })}>{renderText(ruleTitle)}</Link>,
+    Severity: ({ severity }) => <Badge tone={severityTones[severity]}>{severity}</Badge>,
+    State: ({ state }) => <span class="no-wrap">{state}</span>,
+    Agent: ({ agent }) => <span class="no-wrap">{renderText(agent ?? '–')}</span>,
+    Session: ({ sessionId, turn }) =>
+      sessionId === null ? (
+        '–'
+      ) : (
+        <Link url={toSessionUrl(sessionId, turn)}>{turn === null ? 'session' : `turn ${turn}`}</Link>
+      ),
+    Evidence: ({ object }) => <span class="agent-prompt">{renderText(object ?? '–')}</span>,
+    Time: ({ time }) => <span class="no-wrap">{formatIsoTime(time).slice(0, 19)}</span>,
+  },
+  wideColumns: ['State', 'Agent', 'Evidence', 'Time'],
+});
+
+export const Risks = Object.assign(RiskList, { requiredCall: risksCall });
