@@ -1,14 +1,16 @@
 /** Costs of calls by groups and steps, in exact decimals. */
 import { createValidationError } from '../../queries/errors.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { inputTokensSql, llmCallsSource, tokenColumns } from '../../queries/signals/found-llm-calls.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { ValueReader } from '../../queries/values.ts';
 import { type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
 import { type Amount, readTokenList, type TokenSums, toTokenSums } from './calls.ts';
 import { formatDecimal, parseDecimal } from './decimals.ts';
+import { type CallSource, findCallSource, hourMs, type SummedColumn } from './hours.ts';
 import { findPrice, type StoredPrice } from './own-prices.ts';
 import { computeCostOfCalls } from './prices.ts';
 import type { LlmScope } from './scope.ts';
+import { isSummedField } from './summed-fields.ts';
 
 /** Maximum number of groups and steps of a read. */
 const maxRows = 50_000;
@@ -36,6 +38,11 @@ export interface Costs {
     readonly tokens: number;
     readonly reasons: { reason: string; requests: number }[];
   };
+  readonly failedRequests: number;
+  /** Requests with unknown or incomplete tokens. */
+  readonly unknownUsage: number;
+  /** Sum of the costs that senders reported; `null` if none did. */
+  readonly reportedCost: Amount | null;
 }
 
 export interface CostOptions {
@@ -43,6 +50,8 @@ export interface CostOptions {
   readonly storedPrices: readonly StoredPrice[];
   readonly groupBy?: readonly string[];
   readonly stepMs?: number | undefined;
+  /** What to read, if it is known already. */
+  readonly source?: CallSource;
 }
 
 interface Row {
@@ -54,6 +63,10 @@ interface Row {
   /** Currency and price problem, or names of the model and usage problem. */
   readonly keys: readonly string[];
   readonly least_input: string;
+  readonly failed: string;
+  readonly unknown_usage: string;
+  readonly reported: string;
+  readonly reporting: string;
 }
 
 interface ModelNames {
@@ -160,7 +173,10 @@ const listTierBounds = (
 };
 
 /** Merges priced rows into groups, the highest cost first. */
-const sumRows = (rows: readonly PricedRow[], groupBy: readonly string[]): Costs => {
+const sumRows = (
+  rows: readonly PricedRow[],
+  groupBy: readonly string[],
+): Pick<Costs, 'groups' | 'total' | 'unpriced'> => {
   const total = new Accumulator();
   const reasons = new Map<string, number>();
   const groups = new Map<string, { values: readonly string[]; sum: Accumulator; steps: Map<number, Accumulator> }>();
@@ -202,13 +218,25 @@ const sumRows = (rows: readonly PricedRow[], groupBy: readonly string[]): Costs 
   };
 };
 
+const costColumns: readonly SummedColumn[] = [
+  ...(['calls', 'cost', 'reported_amount', 'reporting'] as const),
+  ...Object.values(tokenColumns),
+];
+
+/** Returns whether sums by hour have the groups and steps. Prices of today may depend on the tokens of each call. */
+const isSummed = ({ prices, groupBy = [], stepMs = hourMs }: CostOptions): boolean =>
+  prices === 'call' && groupBy.every(isSummedField) && stepMs % hourMs === 0;
+
 /** Reads costs by groups, names of the search language, and by steps. Groups are sorted by cost, the highest first. */
 export const readCosts = async (
   { columns, nowMs }: Pick<TenantReader, 'columns' | 'nowMs'>,
-  { condition, parameters }: LlmScope,
-  { prices, storedPrices, groupBy = [], stepMs }: CostOptions,
+  scope: LlmScope,
+  options: CostOptions,
 ): Promise<Costs> => {
+  const { condition, parameters } = scope;
+  const { prices, storedPrices, groupBy = [], stepMs } = options;
   const isToday = prices === 'today';
+  const source = isSummed(options) ? (options.source ?? (await findCallSource({ columns }, scope))) : undefined;
   const models = isToday
     ? await columns.query<ModelNames>(
         `SELECT DISTINCT provider, model, request_model FROM ${llmCallsSource} LIMIT ${maxRows}`,
@@ -216,12 +244,12 @@ export const readCosts = async (
       )
     : [];
   const bounds = listTierBounds(models, nowMs, storedPrices);
-  const values = new ValueReader('llm');
+  const values = new ValueReader('llm', source?.buildCalls(costColumns));
   const getColumn = (expression: string): string => values.addColumn(expression);
   const groupValues = groupBy.map((name) => values.getEachValue(name).text);
   const stepNs = BigInt(stepMs ?? 0) * 1_000_000n;
   const bucket = getColumn(
-    stepMs === undefined ? "'0'" : `toString(intDiv(toUnixTimestamp64Nano(timestamp), ${stepNs}) * ${stepNs})`,
+    stepMs === undefined ? '0' : `intDiv(toUnixTimestamp64Nano(timestamp), ${stepNs}) * ${stepNs}`,
   );
   const tier = `arrayCount(bound -> ${inputTokensSql} > bound, [${bounds.join(', ')}]::Array(UInt64))`;
   // At the prices of the calls, SQL adds their costs; at those of today, tokens of a model and tier are priced here.
@@ -230,10 +258,12 @@ export const readCosts = async (
     : ['currency', 'price_problem'];
   const keys = keyColumns.map(getColumn);
   const rows = await columns.query<Row>(
-    `SELECT [${groupValues.join(', ')}]::Array(String) AS group_values, ${bucket} AS bucket, toString(count()) AS requests,
+    `SELECT [${groupValues.join(', ')}]::Array(String) AS group_values, toString(${bucket}) AS bucket, toString(sum(${getColumn('calls')})) AS requests,
       [${tokenKinds.map((kind) => `toString(sum(${getColumn(tokenColumns[kind])}))`).join(', ')}] AS tokens,
       toString(sum(${getColumn('cost')})) AS amount, [${keys.map((key) => `toString(${key})`).join(', ')}] AS keys,
-      toString(min(${getColumn(inputTokensSql)})) AS least_input
+      toString(sumIf(${getColumn('calls')}, ${getColumn('is_failed')} = 1)) AS failed, toString(sumIf(${getColumn('calls')}, ${getColumn('usage_problem')} != '')) AS unknown_usage,
+      toString(sum(${getColumn('reported_amount')})) AS reported, toString(sum(${getColumn('reporting')})) AS reporting,
+      ${isToday ? `toString(min(${getColumn(inputTokensSql)}))` : "'0'"} AS least_input
     FROM ${values.buildSource(condition)}
     GROUP BY ${[...groupValues, bucket, ...keys].join(', ')} LIMIT ${maxRows + 1}`,
     parameters,
@@ -243,8 +273,16 @@ export const readCosts = async (
       'groupBy',
       `gives more than ${maxRows} groups: use a larger step, a shorter range or a search`,
     );
-  return sumRows(
-    rows.map((row) => (isToday ? repriceRow(row, nowMs, storedPrices) : toPricedRow(row))),
-    groupBy,
-  );
+  const count = (name: 'failed' | 'unknown_usage' | 'reporting'): number =>
+    rows.reduce((sum, row) => sum + Number(row[name]), 0);
+  const reported = rows.reduce((sum, row) => sum + parseDecimal(row.reported), 0n);
+  return {
+    ...sumRows(
+      rows.map((row) => (isToday ? repriceRow(row, nowMs, storedPrices) : toPricedRow(row))),
+      groupBy,
+    ),
+    failedRequests: count('failed'),
+    unknownUsage: count('unknown_usage'),
+    reportedCost: count('reporting') === 0 ? null : { currency: 'USD', amount: formatDecimal(reported) },
+  };
 };

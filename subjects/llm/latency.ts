@@ -1,7 +1,7 @@
 /** Latency of calls: duration, time to the first token, and tokens per second after it. */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
 import { tokensPerSecondSql } from '../../queries/signals/found-llm-calls.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { ValueReader } from '../../queries/values.ts';
 import type { LlmScope } from './scope.ts';
 import { LatencyQuantiles, toQuantiles } from './totals.ts';

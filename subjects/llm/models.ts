@@ -1,13 +1,14 @@
 /** Models that an organization calls, with their prices. */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
-import { llmCallsSource } from '../../queries/signals/found-llm-calls.ts';
+import { tokenColumns } from '../../queries/signals/found-llm-calls.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { computeEditDistance } from '../../schemas/edit-distance.ts';
 import { type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
 import { findTableModel, findTablePrice, priceTableName, tableOfProviders } from './built-in-prices.ts';
 import { Amounts, readTokenList, TokenSums, tokenSumListSql, toTokenSums } from './calls.ts';
 import { formatRate } from './decimals.ts';
+import { findCallSource } from './hours.ts';
 import { findOwnPrice, type StoredPrice } from './own-prices.ts';
 import type { Price } from './prices.ts';
 import type { LlmScope } from './scope.ts';
@@ -113,18 +114,19 @@ const maxModels = 1_000;
 /** Reads the models of a scope, the one with the most requests first. */
 export const readLlmModels = async (
   { columns, nowMs }: TenantReader,
-  { condition, parameters }: LlmScope,
+  scope: LlmScope,
   storedPrices: readonly StoredPrice[],
 ): Promise<LlmModelView[]> => {
+  const source = await findCallSource({ columns }, scope);
   const rows = await columns.query<Row>(
     `SELECT provider_name, model_name, toString(sum(count)) AS requests, arrayMap(total -> toString(total), sumForEach(kinds)) AS tokens,
       arrayFilter(pair -> pair.1 != '', groupArray((currency_name, toString(amount)))) AS amounts, toString(max(seen)) AS last_seen
     FROM (
-      SELECT provider AS provider_name, model AS model_name, currency AS currency_name, count() AS count, sum(cost) AS amount,
-        arrayMap(text -> toUInt64(text), ${tokenSumListSql}) AS kinds, max(toUnixTimestamp64Nano(timestamp)) AS seen
-      FROM ${llmCallsSource} WHERE ${condition} GROUP BY provider, model, currency)
+      SELECT provider AS provider_name, model AS model_name, currency AS currency_name, sum(calls) AS count, sum(cost) AS amount,
+        arrayMap(text -> toUInt64(text), ${tokenSumListSql}) AS kinds, max(last_seen) AS seen
+      FROM ${source.buildCalls(['calls', 'cost', 'last_seen', ...Object.values(tokenColumns)])} WHERE ${scope.condition} GROUP BY provider, model, currency)
     GROUP BY provider_name, model_name ORDER BY sum(count) DESC, provider_name, model_name LIMIT ${maxModels}`,
-    parameters,
+    scope.parameters,
   );
   return rows.map((row) => ({
     provider: row.provider_name,

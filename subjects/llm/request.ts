@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { canRead } from '../../queries/entitlement.ts';
 import { restrictToRetention } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { llmCallsSource, llmSpansSource } from '../../queries/signals/found-llm-calls.ts';
 import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { Span } from '../../queries/signals/span-record.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { readTraceLogs } from '../../queries/traces/logs.ts';
 import { listSpans } from '../../queries/traces/spans.ts';
@@ -301,18 +301,18 @@ const describeMissingMessages = (span: Span | undefined, messages: readonly Mess
 
 /** Reads a call; undefined if there is none with that ID. */
 export const readLlmRequest = async (
-  reading: TenantReader,
+  reader: TenantReader,
   id: RequestId,
   scope: { readonly projectId?: string | undefined; readonly scope?: 'account' | undefined },
 ): Promise<LlmRequest | undefined> => {
   const projectId = scope.scope === 'account' ? undefined : scope.projectId;
-  const row = await readCallRow(reading, id, projectId);
+  const row = await readCallRow(reader, id, projectId);
   if (row === undefined) return undefined;
   const call = toLlmCallView(row);
-  const hasLogs = canRead(reading, 'logs');
+  const hasLogs = canRead(reader, 'logs');
   const { range } = restrictToRetention({ from: id.timeNs - hourNs, to: id.timeNs + hourNs }, ['traces'], {
-    caller: reading,
-    nowMs: reading.nowMs,
+    caller: reader,
+    nowMs: reader.nowMs,
   });
   const [{ items: spans }, logs, conversation, duplicates] = await Promise.all([
     listSpans(
@@ -323,13 +323,13 @@ export const readLlmRequest = async (
         limit: maxSpans,
         order: 'oldest',
       },
-      reading,
+      reader,
     ),
     hasLogs
-      ? readTraceLogs(reading, id.traceId, { scope: { scope: 'account' }, spanId: id.spanId, limit: maxLogs })
+      ? readTraceLogs(reader, id.traceId, { scope: { scope: 'account' }, spanId: id.spanId, limit: maxLogs })
       : undefined,
-    readConversation(reading, call, id),
-    readDuplicates(reading, call, id),
+    readConversation(reader, call, id),
+    readDuplicates(reader, call, id),
   ]);
   const span = spans.find(({ spanId }) => spanId === id.spanId);
   const logItems = (logs?.items ?? []).toReversed();

@@ -2,11 +2,11 @@
 import { decodeCursor, encodeCursor, int64Pattern } from '../../queries/cursor.ts';
 import { createValidationError } from '../../queries/errors.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { createCondition } from '../../queries/records.ts';
 import { readRowsInOrder } from '../../queries/rows/in-order.ts';
 import { llmCallsSource } from '../../queries/signals/found-llm-calls.ts';
 import { listSortValues, parseSort } from '../../queries/sort.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type LlmCallRow, type LlmCallView, llmCallSelection, sortKeys, toLlmCallView } from './calls.ts';
 import { createLlmScope, type LlmScope, type LlmScopeQuery, parseLlmRange, requireLlmRange } from './scope.ts';
 
@@ -50,9 +50,9 @@ export interface LlmRequestsQuery extends LlmScopeQuery {
 /** Returns the range of a query, and the request after which the page begins. */
 const resolvePage = (
   query: LlmRequestsQuery,
-  reading: TenantReader,
+  reader: TenantReader,
 ): { readonly range: Range; readonly after: Position | undefined } => {
-  if (query.cursor === undefined) return { range: parseLlmRange(query, reading), after: undefined };
+  if (query.cursor === undefined) return { range: parseLlmRange(query, reader), after: undefined };
   const [from = '', to = '', sort = '', value = '', time = '', trace = '', span = ''] = decodeCursor(
     cursorKind,
     query.cursor,
@@ -60,7 +60,7 @@ const resolvePage = (
   );
   if (sort !== query.sort) throw createValidationError('cursor', `is of a list with sort=${sort}`);
   const range = { from: BigInt(from), to: BigInt(to) };
-  requireLlmRange(range, reading);
+  requireLlmRange(range, reader);
   return { range, after: { value, time, trace, span } };
 };
 
@@ -110,9 +110,9 @@ const readSorted = (
 /** Returns a page of calls. Pages neither skip nor repeat calls. */
 export const listCalls = async (
   query: LlmRequestsQuery,
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<{ readonly items: LlmCallView[]; readonly nextCursor: string | null }> => {
-  const { range, after } = resolvePage(query, reading);
+  const { range, after } = resolvePage(query, reader);
   const scope = createLlmScope(query, range);
   const sort = parseSort(query.sort);
   const pageScope = {
@@ -123,8 +123,8 @@ export const listCalls = async (
   };
   const selection = `${llmCallSelection}, toString(${sortKeys[sort.by]}) AS sort_value`;
   const rows = await (query.sort === '-time'
-    ? readNewest(reading, pageScope, selection)
-    : readSorted(reading, pageScope, selection, sort));
+    ? readNewest(reader, pageScope, selection)
+    : readSorted(reader, pageScope, selection, sort));
   const pageRows = rows.slice(0, query.limit);
   const last = rows.length > query.limit ? pageRows.at(-1) : undefined;
   const position = last && [last.sort_value, last.time, last.trace, last.span];

@@ -3,9 +3,11 @@ import { z } from 'zod';
 import { requireReadAccess } from '../../queries/entitlement.ts';
 import { projectScopeParameters } from '../../queries/project-scope.ts';
 import { parseRetainedRange, type Range, rangeParameters, requireRetained } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { buildRangeParameters, buildRecordsCondition } from '../../queries/records.ts';
+import { parseSearch } from '../../queries/search/parse.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
+import { hasOnlySummedFields } from './summed-fields.ts';
 
 export const llmScopeParameters = {
   from: rangeParameters.from,
@@ -38,18 +40,22 @@ export interface LlmScope {
   readonly range: Range;
   readonly condition: string;
   readonly parameters: QueryParameters;
+  /** Whether sums by hour have all fields of the condition. */
+  readonly isSummable: boolean;
+  /** Number of changes from which sums are read, if it is not the default. */
+  readonly minSummedChanges?: number;
 }
 
 /** Returns the requested range. Access to calls equals access to traces. */
-export const parseLlmRange = (query: LlmScopeQuery, reading: TenantReader): Range => {
-  requireReadAccess(reading, 'traces');
-  return parseRetainedRange(query, { caller: reading, signal: 'llm', nowMs: reading.nowMs });
+export const parseLlmRange = (query: LlmScopeQuery, reader: TenantReader): Range => {
+  requireReadAccess(reader, 'traces');
+  return parseRetainedRange(query, { caller: reader, signal: 'llm', nowMs: reader.nowMs });
 };
 
 /** Checks a range from a cursor. */
-export const requireLlmRange = (range: Range, reading: TenantReader): void => {
-  requireReadAccess(reading, 'traces');
-  requireRetained(range, { caller: reading, signal: 'llm', nowMs: reading.nowMs, isFromCursor: true });
+export const requireLlmRange = (range: Range, reader: TenantReader): void => {
+  requireReadAccess(reader, 'traces');
+  requireRetained(range, { caller: reader, signal: 'llm', nowMs: reader.nowMs, isFromCursor: true });
 };
 
 export const createLlmScope = (query: LlmScopeQuery, range: Range): LlmScope => {
@@ -58,6 +64,7 @@ export const createLlmScope = (query: LlmScopeQuery, range: Range): LlmScope => 
   return {
     range,
     condition: condition.sql,
+    isSummable: query.search === undefined || hasOnlySummedFields(parseSearch(query.search, 'llm')),
     parameters: { ...condition.parameters, ...buildRangeParameters(range) },
   };
 };

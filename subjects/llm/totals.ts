@@ -1,10 +1,11 @@
 /** Totals of calls: tokens, costs and errors. */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
-import { llmCallsSource, llmContainersSource } from '../../queries/signals/found-llm-calls.ts';
-import { inputKinds } from '../../schemas/llm-calls.ts';
-import { Amount, Amounts, readTokenList, TokenSums, tokenSumListSql, toTokenSums } from './calls.ts';
+import { selectTracesWithCalls } from '../../queries/signals/found-llm-calls.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
+import { computeQuantile } from '../../schemas/tables/durations.ts';
+import { Amount, Amounts, TokenSums } from './calls.ts';
 import { readCosts } from './costs.ts';
+import { type CallSource, findCallSource } from './hours.ts';
 import type { StoredPrice } from './own-prices.ts';
 import type { LlmScope } from './scope.ts';
 
@@ -33,15 +34,7 @@ export const LlmTotals = z.strictObject({
 });
 export type LlmTotals = z.output<typeof LlmTotals>;
 
-interface TotalsRow {
-  readonly requests: string;
-  readonly failed: string;
-  readonly tokens: readonly string[];
-  readonly unknown_usage: string;
-  readonly durations: readonly (number | null)[];
-  readonly reported: string;
-  readonly reporting: string;
-}
+const quantiles = [0.5, 0.95, 0.99];
 
 /** Converts quantiles in nanoseconds. */
 export const toQuantiles = (values: readonly (number | null)[]): LatencyQuantiles => {
@@ -52,48 +45,80 @@ export const toQuantiles = (values: readonly (number | null)[]): LatencyQuantile
     : { p50: toMs(p50), p95: toMs(p95), p99: toMs(p99) };
 };
 
+type QuantileList = readonly (number | null)[];
+
+/** Reads quantiles of durations: exact ones of calls, or those of histograms of sums. */
+const readDurations = async (
+  { columns }: Pick<TenantReader, 'columns'>,
+  { condition, parameters }: LlmScope,
+  source: CallSource,
+): Promise<QuantileList> => {
+  if (!source.isSummed) {
+    const rows = await columns.query<{ durations: QuantileList }>(
+      `SELECT quantilesExactInclusive(${quantiles.join(', ')})(duration_ns) AS durations FROM ${source.buildCalls([])} WHERE ${condition}`,
+      parameters,
+    );
+    return rows[0]?.durations ?? [];
+  }
+  const rows = await columns.query<{ bucket: number; count: string }>(
+    `SELECT bucket, toString(sum(bucket_count)) AS count
+    FROM (SELECT duration_bucket, duration_count FROM ${source.buildCalls(['duration_bucket', 'duration_count'])} WHERE ${condition})
+    ARRAY JOIN duration_bucket AS bucket, duration_count AS bucket_count GROUP BY bucket`,
+    parameters,
+  );
+  const buckets = new Map(rows.map(({ bucket, count }) => [bucket, Number(count)]));
+  return quantiles.map((quantile) => computeQuantile(buckets, quantile) ?? null);
+};
+
+/** Counts the traces in which only agents, workflows or chains report tokens. */
+const countTracesWithUncountedTokens = async (
+  { columns }: Pick<TenantReader, 'columns'>,
+  { condition, parameters }: LlmScope,
+  { containers }: CallSource,
+): Promise<number> => {
+  const traces = `SELECT trace_id FROM ${containers} WHERE ${condition}`;
+  const count = async (filter: string): Promise<number> => {
+    const rows = await columns.query<{ traces: string }>(
+      `SELECT toString(uniqExact(trace_id)) AS traces FROM (${traces})${filter}`,
+      parameters,
+    );
+    return Number(rows[0]?.traces ?? 0);
+  };
+  // Finding calls of traces reads all calls of the range, so it is left out if there are no such traces.
+  return (await count('')) === 0 ? 0 : count(` WHERE trace_id NOT IN (${selectTracesWithCalls(traces)})`);
+};
+
 /** Reads the totals of a scope. */
 export const readLlmTotals = async (
   { columns, nowMs }: TenantReader,
   scope: LlmScope,
   { prices, storedPrices }: { readonly prices: 'call' | 'today'; readonly storedPrices: readonly StoredPrice[] },
 ): Promise<LlmTotals> => {
-  const where = `WHERE ${scope.condition}`;
-  const [rows, errors, containers, costs] = await Promise.all([
-    columns.query<TotalsRow>(
-      `SELECT toString(count()) AS requests, toString(countIf(is_failed = 1)) AS failed, ${tokenSumListSql} AS tokens,
-        toString(countIf(usage_problem != '')) AS unknown_usage, quantilesExactInclusive(0.5, 0.95, 0.99)(duration_ns) AS durations,
-        toString(sum(toDecimal128OrZero(reported_cost, 18))) AS reported, toString(countIf(reported_cost != '')) AS reporting
-      FROM ${llmCallsSource} ${where}`,
-      scope.parameters,
-    ),
+  const { condition, parameters } = scope;
+  const source = await findCallSource({ columns }, scope);
+  const [costs, durations, errors, tracesWithUncountedTokens] = await Promise.all([
+    readCosts({ columns, nowMs }, scope, { prices, storedPrices, source }),
+    readDurations({ columns }, scope, source),
     columns.query<{ type: string; requests: string }>(
-      `SELECT error_type AS type, toString(count()) AS requests FROM ${llmCallsSource} ${where} AND is_failed = 1
-      GROUP BY type ORDER BY count() DESC, type LIMIT 50`,
-      scope.parameters,
+      `SELECT error_type AS type, toString(sum(calls)) AS requests FROM ${source.buildCalls(['calls'])} WHERE ${condition} AND is_failed = 1
+      GROUP BY type ORDER BY sum(calls) DESC, type LIMIT 50`,
+      parameters,
     ),
-    columns.query<{ traces: string }>(
-      `SELECT toString(uniqExact(trace_id)) AS traces FROM ${llmContainersSource} ${where}
-        AND trace_id NOT IN (SELECT trace_id FROM ${llmCallsSource})`,
-      scope.parameters,
-    ),
-    readCosts({ columns, nowMs }, scope, { prices, storedPrices }),
+    countTracesWithUncountedTokens({ columns }, scope, source),
   ]);
-  const [row] = rows;
-  if (row === undefined) throw new Error('the totals of calls have no row');
-  const tokens = readTokenList(row.tokens);
-  const input = inputKinds.reduce((sum, kind) => sum + tokens[kind], 0n);
+  const { requests, tokens } = costs.total;
+  const input = BigInt(tokens.allInput);
   return {
-    requests: Number(row.requests),
-    failedRequests: Number(row.failed),
-    tokens: toTokenSums(tokens),
+    requests,
+    failedRequests: costs.failedRequests,
+    tokens,
     costs: costs.total.costs,
     unpriced: costs.unpriced,
-    unknownUsage: Number(row.unknown_usage),
-    cacheHitRate: input === 0n ? null : Number((tokens.cacheRead * 1_000_000n) / input) / 1e6,
-    latency: row.requests === '0' ? null : toQuantiles(row.durations),
-    reportedCost: row.reporting === '0' ? null : { currency: 'USD', amount: row.reported },
-    tracesWithUncountedTokens: Number(containers[0]?.traces ?? 0),
-    errors: errors.map(({ type, requests }) => ({ type, requests: Number(requests) })),
+    unknownUsage: costs.unknownUsage,
+    cacheHitRate: input === 0n ? null : Number((BigInt(tokens.cacheRead) * 1_000_000n) / input) / 1e6,
+    latency: requests === 0 ? null : toQuantiles(durations),
+    reportedCost: costs.reportedCost,
+    tracesWithUncountedTokens,
+    errors: errors.map(({ type, requests: failed }) => ({ type, requests: Number(failed) })),
   };
 };

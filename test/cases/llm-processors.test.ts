@@ -20,6 +20,7 @@ interface SpanFields {
   readonly model?: string;
   readonly response?: string;
   readonly input?: number;
+  readonly cached?: number;
   readonly output?: number;
   readonly operation?: string;
   readonly user?: string;
@@ -31,6 +32,7 @@ const spanOf = ({
   model = 'gpt-4o',
   response,
   input,
+  cached,
   output,
   operation = 'chat',
   user,
@@ -48,6 +50,7 @@ const spanOf = ({
     text('gen_ai.provider.name', 'openai'),
     ...(response === undefined ? [] : [text('gen_ai.response.id', response)]),
     ...(user === undefined ? [] : [text('user.id', user)]),
+    ...(cached === undefined ? [] : [text('gen_ai.usage.cache_read.input_tokens', String(cached))]),
     ...(input === undefined
       ? []
       : [text('gen_ai.usage.input_tokens', String(input)), text('gen_ai.usage.output_tokens', String(output ?? 0))]),
@@ -125,6 +128,14 @@ const cases: readonly {
       { id: 3, parent: 2, model: 'openai/gpt-4o-2024-08-06', ...tokens },
     ],
     counted: [3],
+  },
+  {
+    title: 'the outer call counts if it has more kinds of tokens than its only inner call',
+    spans: [
+      { id: 1, ...tokens, cached: 4 },
+      { id: 2, parent: 1, ...tokens },
+    ],
+    counted: [1],
   },
   {
     title: 'the outer call counts if only it has tokens',

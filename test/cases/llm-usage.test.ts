@@ -6,6 +6,7 @@ import test from 'ava';
 import { noTokens, type TokenCounts, tokenKinds } from '../../schemas/llm-calls.ts';
 import { findTablePrice, priceTableVersion, tableOfProviders } from '../../subjects/llm/built-in-prices.ts';
 import { formatDecimal, parseDecimal, parseRate } from '../../subjects/llm/decimals.ts';
+import { readMessages } from '../../subjects/llm/messages.ts';
 import { computeCost } from '../../subjects/llm/prices.ts';
 import { type CallSource, findRole, normalizeProvider, readCall } from '../../subjects/llm/read-call.ts';
 
@@ -472,3 +473,26 @@ test('noise of floats in the price table is not part of a rate', (t) => {
   t.is(parseRate(0.18000000000000002), 180_000_000_000n);
   t.is(parseRate('0.000000000001'), 1n);
 });
+
+const readInput = (messages: unknown) =>
+  readMessages({ attributes: { 'gen_ai.input.messages': messages }, events: [] });
+
+test('messages with a megabyte of text are shown in part, and a thousand of many', (t) => {
+  const message = (text: string) => ({ role: 'user', parts: [{ type: 'text', content: text }] });
+  const [long] = readInput(JSON.stringify([message('x'.repeat(1_000_000))]));
+  t.is(long?.parts[0]?.text.length, 100_000);
+  t.true(long?.parts[0]?.isTruncated);
+  t.is(readInput(JSON.stringify(Array.from({ length: 10_000 }, (_, index) => message(`${index}`)))).length, 1_000);
+});
+
+for (const broken of [
+  '[{"role":"user","parts":[{"type":"text","content":"Where',
+  '[[[[',
+  '{"role":',
+  '\u0000',
+  '[null, 7, {}]',
+])
+  test(`broken messages are shown as they are, or not at all: ${JSON.stringify(broken)}`, (t) => {
+    for (const { parts } of readInput(broken)) for (const { text } of parts) t.true(text.length <= broken.length + 2);
+    t.pass();
+  });

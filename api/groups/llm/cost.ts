@@ -6,7 +6,7 @@ import { Amounts, TokenSums } from '../../../subjects/llm/calls.ts';
 import { readCosts } from '../../../subjects/llm/costs.ts';
 import { createLlmScope, llmPricesParameter, llmScopeParameters, parseLlmRange } from '../../../subjects/llm/scope.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { readStoredPrices } from './stored-prices.ts';
 
@@ -63,12 +63,12 @@ export const getLlmCost = defineOperation({
     total: z.strictObject(sums),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const range = parseLlmRange(query, reading);
+    const reader = createQueryReader(caller, ports);
+    const range = parseLlmRange(query, reader);
     const groupBy = parseGroupBy(query.groupBy);
     const stepMs = query.over === 'time' ? resolveStepMs(query.step, range) : undefined;
     const storedPrices = await readStoredPrices(ports.documents, caller.tenantId);
-    const { groups, total } = await readCosts(reading, createLlmScope(query, range), {
+    const { groups, total } = await readCosts(reader, createLlmScope(query, range), {
       prices: query.prices,
       storedPrices,
       groupBy,

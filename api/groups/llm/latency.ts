@@ -4,7 +4,7 @@ import { formatTime } from '../../../queries/time.ts';
 import { LatencyGroup, readLlmLatency } from '../../../subjects/llm/latency.ts';
 import { createLlmScope, llmScopeParameters, parseLlmRange } from '../../../subjects/llm/scope.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { groupByParameter, parseGroupBy } from './cost.ts';
 
@@ -35,15 +35,15 @@ export const getLlmLatency = defineOperation({
     points: z.array(LatencyGroup.omit({ group: true }).extend({ time: z.string() })),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const range = parseLlmRange(query, reading);
+    const reader = createQueryReader(caller, ports);
+    const range = parseLlmRange(query, reader);
     const scope = createLlmScope(query, range);
     const groupBy = parseGroupBy(query.groupBy);
     const stepMs = query.over === 'time' ? resolveStepMs(query.step, range) : undefined;
     const [total, groups, steps] = await Promise.all([
-      readLlmLatency(reading, scope, { groupBy: [] }),
-      groupBy.length === 0 ? [] : readLlmLatency(reading, scope, { groupBy }),
-      stepMs === undefined ? [] : readLlmLatency(reading, scope, { groupBy: [], stepMs }),
+      readLlmLatency(reader, scope, { groupBy: [] }),
+      groupBy.length === 0 ? [] : readLlmLatency(reader, scope, { groupBy }),
+      stepMs === undefined ? [] : readLlmLatency(reader, scope, { groupBy: [], stepMs }),
     ]);
     const [all] = total.map(({ group: _, timeMs: __, ...figures }) => figures);
     return {

@@ -4,7 +4,7 @@ import { priceTableName } from '../../../subjects/llm/built-in-prices.ts';
 import { LlmModelView, readLlmModels } from '../../../subjects/llm/models.ts';
 import { createLlmScope, llmScopeParameters, parseLlmRange } from '../../../subjects/llm/scope.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { PriceView, toPriceView } from './prices.ts';
 import { readStoredPrices } from './stored-prices.ts';
 
@@ -24,14 +24,14 @@ export const listLlmModels = defineOperation({
     prices: z.array(PriceView).describe('Prices of the organization'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const range = parseLlmRange(query, reading);
+    const reader = createQueryReader(caller, ports);
+    const range = parseLlmRange(query, reader);
     const storedPrices = await readStoredPrices(ports.documents, caller.tenantId);
     return {
       from: formatTime(range.from),
       to: formatTime(range.to),
       priceTable: priceTableName,
-      items: await readLlmModels(reading, createLlmScope(query, range), storedPrices),
+      items: await readLlmModels(reader, createLlmScope(query, range), storedPrices),
       prices: storedPrices.map(toPriceView),
     };
   },

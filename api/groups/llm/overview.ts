@@ -3,7 +3,7 @@ import { formatTime } from '../../../queries/time.ts';
 import { createLlmScope, llmPricesParameter, llmScopeParameters, parseLlmRange } from '../../../subjects/llm/scope.ts';
 import { LlmTotals, readLlmTotals } from '../../../subjects/llm/totals.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { readStoredPrices } from './stored-prices.ts';
 
@@ -22,17 +22,17 @@ export const getLlmOverview = defineOperation({
     previous: LlmTotals.nullable().describe('The range of the same length before; `null` beyond the retention'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const range = parseLlmRange(query, reading);
+    const reader = createQueryReader(caller, ports);
+    const range = parseLlmRange(query, reader);
     const storedPrices = await readStoredPrices(ports.documents, caller.tenantId);
     const options = { prices: query.prices, storedPrices };
     const previousRange = { from: range.from - (range.to - range.from) - 1n, to: range.from - 1n };
     const hasPrevious =
       previousRange.from >=
-      BigInt(Math.trunc(reading.nowMs)) * 1_000_000n - BigInt(caller.plan.retentionDays.traces) * dayNs;
+      BigInt(Math.trunc(reader.nowMs)) * 1_000_000n - BigInt(caller.plan.retentionDays.traces) * dayNs;
     const [current, previous] = await Promise.all([
-      readLlmTotals(reading, createLlmScope(query, range), options),
-      hasPrevious ? readLlmTotals(reading, createLlmScope(query, previousRange), options) : null,
+      readLlmTotals(reader, createLlmScope(query, range), options),
+      hasPrevious ? readLlmTotals(reader, createLlmScope(query, previousRange), options) : null,
     ]);
     return { from: formatTime(range.from), to: formatTime(range.to), current, previous };
   },

@@ -8,7 +8,7 @@ import { listCalls, requestSorts } from '../../../subjects/llm/requests.ts';
 import { llmScopeParameters, requireLlmRange } from '../../../subjects/llm/scope.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 export const listLlmRequests = defineOperation({
   method: 'GET',
@@ -22,7 +22,7 @@ export const listLlmRequests = defineOperation({
     sort: z.enum(requestSorts).default('-time').describe(sortDescription),
   }),
   response: z.strictObject({ items: z.array(LlmCallView), nextCursor: z.string().nullable() }),
-  handler: ({ caller, query }, ports) => listCalls(query, createReading(caller, ports)),
+  handler: ({ caller, query }, ports) => listCalls(query, createQueryReader(caller, ports)),
 });
 
 export const showLlmRequest = defineOperation({
@@ -37,9 +37,9 @@ export const showLlmRequest = defineOperation({
   async handler({ caller, params, query }, ports) {
     const id = parseRequestId(params.id);
     if (id === undefined) throw createNotFoundError('request');
-    const reading = createReading(caller, ports);
-    requireLlmRange({ from: id.timeNs, to: id.timeNs }, reading);
-    const request = await readLlmRequest(reading, id, query);
+    const reader = createQueryReader(caller, ports);
+    requireLlmRange({ from: id.timeNs, to: id.timeNs }, reader);
+    const request = await readLlmRequest(reader, id, query);
     if (request === undefined) throw createNotFoundError('request');
     return request;
   },

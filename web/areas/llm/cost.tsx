@@ -29,7 +29,6 @@ const groupings = [
 ] as const;
 
 const filters = [
-  { name: 'groupBy', label: 'Group by', options: groupings },
   {
     name: 'prices',
     label: 'Prices',
@@ -40,7 +39,34 @@ const filters = [
   },
 ] as const;
 
-const readGrouping = (): string => groupings.find(([name]) => name === readParam('groupBy'))?.[0] ?? 'model';
+const defaultGrouping = 'model';
+const readGrouping = (): string => readParam('groupBy') || defaultGrouping;
+
+/** Fields to choose from, and any other field or attribute by its name. */
+const GroupBy = ({ problem }: { readonly problem: string | undefined }) => {
+  const grouping = readGrouping();
+  return (
+    <label>
+      Group by{' '}
+      <input
+        key={grouping}
+        list="llm-groupings"
+        value={grouping}
+        spellcheck={false}
+        aria-invalid={problem !== undefined}
+        title={problem ?? 'Fields or attributes, separated by commas'}
+        onChange={({ currentTarget }) => setParams({ groupBy: currentTarget.value.trim() })}
+      />
+      <datalist id="llm-groupings">
+        {groupings.map(([name, title]) => (
+          <option key={name} value={name}>
+            {title}
+          </option>
+        ))}
+      </datalist>
+    </label>
+  );
+};
 
 const toGroupName = (group: CostGroup['group']): string =>
   Object.values(group)
@@ -61,7 +87,9 @@ const GroupTable = ({ cost }: { readonly cost: LlmCost }) => {
         <table class="figures texts">
           <thead>
             <tr>
-              <th scope="col">{groupings.find(([name]) => name === readGrouping())?.[1]}</th>
+              <th scope="col">
+                {renderText(groupings.find(([name]) => name === readGrouping())?.[1] ?? readGrouping())}
+              </th>
               {['Cost', 'Share', 'Requests', 'Input', 'Output', 'Unpriced'].map((title) => (
                 <th key={title} scope="col" class="number">
                   {title}
@@ -139,6 +167,7 @@ export const LlmCostPage = () => {
           problem={error?.of('search')}
           onSearch={(text) => setParams({ search: text.trim() })}
         />
+        <GroupBy problem={error?.of('groupBy')} />
         <SelectFilters selectFilters={filters} />
       </div>
       {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}

@@ -38,6 +38,54 @@ const rateFields = [
 ] as const;
 type RateName = (typeof rateFields)[number][0];
 
+/** How the name of a model is compared, by title. */
+const matches = [
+  ['', 'This model only'],
+  ['startsWith', 'Names that begin with'],
+  ['contains', 'Names that contain'],
+] as const;
+type MatchName = (typeof matches)[number][0];
+
+type Rates = Partial<Record<RateName, string>>;
+
+/** Price of requests with more input tokens, as it is edited. */
+interface Tier {
+  readonly above: string;
+  readonly rates: Rates;
+}
+
+const toPerMillion = (rates: Rates) =>
+  Object.fromEntries(
+    rateFields.flatMap(([name]) => {
+      const rate = (rates[name] ?? '').trim();
+      return rate === '' ? [] : [[name, rate]];
+    }),
+  ) as { input: string; output: string };
+
+const RateInputs = ({
+  rates,
+  path,
+  problemOf,
+  onChange,
+}: {
+  readonly rates: Rates;
+  readonly path: string;
+  readonly problemOf: (path: string) => string | undefined;
+  readonly onChange: (rates: Rates) => void;
+}) => (
+  <>
+    {rateFields.map(([name, title]) => (
+      <TextInput
+        key={name}
+        label={title}
+        value={rates[name] ?? ''}
+        problem={problemOf(`${path}.${name}`)}
+        onChange={(rate) => onChange({ ...rates, [name]: rate })}
+      />
+    ))}
+  </>
+);
+
 const toLocalTime = (timeMs: number): string =>
   new Date(timeMs - new Date(timeMs).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 
@@ -52,26 +100,31 @@ const Editor = ({
 }) => {
   const [action] = useState(() => new Action(priceCall));
   const stored = prices.find((price) => price.model === model.model);
-  const [rates, setRates] = useState<Partial<Record<RateName, string>>>(() => ({
+  const [rates, setRates] = useState<Rates>(() => ({
     input: model.price?.perMillion.input ?? '',
     output: model.price?.perMillion.output ?? '',
   }));
+  const [match, setMatch] = useState<MatchName>('');
+  const [matchText, setMatchText] = useState(model.model);
+  const [tiers, setTiers] = useState<readonly Tier[]>([]);
+  const setTier = (index: number, tier: Tier): void =>
+    setTiers(tiers.map((each, position) => (position === index ? tier : each)));
   const [currency, setCurrency] = useState<Currency>(
     currencies.find((name) => name === model.price?.currency) ?? 'USD',
   );
   const [validFrom, setValidFrom] = useState(() => toLocalTime(Date.now()));
   const problemOf = (path: string): string | undefined => action.error.value?.at(path);
   const save = async (): Promise<void> => {
-    const perMillion = Object.fromEntries(
-      rateFields.flatMap(([name]) => {
-        const rate = (rates[name] ?? '').trim();
-        return rate === '' ? [] : [[name, rate]];
-      }),
-    );
     const body = {
       currency,
       validFrom: new Date(validFrom).toISOString(),
-      perMillion: perMillion as { input: string; output: string },
+      perMillion: toPerMillion(rates),
+      ...(match === 'startsWith' && { match: { startsWith: matchText } }),
+      ...(match === 'contains' && { match: { contains: matchText } }),
+      tiers: tiers.map((tier) => ({
+        inputTokensAbove: Number(tier.above),
+        perMillion: toPerMillion(tier.rates),
+      })),
     };
     const saved = await action.run({
       params: { model: model.model },
@@ -104,18 +157,48 @@ const Editor = ({
         hint="An earlier time reprices requests since then."
         onChange={setValidFrom}
       />
+      <SelectInput
+        label="Models"
+        value={match}
+        problem={problemOf('match')}
+        options={matches}
+        onChange={(name) => setMatch(matches.find(([known]) => known === name)?.[0] ?? '')}
+      />
+      {match === '' ? null : (
+        <TextInput
+          label="Part of the name"
+          value={matchText}
+          problem={problemOf(`match.${match}`)}
+          onChange={setMatchText}
+        />
+      )}
       <fieldset>
         <legend>Price of a million tokens</legend>
-        {rateFields.map(([name, title]) => (
-          <TextInput
-            key={name}
-            label={title}
-            value={rates[name] ?? ''}
-            problem={problemOf(`perMillion.${name}`)}
-            onChange={(rate) => setRates({ ...rates, [name]: rate })}
-          />
-        ))}
+        <RateInputs rates={rates} path="perMillion" problemOf={problemOf} onChange={setRates} />
       </fieldset>
+      {tiers.map((tier, index) => (
+        <fieldset key={index}>
+          <legend>Tier {index + 1}</legend>
+          <TextInput
+            label="Input tokens above"
+            value={tier.above}
+            problem={problemOf(`tiers.${index}.inputTokensAbove`)}
+            onChange={(above) => setTier(index, { ...tier, above })}
+          />
+          <RateInputs
+            rates={tier.rates}
+            path={`tiers.${index}.perMillion`}
+            problemOf={problemOf}
+            onChange={(changed) => setTier(index, { ...tier, rates: changed })}
+          />
+          <Button kind="quiet" onClick={() => setTiers(tiers.filter((_, position) => position !== index))}>
+            Remove tier {index + 1}
+          </Button>
+        </fieldset>
+      ))}
+      <Button kind="quiet" onClick={() => setTiers([...tiers, { above: '', rates }])}>
+        Add tier
+      </Button>
       <ErrorMessage error={action.error.value} />
       <div class="form-actions">
         <Button kind="primary" type="submit" disabled={action.isRunning.value}>
@@ -227,7 +310,7 @@ export const LlmModelsPage = () => {
     <>
       <ErrorMessage error={error} />
       <div class={openModel === undefined ? 'list' : 'list with-record'}>
-        <ScrollRegion class="scrolled llm" label="Models">
+        <ScrollRegion class="scrolled llm" label="Models and prices">
           {response === undefined ? (
             <SkeletonRows />
           ) : response.items.length === 0 ? (

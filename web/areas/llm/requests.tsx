@@ -44,6 +44,7 @@ const RequestList = createListView({
     User: ({ userId }) => userId ?? '',
     Time: ({ time }) => formatIsoTime(time).slice(0, 19),
   },
+  wideColumns: ['Input', 'Output', 'Duration', 'Service', 'User', 'Time'],
   numericColumns: ['Input', 'Output', 'Cost', 'Duration'],
 });
 
