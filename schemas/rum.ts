@@ -94,7 +94,7 @@ export const RumEvent = z.strictObject({
   value: z.number().min(0).max(1e12).nullable().describe('Value of a vital or measurement'),
   rating: z.enum(['', ...vitalRatings]),
   navigationType: Name.describe('How the page was reached, such as `navigate`, `reload` or `back-forward-cache`'),
-  eventId: Id.describe('ID of the vital: its last value counts'),
+  eventId: Id.describe('ID of the vital, whose last value counts; of other events, so that a repetition is dropped'),
   element: z.string().max(rumLimits.text).describe('Selector of the element'),
   elementText: z.string().max(rumLimits.name),
   durationMs: Milliseconds.nullable(),

@@ -9,6 +9,7 @@ import {
   addClick,
   addError,
   addFrustration,
+  addReceived,
   addView,
   createView,
   emptySession,
@@ -110,7 +111,13 @@ const stepFrustration = ({ event, key, session }: Report, { state: { sessions },
 const stepSession = (event: RumEvent, context: StepContext): void => {
   const { sessions } = context.state;
   const key = `${keyOf(event)}\n${event.sessionId}`;
-  const session = sessions.get(key) ?? emptySession;
+  const known = sessions.get(key) ?? emptySession;
+  const session = addReceived(known, event);
+  if (session === undefined) {
+    context.drop('repeated');
+    return;
+  }
+  if (session !== known) sessions.set(key, session);
   const group = limitGroup(event, event.route || getPageGroup(event.url), context);
   if (event.kind === 'view') {
     stepView({ event, key, session, group }, context);

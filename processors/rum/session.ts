@@ -17,6 +17,8 @@ const maxClicks = 8;
 const maxErrors = 4;
 const maxFrustrations = 8;
 const maxUrl = 256;
+const maxLoads = 4;
+const maxRanges = 16;
 
 const View = z.strictObject({
   id: z.string(),
@@ -29,17 +31,54 @@ const View = z.strictObject({
 });
 export type View = z.output<typeof View>;
 
+/** Numbers of the events of one load of a page that arrived: ranges, each with its first and last number. */
+const ReceivedEvents = z.strictObject({ load: z.string(), ranges: z.array(z.tuple([z.number(), z.number()])) });
+type Range = z.output<typeof ReceivedEvents>['ranges'][number];
+
 export const SessionState = z.strictObject({
   /** By start, the latest last. */
   views: z.array(View),
   clicks: z.array(z.strictObject({ timeMs: z.number(), element: z.string(), text: z.string() })),
   errors: z.array(z.number()),
   frustrations: z.array(z.strictObject({ type: z.string(), element: z.string(), timeMs: z.number() })),
+  received: z.array(ReceivedEvents).default([]),
 });
 export type SessionState = z.output<typeof SessionState>;
 type Click = SessionState['clicks'][number];
 
-export const emptySession: SessionState = { views: [], clicks: [], errors: [], frustrations: [] };
+export const emptySession: SessionState = { views: [], clicks: [], errors: [], frustrations: [], received: [] };
+
+/** Adds a number to ranges in ascending order, and joins adjacent ones. */
+const addToRanges = (ranges: readonly Range[], number: number): Range[] => {
+  const joined: Range[] = [];
+  const sorted = [...ranges, [number, number] as Range].sort(([left], [right]) => left - right);
+  for (const [first, last] of sorted) {
+    const before = joined.at(-1);
+    if (before !== undefined && first <= before[1] + 1) before[1] = Math.max(before[1], last);
+    else joined.push([first, last]);
+  }
+  return joined.slice(-maxRanges);
+};
+
+/** Ids of our script: the load of the page, and the number of the event. */
+const numberedIdPattern = /^([0-9a-f]{16})-(\d{1,9})$/;
+
+/**
+ * Returns the session with an event that arrived; undefined if it arrived before. A sender without a response sends its
+ * events again, for example when the receiver was killed after it had stored them.
+ */
+export const addReceived = (session: SessionState, { kind, eventId }: RumEvent): SessionState | undefined => {
+  // Of the reports of a vital, which have one id, the last one counts.
+  const [, load, text] = kind === 'vital' ? [] : (numberedIdPattern.exec(eventId) ?? []);
+  if (load === undefined) return session;
+  const number = Number(text);
+  const existing = session.received.find((received) => received.load === load);
+  const ranges = existing?.ranges ?? [];
+  if (ranges.some(([first, last]) => first <= number && number <= last)) return undefined;
+  const others = session.received.filter((received) => received !== existing);
+  const received = [...others, { load, ranges: addToRanges(ranges, number) }].slice(-maxLoads);
+  return { ...session, received };
+};
 
 const createViewId = ({ sessionId, at, url }: RumEvent): string =>
   createHash('sha256').update(`${sessionId}\n${at}\n${url}`).digest('hex').slice(0, 16);

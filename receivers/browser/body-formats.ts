@@ -3,10 +3,18 @@ import { PermanentError } from '../../schemas/errors.ts';
 import { separateJsonRequest } from '../../schemas/otlp/json.ts';
 import { rewriteRequest } from '../../schemas/otlp/rewrite.ts';
 import { findUnknownContent } from '../../schemas/otlp/scan.ts';
-import { browserSdkLanguage, sdkLanguageKey } from '../../schemas/rum.ts';
+import { browserSdkLanguage, rumLimits, sdkLanguageKey } from '../../schemas/rum.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import type { BodyFormat, BrowserContext } from '../engine/body-format.ts';
+import { sharedFields } from '../../subjects/rum/event-mapping.ts';
+import type { BodyFormat, BrowserContext, Translation } from '../engine/body-format.ts';
 import { createScrubber } from './scrub.ts';
+import {
+  isOfRecording,
+  readLogRecordings,
+  recordingPrefix,
+  recordingReason,
+  translateSensitive,
+} from './sdk-recordings.ts';
 
 /** Throws `PermanentError` for a body without the context of its key: a dead letter that is damaged. */
 export const requireBrowser = (browser: BrowserContext | undefined): BrowserContext => {
@@ -14,53 +22,98 @@ export const requireBrowser = (browser: BrowserContext | undefined): BrowserCont
   return browser;
 };
 
-const recordingReason = 'recording-in-logs';
-/** Prefix of the attributes in which the SDKs of HyperDX and Splunk send recordings of sessions as log records */
-const recordingPrefix = 'rr-web.';
-
-/** Refuses recordings, which cannot be masked here: a log record has only a piece of an event. */
+/** Refuses attributes of recordings in other records: what a record has of an event cannot be masked. */
 const rejectRecordings = (path: string): void => {
   if (!path.startsWith(recordingPrefix)) return;
-  const message =
-    'log records may not contain recordings of sessions: switch the recording off, or send it to /rum/{key}/replay';
-  throw new PermanentError(recordingReason, message);
+  throw new PermanentError(
+    recordingReason,
+    'a record has attributes of a recording, but is no event of one: send recordings as the SDK of HyperDX does, or to /rum/{key}/replay',
+  );
 };
 
-const isRecording = ({ reason }: PermanentError): boolean => reason === recordingReason;
+/** Maximum length of a body without recordings. */
+const maxTelemetryBytes = 1024 * 1024;
+/** Maximum length of a body with a recording. */
+export const maxRecordingBytes = 5 * 1024 * 1024;
 
-const scrubRequest = (signal: Signal, body: Buffer, browser: BrowserContext | undefined): Buffer => {
-  const { application: service, privacy } = requireBrowser(browser);
-  const { removes, rewrite } = createScrubber(privacy);
+/** Throws for more telemetry than a page sends. `bytes` are those of a body that are no recordings. */
+export const checkTelemetryBytes = (bytes: number): void => {
+  if (bytes > maxTelemetryBytes)
+    throw new PermanentError('too-large', `the body is larger than ${maxTelemetryBytes} bytes`);
+};
+
+const sessionKeys = new Set<string>(sharedFields.sessionId);
+/** A browser has one session, or two when it begins the next one. */
+const maxSessions = 8;
+
+/** Attributes that receivers add to the resources of browsers. */
+export const toBrowserAttributes = ({ country = '' }: BrowserContext): Record<string, string> => ({
+  // The mark by which `rum-log-events` and `rum-span-events` recognize telemetry of browsers.
+  [sdkLanguageKey]: browserSdkLanguage,
+  ...(country !== '' && { 'client.geo.country.iso_code': country }),
+});
+
+type ScrubbedRequest = Required<Pick<Translation, 'body' | 'sessions' | 'removedValues'>>;
+
+const scrubRequest = (signal: Signal, body: Buffer, context: BrowserContext | undefined): ScrubbedRequest => {
+  const browser = requireBrowser(context);
+  const { application: service, privacy } = browser;
+  const sessions = new Set<string>();
+  const scrubber = createScrubber(privacy);
   const rewritten = rewriteRequest(signal, body, {
-    rewrite,
+    rewrite(text, path) {
+      if (sessions.size < maxSessions && sessionKeys.has(path)) sessions.add(text.slice(0, rumLimits.id));
+      return scrubber.rewrite(text, path);
+    },
     removes(path) {
       rejectRecordings(path);
-      return removes(path);
+      return scrubber.removes(path);
     },
     service,
-    // The mark by which `rum-log-events` and `rum-span-events` recognize telemetry of browsers.
-    resourceAttributes: { [sdkLanguageKey]: browserSdkLanguage },
+    resourceAttributes: toBrowserAttributes(browser),
   });
   const position = rewritten.records > 0 ? undefined : findUnknownContent(signal, body);
-  if (position === undefined) return rewritten.body;
+  if (position === undefined)
+    return { body: rewritten.body, sessions: [...sessions], removedValues: scrubber.removedValues };
   throw new PermanentError('no-records', `no record of ${signal} was found: a field is unknown here`, { position });
+};
+
+/** Translates a protobuf request: a recording, or telemetry. `bytes` is the length of the body as it was sent. */
+const translateRequest = (
+  signal: Signal,
+  body: Buffer,
+  context: BrowserContext | undefined,
+  bytes = body.length,
+): Omit<Translation, 'rejected'> => {
+  const recording = signal === 'logs' ? readLogRecordings(body, requireBrowser(context)) : undefined;
+  if (recording !== undefined) return { body: Buffer.alloc(0), ...recording };
+  checkTelemetryBytes(bytes);
+  return scrubRequest(signal, body, context);
 };
 
 export const browserProtobuf: BodyFormat = {
   name: 'browser-otlp-protobuf',
   messageFormat: 'otlp',
   isCostly: true,
-  isSensitive: isRecording,
-  translate: (body, signal, _times, browser) => ({ body: scrubRequest(signal, body, browser), rejected: undefined }),
+  isSensitive: isOfRecording,
+  translate: (body, signal, _times, browser) => ({ ...translateRequest(signal, body, browser), rejected: undefined }),
 };
 
 export const browserJson: BodyFormat = {
   name: 'browser-otlp-json',
   messageFormat: 'otlp',
   isCostly: true,
-  isSensitive: isRecording,
+  isSensitive: isOfRecording,
   translate(body, signal, times, browser) {
-    const { body: request, rejected } = separateJsonRequest(signal, body, times);
-    return { body: scrubRequest(signal, request, browser), rejected };
+    const translate = (): Translation => {
+      const { body: request, rejected } = separateJsonRequest(signal, body, times);
+      const translation = translateRequest(signal, request, browser, body.length);
+      const { droppedRecordings } = translation;
+      // Records of a recording that are rejected are stored nowhere, too.
+      return droppedRecordings === undefined || rejected === undefined
+        ? { ...translation, rejected }
+        : { ...translation, droppedRecordings: droppedRecordings + rejected.records, rejected: undefined };
+    };
+    return body.includes(recordingPrefix) ? translateSensitive(translate) : translate();
   },
 };

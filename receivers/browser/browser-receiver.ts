@@ -14,17 +14,21 @@ interface BrowserReceiver
   readonly endpoints: Readonly<Partial<Record<Signal, string>>>;
 }
 
-/** Headers of OTLP and of Faro's SDK */
-const allowedHeaders = 'content-type, content-encoding, traceparent, tracestate, x-api-key, x-faro-session-id';
+const defaultHeaders = 'content-type, content-encoding, traceparent, tracestate';
 const pathPattern = /^\/rum\/([^/?]{0,128})\/([^?]*)(?:\?.*)?$/;
 
 /** Sets the CORS headers for an origin that may use the key. Returns true if the request was a preflight. */
 const answerCors = (engine: Engine, key: string, request: IncomingMessage, response: ServerResponse): boolean => {
   const { origin } = request.headers;
   response.setHeader('vary', 'Origin');
-  if (origin !== undefined && engine.findBrowserAccess(key)?.isAllowedOrigin(origin)) allowOrigin(response, origin);
+  if (origin !== undefined && engine.findBrowserAccess(key)?.isAllowedOrigin(origin)) {
+    allowOrigin(response, origin);
+    // Browsers send beacons with credentials, and a beacon of JSON after a preflight that allows them. Nothing reads them.
+    response.setHeader('access-control-allow-credentials', 'true');
+  }
   if (request.method !== 'OPTIONS') return false;
-  respondToPreflight(response, allowedHeaders);
+  // SDKs add headers of their own, such as the Idempotency-Key of Faro. The origin is what a key restricts.
+  respondToPreflight(response, request.headers['access-control-request-headers'] ?? defaultHeaders);
   return true;
 };
 

@@ -1,14 +1,12 @@
 /** OTLP of browsers. */
 import { createOtlpProtocol } from '../otlp-http.ts';
-import { browserJson, browserProtobuf } from './body-formats.ts';
+import { browserJson, browserProtobuf, maxRecordingBytes } from './body-formats.ts';
 import { defineBrowserReceiver } from './browser-receiver.ts';
-
-const maxBodyBytes = 1024 * 1024;
 
 export const browser = defineBrowserReceiver({
   ...createOtlpProtocol({
     receiver: 'browser',
-    maxBodyBytes,
+    maxBodyBytes: maxRecordingBytes,
     protobuf: browserProtobuf,
     json: browserJson,
     // A beacon sends text, and no preflight.
@@ -18,6 +16,6 @@ export const browser = defineBrowserReceiver({
   summary: 'OTLP of browsers over HTTP, below /rum/{key} on 4318 and on the main address',
   signals: ['logs', 'traces'],
   endpoints: { logs: 'v1/logs', traces: 'v1/traces' },
-  maxBodyBytes,
+  maxBodyBytes: maxRecordingBytes,
   formats: [browserProtobuf, browserJson],
 });

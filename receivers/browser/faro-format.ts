@@ -15,10 +15,12 @@ import { type OtlpMessage, toTextAttributes, writeField, writeMessage } from '..
 import type { RejectedBody } from '../../schemas/protobuf/separate.ts';
 import { WireWriter } from '../../schemas/protobuf/writer.ts';
 import { findTimeProblem, type TimeRange } from '../../schemas/readable-times.ts';
-import { browserSdkLanguage, sdkLanguageKey } from '../../schemas/rum.ts';
-import type { BodyFormat, TranslatedRequest } from '../engine/body-format.ts';
-import { requireBrowser } from './body-formats.ts';
+import { rumLimits } from '../../schemas/rum.ts';
+import { toTextOrEmpty } from '../../schemas/text.ts';
+import type { BodyFormat, BrowserContext, TranslatedRequest, Translation } from '../engine/body-format.ts';
+import { checkTelemetryBytes, requireBrowser, toBrowserAttributes } from './body-formats.ts';
 import { createScrubber } from './scrub.ts';
+import { isOfRecording, RecordedEvents, translateSensitive } from './sdk-recordings.ts';
 
 type Attribute = OtlpMessage<'KeyValue'>;
 type LogRecord = OtlpMessage<'LogRecord'>;
@@ -27,8 +29,6 @@ const maxValueDepth = 16;
 /** Every record repeats the attributes of its page and session, so a body could become many times its size. */
 const maxTranslatedBytes = 16 * 1024 * 1024;
 const brace = 0x7b;
-
-const toText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Reads a JSON object that nests to a limit. */
 const readObject = (reader: JsonReader): Fields => {
@@ -73,21 +73,21 @@ const toMetaAttributes = ({ sdk, browser, ...groups }: Fields): Attribute[] => {
     ...flattenMetaGroup('browser', browserFields),
     ...flatten({
       browser_brand: isFields(brands) || Array.isArray(brands) ? brands : undefined,
-      browser_brands: toText(brands) || undefined,
+      browser_brands: toTextOrEmpty(brands) || undefined,
     }),
     ...Object.entries(groups).flatMap(([name, group]) => flattenMetaGroup(name, group)),
   ];
 };
 
 /** Returns the attributes of every resource of the payload. */
-const toResourceAttributes = (meta: Fields, application: string): Record<string, string> => {
+const toResourceAttributes = (meta: Fields, browser: BrowserContext): Record<string, string> => {
   const app = toFields(meta['app']);
   const pairs = [
-    ['service.name', application],
-    ['service.version', toText(app['version'])],
-    ['service.namespace', toText(app['namespace'])],
-    ['deployment.environment', toText(app['environment'])],
-    [sdkLanguageKey, browserSdkLanguage],
+    ['service.name', browser.application],
+    ['service.version', toTextOrEmpty(app['version'])],
+    ['service.namespace', toTextOrEmpty(app['namespace'])],
+    ['deployment.environment', toTextOrEmpty(app['environment'])],
+    ...Object.entries(toBrowserAttributes(browser)),
   ] as const;
   return Object.fromEntries(pairs.filter(([, text]) => text !== ''));
 };
@@ -114,7 +114,7 @@ const formatStack = (title: string, stacktrace: unknown): string => {
     const { function: name, module, filename, lineno, colno } = toFields(frame);
     const path = [module, filename].filter((part) => typeof part === 'string' && part !== '').join('|');
     const place = [path, lineno, colno].filter((part) => part !== undefined && part !== null && part !== '');
-    return `    at ${toText(name) || '?'} (${place.join(':')})`;
+    return `    at ${toTextOrEmpty(name) || '?'} (${place.join(':')})`;
   });
   return [title, ...lines].join('\n');
 };
@@ -125,13 +125,13 @@ type ItemKind = 'log' | 'exception' | 'measurement' | 'event';
 const itemFields: Readonly<Record<ItemKind, (item: Fields) => LogRecord>> = {
   log({ message, level, context, ...others }) {
     return {
-      ...createSeverity(toText(level) || 'info'),
-      body: { stringValue: toText(message) },
+      ...createSeverity(toTextOrEmpty(level) || 'info'),
+      body: { stringValue: toTextOrEmpty(message) },
       attributes: flatten({ context, ...others }),
     };
   },
   exception({ type, value, stacktrace, context, ...others }) {
-    const [typeText, message] = [toText(type), toText(value)];
+    const [typeText, message] = [toTextOrEmpty(type), toTextOrEmpty(value)];
     const title = [typeText, message].filter((text) => text !== '').join(': ');
     const stack = formatStack(title, stacktrace);
     return {
@@ -148,7 +148,7 @@ const itemFields: Readonly<Record<ItemKind, (item: Fields) => LogRecord>> = {
     };
   },
   measurement({ type, values, context, ...others }) {
-    const name = toText(type);
+    const name = toTextOrEmpty(type);
     return {
       ...createSeverity('info'),
       body: { stringValue: name },
@@ -156,7 +156,7 @@ const itemFields: Readonly<Record<ItemKind, (item: Fields) => LogRecord>> = {
     };
   },
   event({ name, domain, attributes, ...others }) {
-    const eventName = toText(name);
+    const eventName = toTextOrEmpty(name);
     return {
       ...createSeverity('info'),
       eventName,
@@ -173,17 +173,26 @@ const itemKinds = new Map<string, ItemKind>([
   ['events', 'event'],
 ]);
 
-/** Events of Faro's session recording. They contain what people type, so they are no log records. */
-const isRecordedEvent = (kind: ItemKind, { name }: Fields): boolean =>
-  kind === 'event' && typeof name === 'string' && /^faro\.session_(?:recording|replay)\./.test(name);
+/** Event of Faro's session recording. It contains what people type, so it is no log record. */
+const recordedEventName = 'faro.session_recording.event';
+
+/** Adds an event of a recording, of which the attributes have the JSON and the number, from 0. */
+const addRecordedEvent = ({ recordings, sessionId }: Payload, { attributes }: Fields): void => {
+  const { event, recording_id: recordingId, seq } = toFields(attributes);
+  recordings.add({
+    document: { sessionId, tabId: toTextOrEmpty(recordingId) },
+    number: toTextOrEmpty(seq),
+    part: { part: '1', parts: '1', data: toTextOrEmpty(event) },
+  });
+};
 
 /** Returns the ids of the trace. Invalid ones become attributes. */
 const toTraceFields = (trace: unknown): Pick<LogRecord, 'traceId' | 'spanId' | 'attributes'> => {
   const { trace_id: traceText, span_id: spanText } = toFields(trace);
-  const [traceId, spanId] = [parseHexId(toText(traceText), 16), parseHexId(toText(spanText), 8)];
+  const [traceId, spanId] = [parseHexId(toTextOrEmpty(traceText), 16), parseHexId(toTextOrEmpty(spanText), 8)];
   const attributes = flatten({
-    traceID: traceId === undefined ? toText(traceText) || undefined : undefined,
-    spanID: spanId === undefined ? toText(spanText) || undefined : undefined,
+    traceID: traceId === undefined ? toTextOrEmpty(traceText) || undefined : undefined,
+    spanID: spanId === undefined ? toTextOrEmpty(spanText) || undefined : undefined,
   });
   return { traceId, spanId, attributes };
 };
@@ -191,7 +200,7 @@ const toTraceFields = (trace: unknown): Pick<LogRecord, 'traceId' | 'spanId' | '
 /** Returns the time of an item in milliseconds; 0 if it has none. */
 const parseTimeMs = (timestamp: unknown): number => {
   if (timestamp === undefined || timestamp === null || timestamp === '') return 0;
-  return typeof timestamp === 'number' ? timestamp : Date.parse(toText(timestamp));
+  return typeof timestamp === 'number' ? timestamp : Date.parse(toTextOrEmpty(timestamp));
 };
 
 interface Payload {
@@ -201,12 +210,21 @@ interface Payload {
   readonly times: TimeRange | undefined;
   /** Encoded attributes of all records */
   readonly metaAttributes: Buffer;
+  readonly sessionId: string;
+  readonly recordings: RecordedEvents;
+  /** Bytes of the events of recordings */
+  recordedBytes: number;
 }
 
-const readItem = ({ reader, writer, times, metaAttributes }: Payload, kind: ItemKind): void => {
+const readItem = (payload: Payload, kind: ItemKind): void => {
+  const { reader, writer, times, metaAttributes } = payload;
   const start = reader.position;
   const { timestamp, trace, ...item } = readObject(reader);
-  if (isRecordedEvent(kind, item)) return;
+  if (kind === 'event' && item['name'] === recordedEventName) {
+    payload.recordedBytes += reader.position - start;
+    addRecordedEvent(payload, item);
+    return;
+  }
   const timeMs = parseTimeMs(timestamp);
   if (!Number.isFinite(timeMs) || timeMs < 0 || timeMs > Number.MAX_SAFE_INTEGER)
     throw reader.createFault('the timestamp is not a time such as 2026-01-31T10:00:00.000Z', start, 'bad-time');
@@ -262,64 +280,95 @@ const encodeAttributes = (attributes: readonly Attribute[]): Buffer => {
   return writer.finish();
 };
 
+const translatePayload = (
+  body: Buffer,
+  times: TimeRange | undefined,
+  context: BrowserContext | undefined,
+): Translation => {
+  const browser = requireBrowser(context);
+  const { application, privacy } = browser;
+  const logs = new WireWriter(body.length * 2);
+  const spans = new WireWriter(0);
+  const records = new JsonRecords();
+  let resourceAttributes: Readonly<Record<string, string>> = {};
+  let rejected: RejectedBody | undefined;
+  let session = '';
+  const recordings = new RecordedEvents(browser);
+  readJsonText(body, (reader) => {
+    const members = findMembers(reader);
+    const end = reader.position;
+    const meta = readMeta(reader, members.get('meta'), application);
+    resourceAttributes = toResourceAttributes(meta, browser);
+    session = toTextOrEmpty(toFields(meta['session'])['id']);
+    const bundleId = toTextOrEmpty(toFields(meta['app'])['bundleId']);
+    const payload: Payload = {
+      reader,
+      writer: logs,
+      records,
+      times,
+      metaAttributes: encodeAttributes(toMetaAttributes(meta)),
+      sessionId: session,
+      recordings,
+      recordedBytes: 0,
+    };
+    const readItems = (): void => {
+      for (const [name, kind] of itemKinds) {
+        const position = members.get(name);
+        if (position === undefined) continue;
+        reader.position = position;
+        let length = 0;
+        const read = (): void => {
+          length = logs.length;
+          readItem(payload, kind);
+        };
+        records.readElements(reader, read, { isRecord: true, undo: () => logs.truncate(length) });
+      }
+    };
+    writeField(logs, 1, () => {
+      const pairs = [
+        ...Object.entries(resourceAttributes),
+        ...(bundleId === '' ? [] : [['app_bundle_id', bundleId] as const]),
+      ];
+      writeField(logs, 1, () => writeMessage(logs, 'Resource', { attributes: toTextAttributes(pairs) }));
+      writeField(logs, 2, readItems);
+    });
+    const traces = members.get('traces');
+    if (traces !== undefined) {
+      reader.position = traces;
+      copyJsonRequest('traces', reader, { writer: spans, records, times });
+    }
+    reader.position = end;
+    checkTelemetryBytes(body.length - payload.recordedBytes);
+    rejected = records.finish(body);
+  });
+  const scrubber = createScrubber(privacy);
+  const scrubbedSpans = rewriteRequest('traces', spans.finish(), {
+    removes: scrubber.removes,
+    rewrite: scrubber.rewrite,
+    resourceAttributes,
+  });
+  const additionalRequests: TranslatedRequest[] =
+    scrubbedSpans.records === 0 ? [] : [{ signal: 'traces', format: 'otlp', body: scrubbedSpans.body }];
+  const scrubbedLogs = rewriteRequest('logs', logs.finish(), scrubber);
+  const sessions = session === '' ? [] : [session.slice(0, rumLimits.id)];
+  const recorded = recordings.publish();
+  const { removedValues } = scrubber;
+  return { body: scrubbedLogs.body, additionalRequests, ...recorded, removedValues, sessions, rejected };
+};
+
 export const faroFormat: BodyFormat = {
   name: 'faro-json',
   messageFormat: 'otlp',
   isCostly: true,
-  translate(body, _signal, times, browserContext) {
-    const { application, privacy } = requireBrowser(browserContext);
-    const logs = new WireWriter(body.length * 2);
-    const spans = new WireWriter(0);
-    const records = new JsonRecords();
-    let resourceAttributes: Readonly<Record<string, string>> = {};
-    let rejected: RejectedBody | undefined;
-    readJsonText(body, (reader) => {
-      const members = findMembers(reader);
-      const end = reader.position;
-      const meta = readMeta(reader, members.get('meta'), application);
-      resourceAttributes = toResourceAttributes(meta, application);
-      const bundleId = toText(toFields(meta['app'])['bundleId']);
-      const payload = {
-        reader,
-        writer: logs,
-        records,
-        times,
-        metaAttributes: encodeAttributes(toMetaAttributes(meta)),
-      };
-      const readItems = (): void => {
-        for (const [name, kind] of itemKinds) {
-          const position = members.get(name);
-          if (position === undefined) continue;
-          reader.position = position;
-          let length = 0;
-          const read = (): void => {
-            length = logs.length;
-            readItem(payload, kind);
-          };
-          records.readElements(reader, read, { isRecord: true, undo: () => logs.truncate(length) });
-        }
-      };
-      writeField(logs, 1, () => {
-        const pairs = [
-          ...Object.entries(resourceAttributes),
-          ...(bundleId === '' ? [] : [['app_bundle_id', bundleId] as const]),
-        ];
-        writeField(logs, 1, () => writeMessage(logs, 'Resource', { attributes: toTextAttributes(pairs) }));
-        writeField(logs, 2, readItems);
-      });
-      const traces = members.get('traces');
-      if (traces !== undefined) {
-        reader.position = traces;
-        copyJsonRequest('traces', reader, { writer: spans, records, times });
-      }
-      reader.position = end;
-      rejected = records.finish(body);
-    });
-    const scrubber = createScrubber(privacy);
-    const scrubbedSpans = rewriteRequest('traces', spans.finish(), { ...scrubber, resourceAttributes });
-    const additionalRequests: TranslatedRequest[] =
-      scrubbedSpans.records === 0 ? [] : [{ signal: 'traces', format: 'otlp', body: scrubbedSpans.body }];
-    const scrubbedLogs = rewriteRequest('logs', logs.finish(), scrubber);
-    return { body: scrubbedLogs.body, additionalRequests, rejected };
+  isSensitive: isOfRecording,
+  translate(body, _signal, times, browser) {
+    const translate = (): Translation => translatePayload(body, times, browser);
+    if (!body.includes(recordedEventName)) return translate();
+    const translation = translateSensitive(translate);
+    const { rejected, droppedRecordings = 0 } = translation;
+    // An event of a recording that is rejected, because its values nest too deep, is stored nowhere.
+    return rejected?.body.includes(recordedEventName)
+      ? { ...translation, rejected: undefined, droppedRecordings: droppedRecordings + rejected.records }
+      : translation;
   },
 };

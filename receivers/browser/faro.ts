@@ -1,5 +1,6 @@
 /** Grafana Faro's payloads. Its SDK reads no response body, and obeys `Retry-After`. */
 import { shapeBody, toTextResponse } from '../engine/http-ingest.ts';
+import { maxRecordingBytes } from './body-formats.ts';
 import { defineBrowserReceiver } from './browser-receiver.ts';
 import { faroFormat } from './faro-format.ts';
 
@@ -8,7 +9,7 @@ export const faro = defineBrowserReceiver({
   summary: "Payloads of Grafana Faro's SDK, /rum/{key}/faro on 4318 and on the main address",
   signals: ['logs'],
   endpoints: { logs: 'faro' },
-  maxBodyBytes: 1024 * 1024,
+  maxBodyBytes: maxRecordingBytes,
   formats: [faroFormat],
   // A beacon sends text, and no preflight.
   shape: (signal, headers) => shapeBody(signal, faroFormat, headers),

@@ -39,8 +39,10 @@ const labelTypes = new Set(['submit', 'button', 'reset', 'image']);
 const editableTags = new Set(['textarea', 'select', 'option', 'datalist']);
 /** Attributes of texts that people read. */
 const textAttributes = new Set(['title', 'alt', 'placeholder', 'aria-label', 'aria-description', 'label']);
-/** Attributes that are dropped: images of the screen, and documents as text. */
-const droppedAttributes = new Set(['rr_dataURL', 'srcdoc']);
+/** Attribute with the picture of a canvas or an image */
+const pictureAttribute = 'rr_dataURL';
+/** Attribute with a document as text, which is dropped. */
+const documentAttribute = 'srcdoc';
 /** Texts that nobody types and that must stay exact. */
 const exactAttributes = new Set(['_cssText', 'class', 'd', 'id', 'style', 'type', 'viewBox']);
 /** Shortest value that is searched for in the other attributes of its element. */
@@ -62,6 +64,10 @@ const isPassword = (attributes: JsonObject): boolean =>
   attributes['data-rr-is-password'] !== undefined ||
   /password|one-time-code|^cc-/.test(String(attributes['autocomplete'] ?? ''));
 
+const privateClass = /(?:^|\s)(?:oiq|rr)-(?:mask|block)(?:\s|$)/;
+/** Returns whether the page marks an element as private, for a recorder that does not respect the mark. */
+const isPrivate = (attributes: JsonObject): boolean => privateClass.test(String(attributes['class'] ?? ''));
+
 interface NodeContext {
   /** Whether people type the texts below */
   readonly isEditable: boolean;
@@ -75,13 +81,17 @@ const outside: NodeContext = { isEditable: false, isPassword: false, isCode: fal
 /** Masks the events of one page in order, in place. */
 export class ReplayMasker {
   readonly #policy: BrowserPrivacy['replayMasking'];
+  readonly #storesCanvases: boolean;
+  readonly #storesImages: boolean;
   readonly #rewrite: (text: string, path: string) => string;
   readonly #page: RecordedPage;
   /** Number of values that the page had not masked */
   maskedValues = 0;
 
   constructor(privacy: BrowserPrivacy, page: RecordedPage) {
-    this.#policy = privacy.replayMasking ?? 'inputs';
+    this.#policy = privacy.replayMasking;
+    this.#storesCanvases = privacy.storesCanvases;
+    this.#storesImages = privacy.storesImages;
     this.#rewrite = createScrubber(privacy).rewrite;
     this.#page = page;
   }
@@ -105,7 +115,11 @@ export class ReplayMasker {
 
   #maskIncremental(data: JsonObject): boolean {
     const { source } = data;
-    if (source === sources.canvas || source === sources.log) return false;
+    if (source === sources.log) return false;
+    if (source === sources.canvas) {
+      if (this.#storesCanvases) this.#scrubValues(data, 0);
+      return this.#storesCanvases;
+    }
     if (source === sources.input) {
       const isMasked = this.#policy !== 'passwords' || this.#isIn(this.#page.passwordIds, data['id']);
       if (typeof data['text'] === 'string') data['text'] = this.#mask(data['text'], isMasked, 'text');
@@ -137,9 +151,12 @@ export class ReplayMasker {
     const { attributes, id } = change;
     if (!isObject(attributes)) return;
     // The nodes below are not known, so texts are masked until the next full snapshot.
-    if (isEditable(attributes)) this.#page.isComplete = false;
+    const isNewlyPrivate = isPrivate(attributes) && !this.#page.passwordIds.has(id as number);
+    if (isEditable(attributes) || isNewlyPrivate) this.#page.isComplete = false;
     if (isPassword(attributes) && typeof id === 'number') this.#page.passwordIds.add(id);
     const isMasked = this.#policy !== 'passwords' || this.#isIn(this.#page.passwordIds, id);
+    // The element may be a canvas or an image.
+    if (!this.#storesCanvases || !this.#storesImages) delete attributes[pictureAttribute];
     this.#maskAttributes(attributes, isMasked, this.#isIn(this.#page.editableIds, id));
   }
 
@@ -158,22 +175,29 @@ export class ReplayMasker {
     const tag = String(node['tagName'] ?? '').toLowerCase();
     const attributes = isObject(node['attributes']) ? node['attributes'] : {};
     const isInput = tag === 'input' && !labelTypes.has(String(attributes['type'] ?? '').toLowerCase());
-    const isOwnField = isInput || editableTags.has(tag) || isEditable(attributes);
+    const isMarked = isPrivate(attributes);
+    const isOwnField = isMarked || isInput || editableTags.has(tag) || isEditable(attributes);
     const context = {
       isEditable: parent.isEditable || isOwnField,
-      isPassword: parent.isPassword || (isOwnField && isPassword(attributes)),
+      isPassword: parent.isPassword || isMarked || (isOwnField && isPassword(attributes)),
       isCode: tag === 'style' || tag === 'script',
     };
     const isMasked = context.isEditable && (this.#policy !== 'passwords' || context.isPassword);
     // The selected option tells what was typed.
     if (isMasked && tag === 'option') delete attributes['selected'];
+    this.#dropPicture(tag, attributes);
     this.#maskAttributes(attributes, isMasked, context.isEditable);
     return context;
   }
 
+  #dropPicture(tag: string, attributes: JsonObject): void {
+    const isStored = tag === 'canvas' ? this.#storesCanvases : this.#storesImages;
+    if (!isStored) delete attributes[pictureAttribute];
+  }
+
   #maskAttributes(attributes: JsonObject, isMasked: boolean, isField: boolean): void {
     const { value } = attributes;
-    for (const name of droppedAttributes) delete attributes[name];
+    delete attributes[documentAttribute];
     for (const [name, attribute] of Object.entries(attributes)) {
       if (typeof attribute !== 'string' || exactAttributes.has(name)) continue;
       const repeatsValue =

@@ -1,6 +1,7 @@
 /** Recordings of sessions. Bodies that are refused are stored nowhere, because they contain what people typed. */
 
 import { shapeBody, toTextResponse } from '../engine/http-ingest.ts';
+import { maxRecordingBytes } from './body-formats.ts';
 import { defineBrowserReceiver } from './browser-receiver.ts';
 import { replayFormat } from './replay-format.ts';
 
@@ -9,7 +10,7 @@ export const replay = defineBrowserReceiver({
   summary: 'Recordings of sessions by rrweb, /rum/{key}/replay on 4318 and on the main address',
   signals: ['logs'],
   endpoints: { logs: 'replay' },
-  maxBodyBytes: 5 * 1024 * 1024,
+  maxBodyBytes: maxRecordingBytes,
   formats: [replayFormat],
   shape: (signal, headers) => shapeBody(signal, replayFormat, headers),
   accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),

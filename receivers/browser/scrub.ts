@@ -1,10 +1,10 @@
 /** Removes personal data from the telemetry of browsers before the request is published. */
 import type { BrowserPrivacy } from '../../schemas/browser-privacy.ts';
 import type { RequestRewriter } from '../../schemas/otlp/rewrite.ts';
-import { removeCredentials, removeFragments, replaceEmails, replaceQueries } from './private-parts.ts';
+import { removeCredentials, removeFragments, replaceEmails, replaceQueries } from './sensitive-text.ts';
 
 /** Attributes with the address of the client. */
-const addressKeys = new Set([
+const clientAddressKeys = new Set([
   'client.address',
   'client.ip',
   'client.port',
@@ -68,12 +68,17 @@ const decodeName = (name: string): string => {
 const isUrlPath = (path: string): boolean =>
   /(?:^|[._-])(?:url|uri|href|target|referrer|referer|path|location|src|page|link)(?:$|[._-])/i.test(path);
 
+/** A rewriter that counts what it removes and rewrites. */
+export interface Scrubber extends RequestRewriter {
+  readonly removedValues: number;
+}
+
 /** Returns what is removed and rewritten in the telemetry of browsers. */
 export const createScrubber = ({
   queryParameters,
   storesEmailAddresses,
   storesUserNames,
-}: BrowserPrivacy): RequestRewriter => {
+}: BrowserPrivacy): Scrubber => {
   const allowedNames = new Set(queryParameters);
   const scrubUrls = (text: string, path: string): string => {
     if (fragmentKeys.has(path)) return '';
@@ -83,14 +88,24 @@ export const createScrubber = ({
     if (scrubbed.includes('#') && (isUrlPath(path) || urlPattern.test(scrubbed))) scrubbed = removeFragments(scrubbed);
     return scrubbed;
   };
+  let removedValues = 0;
   return {
-    removes: (path) =>
-      addressKeys.has(path) ||
-      (!storesUserNames && userNameKeys.has(path)) ||
-      (!storesEmailAddresses && emailKeys.has(path)),
+    get removedValues() {
+      return removedValues;
+    },
+    removes(path) {
+      const isRemoved =
+        clientAddressKeys.has(path) ||
+        (!storesUserNames && userNameKeys.has(path)) ||
+        (!storesEmailAddresses && emailKeys.has(path));
+      if (isRemoved) removedValues++;
+      return isRemoved;
+    },
     rewrite(text, path) {
-      const scrubbed = scrubUrls(text, path);
-      return storesEmailAddresses ? scrubbed : replaceEmails(scrubbed);
+      const withoutUrls = scrubUrls(text, path);
+      const scrubbed = storesEmailAddresses ? withoutUrls : replaceEmails(withoutUrls);
+      if (scrubbed !== text) removedValues++;
+      return scrubbed;
     },
   };
 };

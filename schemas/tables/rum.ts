@@ -2,6 +2,7 @@ import {
   frequentInsertSettings,
   identityKeySettings,
   landedPosition,
+  mergedPartitionSettings,
   nanosecondType,
   ordinal,
   partitionByDayReceived,
@@ -83,6 +84,80 @@ export const rumEventsTable = defineTable({
   },
   settings: frequentInsertSettings,
 });
+
+/** Milliseconds since 1970 at which a document was loaded, in the ids of the package web-vitals; 0 in other ids. */
+const loadedMs = "toInt64(toUInt64OrZero(extract(event_id, '^v[0-9]+-([0-9]{13})-')))";
+/** Clocks of visitors differ. Without this limit, ids could create any number of partitions. */
+const maxClockDifferenceMs = 7 * 86_400_000;
+
+/**
+ * Web vitals, one row each: of the reports of a vital, the last one counts. Read with FINAL. A view fills the table, so
+ * that percentiles of months read few columns, and need not find the last report of each vital.
+ *
+ * All reports of a vital have the same `day`, also across midnight: the day on which its document was loaded, or 1970 if
+ * the id does not have it. So reads merge the rows of a day only with each other, and not at all once they are one part.
+ */
+export const rumVitalsTable = defineTable({
+  name: 'rum_vitals',
+  summary: 'Web vitals of browsers, with the last value of each',
+  retention: 'logs',
+  ageColumn: 'received_day',
+  engine: 'ReplacingMergeTree(version)',
+  columns: {
+    ...tenancy,
+    received_day: "DateTime('UTC')",
+    day: "DateTime('UTC')",
+    /** Hash of the session and the id of the vital; of the position of a report without an id. */
+    vital_key: 'UInt64',
+    /** Nanoseconds of the report. */
+    version: 'UInt64 CODEC(Delta, ZSTD(1))',
+    timestamp: nanosecondType,
+    name,
+    value: 'Float64 CODEC(ZSTD(1))',
+    service: name,
+    environment: name,
+    release: name,
+    page: name,
+    device: name,
+    browser: name,
+    os: name,
+    country: name,
+  },
+  partitionBy: 'toYYYYMMDD(day)',
+  orderBy: ['tenant_id', 'day', 'vital_key'],
+  settings: { ...identityKeySettings, ...mergedPartitionSettings },
+});
+
+export const rumVitalsView: MaterializedView = {
+  name: 'rum_vitals_view',
+  from: 'rum_events',
+  to: 'rum_vitals',
+  select: `SELECT tenant_id, project_id, toDateTime(toStartOfDay(received_at), 'UTC') AS received_day,
+  multiIf(event_id = '', received_day, abs(${loadedMs} - toUnixTimestamp64Milli(received_at)) < ${maxClockDifferenceMs}, toDateTime(toStartOfDay(fromUnixTimestamp64Milli(${loadedMs}, 'UTC')), 'UTC'), toDateTime(0, 'UTC')) AS day,
+  if(event_id = '', cityHash64(partition, offset, ordinal, timestamp), cityHash64(service, session_id, toString(name), event_id)) AS vital_key,
+  toUInt64(toUnixTimestamp64Nano(timestamp)) AS version, timestamp, name, assumeNotNull(value) AS value,
+  service, environment, release, page, device, browser, os, country
+FROM rum_events WHERE kind = 'vital' AND isNotNull(value)`,
+  backfillColumns: [
+    'tenant_id',
+    'project_id',
+    'received_day',
+    'day',
+    'vital_key',
+    'version',
+    'timestamp',
+    'name',
+    'value',
+    'service',
+    'environment',
+    'release',
+    'page',
+    'device',
+    'browser',
+    'os',
+    'country',
+  ],
+};
 
 /** Sessions by hour of their events. Rows merge; read with GROUP BY the session. A view fills the table. */
 export const rumSessionsTable = defineTable({

@@ -6,7 +6,7 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 
 export const Application = z.strictObject({
@@ -24,6 +24,12 @@ export const Application = z.strictObject({
   frustrations: z.int(),
   events: z.int().describe('Events of sessions'),
   lastEventAt: z.string().nullable().describe('Time of the last event in the range'),
+  recordings: z
+    .strictObject({
+      sessions: z.int(),
+      maskedValues: z.int().describe('Values that pages sent without a mask, and that were masked when they arrived'),
+    })
+    .describe('Recorded sessions of the range'),
   keys: z.int().describe('Active browser keys'),
   refused: z
     .array(z.strictObject({ reason: z.string(), requests: z.int(), records: z.int() }))
@@ -66,6 +72,23 @@ const readRefused = async ({ columns }: TenantReader, range: Range, keys: readon
     { from: String(range.from), to: String(range.to), keys: keys.map(({ id }) => id) },
   );
 };
+
+interface RecordingRow {
+  readonly name: string;
+  readonly sessions: string;
+  readonly masked: string;
+}
+
+/** Recordings by application, each chunk once. */
+const readRecordings = ({ columns }: TenantReader, range: Range, scope: ProjectScope): Promise<RecordingRow[]> =>
+  columns.query<RecordingRow>(
+    `SELECT name, toString(uniqExact(session_id)) AS sessions, toString(sum(masked)) AS masked FROM (
+      SELECT toString(application) AS name, session_id, any(rum_replays.masked) AS masked FROM rum_replays
+      WHERE tenant_id = {tenant:String} AND to_ms >= intDiv({from:Int64}, 1000000) AND from_ms <= intDiv({to:Int64}, 1000000)${buildProjectScopeCondition(scope)}
+      GROUP BY name, session_id, tab, first
+    ) GROUP BY name LIMIT ${maxRows}`,
+    { from: String(range.from), to: String(range.to), ...toProjectScopeParameters(scope) },
+  );
 
 const maxRows = 10_000;
 const maxReleases = 50;
@@ -114,11 +137,15 @@ const toSampling = (rows: readonly Row[]): Application['sampling'] => {
 
 /** Returns the applications with sessions in the hours of a range, and those that have an active browser key. */
 export const readApplications = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   { scope, keys }: { readonly scope: ProjectScope; readonly keys: readonly BrowserKey[] },
 ): Promise<Application[]> => {
-  const [rows, refused] = await Promise.all([readRows(reading, range, scope), readRefused(reading, range, keys)]);
+  const [rows, refused, recordings] = await Promise.all([
+    readRows(reader, range, scope),
+    readRefused(reader, range, keys),
+    readRecordings(reader, range, scope),
+  ]);
   const rowsByName = Map.groupBy(rows, ({ name }) => name);
   const active = keys.filter(({ isActive }) => isActive);
   const names = new Set([...rowsByName.keys(), ...active.map(({ application }) => application)]);
@@ -130,6 +157,7 @@ export const readApplications = async (
       ({ reason }) => reason,
     );
     const [latest] = ofName;
+    const recording = recordings.find((row) => row.name === name);
     return {
       name,
       releases: toNames(ofName.map(({ release }) => release)).slice(0, maxReleases),
@@ -142,6 +170,7 @@ export const readApplications = async (
       frustrations: sumOf(ofName, 'frustrations'),
       events: sumOf(ofName, 'events'),
       lastEventAt: latest === undefined ? null : formatTime(BigInt(latest.last)),
+      recordings: { sessions: Number(recording?.sessions ?? 0), maskedValues: Number(recording?.masked ?? 0) },
       keys: active.filter(({ application }) => application === name).length,
       refused: [...byReason]
         .map(([reason, counts]) => ({

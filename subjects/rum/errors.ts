@@ -1,11 +1,13 @@
 /** Errors of browsers by error group, with their sessions. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';
 import { buildEventsCondition, type RumFilter } from './scope.ts';
+import { recordedSessionsSql } from './session-replay.ts';
+import { MappedFrame } from './source-maps/map-frames.ts';
 
 export const RumError = z.strictObject({
   fingerprint: z.string().describe('Error group, for `GET /api/errors/{id}`'),
@@ -21,6 +23,7 @@ export const RumError = z.strictObject({
   pages: z.array(z.string()).describe('Pages with the most errors first, at most ten'),
   browsers: z.array(z.string()),
   releases: z.array(z.string()),
+  replaySessionId: z.string().nullable().describe('Latest session with the error that was recorded'),
   last: z
     .strictObject({
       timestamp: z.string(),
@@ -32,10 +35,20 @@ export const RumError = z.strictObject({
       application: z.string(),
       traceId: z.string().nullable(),
       stack: z.string().nullable().describe('As the browser recorded it'),
+      frames: z
+        .array(MappedFrame)
+        .describe('Frames of the stack, the raise site first; mapped by the source maps that are stored now'),
     })
     .describe('The last error'),
 });
 export type RumError = z.output<typeof RumError>;
+
+/** A group without the frames of its last error, and the attributes in which SDKs send ids of bundles */
+export interface UnmappedError extends Omit<RumError, 'last'> {
+  readonly last: Omit<RumError['last'], 'frames'>;
+  readonly attributes: Readonly<Record<string, string>>;
+}
+
 export const rumErrorSorts = ['count', 'sessions', 'users', 'lastSeen', 'firstSeen'] as const;
 
 export const maxRumErrors = 5_000;
@@ -52,6 +65,7 @@ interface Row {
   readonly pages: readonly string[];
   readonly browsers: readonly string[];
   readonly releases: readonly string[];
+  readonly recorded: string;
   readonly latest: readonly [
     type: string,
     message: string,
@@ -63,6 +77,7 @@ interface Row {
     service: string,
     trace: string,
     stack: string,
+    attributes: Readonly<Record<string, string>>,
   ];
 }
 
@@ -71,7 +86,7 @@ export const readRumErrors = async (
   { columns }: TenantReader,
   range: Range,
   filter: RumFilter,
-): Promise<RumError[]> => {
+): Promise<UnmappedError[]> => {
   const { sql, parameters } = buildEventsCondition(filter, range);
   const rows = await columns.query<Row>(
     `SELECT toString(fingerprint) AS id, toString(count()) AS total, toString(countIf(handled = 'false')) AS unhandled,
@@ -81,12 +96,13 @@ export const readRumErrors = async (
       arrayFilter(each -> each != '', topK(10)(toString(page))) AS pages,
       arrayFilter(each -> each != '', topK(10)(toString(browser))) AS browsers,
       arrayFilter(each -> each != '', topK(10)(toString(release))) AS releases,
-      argMax((toString(error_type), message, session_id, view_id, toString(page), url, toString(release), toString(service), trace_id, stack), (timestamp, partition, offset, ordinal)) AS latest
+      argMaxIf(session_id, timestamp, session_id != '' AND session_id IN (${recordedSessionsSql})) AS recorded,
+      argMax((toString(error_type), message, session_id, view_id, toString(page), url, toString(release), toString(service), trace_id, stack, attributes), (timestamp, partition, offset, ordinal)) AS latest
     FROM ${rumReportsSource} WHERE kind = 'error' AND ${sql} GROUP BY id ORDER BY count() DESC, id LIMIT ${maxRumErrors}`,
     parameters,
   );
   return rows.map((row) => {
-    const [type, message, session, view, page, url, release, service, trace, stack] = row.latest;
+    const [type, message, session, view, page, url, release, service, trace, stack, attributes] = row.latest;
     return {
       fingerprint: row.id,
       type: toNullIfEmpty(type),
@@ -101,6 +117,7 @@ export const readRumErrors = async (
       pages: [...row.pages],
       browsers: [...row.browsers],
       releases: [...row.releases],
+      replaySessionId: toNullIfEmpty(row.recorded),
       last: {
         timestamp: formatTime(BigInt(row.last)),
         sessionId: toNullIfEmpty(session),
@@ -112,6 +129,7 @@ export const readRumErrors = async (
         traceId: toNullIfEmpty(trace),
         stack: toNullIfEmpty(stack),
       },
+      attributes,
     };
   });
 };

@@ -71,6 +71,7 @@ export const sharedFields = {
     'url.page',
   ],
   referrer: ['browser.page.referrer', 'document.referrer', 'referrer'],
+  eventId: ['log.record.uid'],
   userId: ['user.id', 'enduser.id', 'user_id', 'userId'],
   userAgent: ['user_agent.original', 'browser.user_agent', 'http.user_agent', 'browser_userAgent'],
   browser: ['user_agent.name', 'browser.name', 'browser_name'],
@@ -116,6 +117,8 @@ export interface EventMapping {
   readonly phases?: Partial<Record<LoadPhase, string>>;
   /** `document` for a page that was loaded, `route` for one within it. */
   readonly view?: 'document' | 'route';
+  /** Whether spans with a parent repeat the event of their parent, and are no events. */
+  readonly isRepeatedByChildren?: boolean;
 }
 
 const otel = 'OpenTelemetry';
@@ -283,6 +286,16 @@ export const eventMappings: readonly EventMapping[] = [
     timings: ['event_data_'],
     phases: faroPhases,
   },
+  // The page names the view of its document.
+  {
+    sdk: faro,
+    match: {
+      record: 'log',
+      attributes: { kind: ['event'], event_name: ['view_changed'], event_data_fromView: ['unknown'] },
+    },
+    kind: 'navigation',
+    constants: { name: 'view_name' },
+  },
   {
     sdk: faro,
     match: {
@@ -421,6 +434,8 @@ export const eventMappings: readonly EventMapping[] = [
     match: { record: 'span', has: ['target_xpath', 'event_type', 'target_element'] },
     kind: 'action',
     fields: { ...clickFields, name: ['event_type'], url: ['url.full', 'http.url', 'location.href'] },
+    // Each listener of a click has a span, and the first one is the parent of the others.
+    isRepeatedByChildren: true,
   },
   {
     sdk: otel,

@@ -88,6 +88,14 @@ const mappedKeys = new Set<string>([
   'exception.stacktrace',
 ]);
 
+/** Resource attribute with the bundle id of Faro, by which source maps are found */
+const bundleIdKey = 'app_bundle_id';
+
+const readBundleId = ({ record }: EventSource, kind: RumEvent['kind']): Record<string, string> => {
+  const bundleId = kind === 'error' ? record.getResourceAttribute(bundleIdKey) : undefined;
+  return bundleId === undefined ? {} : { [bundleIdKey]: truncateText(bundleId, rumLimits.name) };
+};
+
 const collectOtherAttributes = (attributes: ReadonlyMap<string, string>): Record<string, string> => {
   const others: Record<string, string> = {};
   let count = 0;
@@ -345,7 +353,7 @@ const buildEvent = (source: EventSource, mapping: EventMapping | undefined, kind
     sdk: readText('sdk', rumLimits.name),
     sdkVersion: readText('sdkVersion', rumLimits.name),
     sampling: fields.readNumber('sampling', 1),
-    attributes: collectOtherAttributes(attributes),
+    attributes: { ...collectOtherAttributes(attributes), ...readBundleId(source, kind) },
   };
 };
 
@@ -375,6 +383,7 @@ const readVitals = (source: EventSource, mapping: EventMapping): RumEvent[] => {
 
 const readMapped = (source: EventSource): RumEvent[] => {
   const mapping = mappingsOf[source.type].find((candidate) => matches(candidate, source));
+  if (mapping?.isRepeatedByChildren && (source.record as Span).parentSpanId !== '') return [];
   if (mapping?.kind === 'vital') return readVitals(source, mapping);
   if (mapping?.kind === 'frustration') {
     const event = buildEvent(source, mapping, 'frustration');

@@ -1,8 +1,8 @@
 /** Resources and requests of pages by host, type or party, compared with the range before. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { buildEventsCondition, type RumFilter } from './scope.ts';
 
 export const resourceGroups = ['host', 'type', 'party', 'url'] as const;

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { projectScopeParameters } from '../../queries/project-scope.ts';
 import { parseRetainedRange, type Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { buildRangeParameters, buildRecordsCondition } from '../../queries/records.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 
 const text = z.string().min(1).max(512).optional();
@@ -23,7 +23,9 @@ export const rumFilterParameters = {
     .string()
     .max(1024)
     .optional()
-    .describe('Search on fields of events, such as `kind:error AND browser:Firefox` (`queries/search/README.md`)'),
+    .describe(
+      'Search on fields of events, such as `kind:error AND browser:Firefox` (`docs/reference/search-language.md`)',
+    ),
 };
 
 export interface RumFilter {
@@ -88,5 +90,5 @@ export const buildEventsCondition = (filter: RumFilter, range: Range): RumCondit
 /** Returns the range of a request, within the retention of the plan. */
 export const parseRumRange = (
   query: { readonly from?: string | undefined; readonly to?: string | undefined },
-  reading: TenantReader,
-): Range => parseRetainedRange(query, { caller: reading, signal: 'rum', nowMs: reading.nowMs });
+  reader: TenantReader,
+): Range => parseRetainedRange(query, { caller: reader, signal: 'rum', nowMs: reader.nowMs });

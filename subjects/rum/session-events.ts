@@ -1,16 +1,21 @@
 /** Events of one session in the order of their time, and the traces that they belong to. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { rumEventsSource } from '../../queries/signals/found-rum-events.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { loadPhases, type RumEventKind, rumEventKinds } from '../../schemas/rum.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';
+import { findReplayOffset, type ReplayPart } from './session-replay.ts';
 
 export const SessionEvent = z.strictObject({
   id: z.string(),
   timestamp: z.string(),
   offsetMs: z.number().describe('Milliseconds since the start of the session'),
+  replayOffsetMs: z
+    .number()
+    .nullable()
+    .describe('Milliseconds since the start of the recording; `null` if it does not cover the event'),
   kind: z.enum(rumEventKinds),
   name: z.string().nullable().describe('Name of the vital, action, sign of frustration, log level or custom event'),
   viewId: z.string().nullable(),
@@ -97,13 +102,14 @@ type TextColumn = (typeof textColumns)[number];
 
 const toBoolean = (text: string | null): boolean | null => (text === null ? null : text === 'true');
 
-const toEvent = (row: Row, startedAtNs: bigint): SessionEvent => {
+const toEvent = (row: Row, startedAtNs: bigint, recording: readonly ReplayPart[]): SessionEvent => {
   const read = (column: TextColumn): string | null => toNullIfEmpty(row.texts[textColumns.indexOf(column)] ?? '');
   const timeNs = BigInt(row.time);
   return {
     id: `${row.time}-${row.partition}-${row.offset}-${row.ordinal}`,
     timestamp: formatTime(timeNs),
     offsetMs: Number(timeNs - startedAtNs) / 1e6,
+    replayOffsetMs: findReplayOffset(recording, Number(timeNs / 1_000_000n)),
     kind: row.kind,
     name: read('name'),
     viewId: read('view_id'),
@@ -141,13 +147,15 @@ interface EventsRequest {
   readonly range: Range;
   readonly kinds: readonly RumEventKind[];
   readonly limit: number;
+  /** Chunks of the recording of the session */
+  readonly recording: readonly ReplayPart[];
   readonly after?: EventPosition | undefined;
 }
 
 /** Returns events of a session, the earliest first, each with its position. */
 export const readSessionEvents = async (
   { columns }: TenantReader,
-  { session, application, range, kinds, limit, after }: EventsRequest,
+  { session, application, range, kinds, limit, recording, after }: EventsRequest,
 ): Promise<{ readonly event: SessionEvent; readonly position: EventPosition }[]> => {
   const positionSql =
     after === undefined
@@ -171,7 +179,7 @@ export const readSessionEvents = async (
   );
   const startedAtNs = range.from;
   return rows.map((row) => ({
-    event: toEvent(row, startedAtNs),
+    event: toEvent(row, startedAtNs, recording),
     position: { time: row.time, partition: row.partition, offset: row.offset, ordinal: row.ordinal },
   }));
 };

@@ -1,12 +1,14 @@
 /** Recordings of sessions: in order, without repetitions, with the gaps between them. */
 import { zstdDecompressSync } from 'node:zlib';
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 
 export const ReplayGap = z.strictObject({
   tab: z.string().describe('Document that was recorded'),
   first: z.int().describe('Number of the first missing event'),
   last: z.int(),
+  from: z.number().describe('Milliseconds since 1970 of the last event before the gap'),
+  to: z.number().describe('Milliseconds since 1970 of the first event after it'),
 });
 export type ReplayGap = z.output<typeof ReplayGap>;
 
@@ -99,7 +101,9 @@ export const listReplayGaps = (parts: readonly ReplayPart[], start: number, end:
   parts.slice(start, end).flatMap((part, index) => {
     const before = parts[start + index - 1];
     const expected = before?.tab === part.tab ? before.last + 1 : 0;
-    return part.first > expected ? [{ tab: part.tab, first: expected, last: part.first - 1 }] : [];
+    if (part.first <= expected) return [];
+    const from = before?.tab === part.tab ? before.toMs : part.fromMs;
+    return [{ tab: part.tab, first: expected, last: part.first - 1, from, to: part.fromMs }];
   });
 
 /** An event of rrweb, as it was recorded but for masks. */
@@ -122,4 +126,44 @@ export const readReplayEvents = async (
     if (data === undefined) return [];
     return JSON.parse(zstdDecompressSync(Buffer.from(data, 'base64')).toString('utf8')) as ReplayEvent[];
   });
+};
+
+/** Time that a recording covers, in milliseconds since 1970; `null` without one. */
+export interface ReplayTimes {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+export const getReplayTimes = (parts: readonly ReplayPart[]): ReplayTimes | null =>
+  parts.length === 0
+    ? null
+    : {
+        fromMs: parts.reduce((earliest, { fromMs }) => Math.min(earliest, fromMs), Number.MAX_SAFE_INTEGER),
+        toMs: parts.reduce((latest, { toMs }) => Math.max(latest, toMs), 0),
+      };
+
+/** Events that a recording shows although they are not exactly within one of its chunks */
+const toleranceMs = 1_000;
+
+/** Returns the offset of an event in a recording; `null` if no chunk covers the time of the event. */
+export const findReplayOffset = (parts: readonly ReplayPart[], timeMs: number): number | null => {
+  const times = getReplayTimes(parts);
+  const isCovered = parts.some(({ fromMs, toMs }) => timeMs >= fromMs - toleranceMs && timeMs <= toMs + toleranceMs);
+  return times !== null && isCovered ? Math.min(Math.max(0, timeMs - times.fromMs), times.toMs - times.fromMs) : null;
+};
+
+/** SQL of the ids of sessions with a recording. */
+export const recordedSessionsSql = 'SELECT session_id FROM rum_replays WHERE tenant_id = {tenant:String}';
+
+/** Returns which of these sessions have a recording. */
+export const readRecordedSessions = async (
+  { columns }: TenantReader,
+  sessions: readonly string[],
+): Promise<ReadonlySet<string>> => {
+  if (sessions.length === 0) return new Set();
+  const rows = await columns.query<{ readonly id: string }>(
+    `${recordedSessionsSql.replace('SELECT session_id', 'SELECT session_id AS id')} AND session_id IN {sessions:Array(String)} GROUP BY id`,
+    { sessions: [...sessions] },
+  );
+  return new Set(rows.map(({ id }) => id));
 };

@@ -2,12 +2,13 @@
 import { z } from 'zod';
 import { buildProjectScopeCondition, toProjectScopeParameters } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
 import { parseSort } from '../../queries/sort.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';
 import { buildEventsCondition, type RumFilter } from './scope.ts';
+import { readRecordedSessions, recordedSessionsSql } from './session-replay.ts';
 
 /** A session without events for this time has ended. */
 const inactiveMs = 30 * 60_000;
@@ -21,6 +22,7 @@ export const Session = z.strictObject({
   startedAt: z.string(),
   lastSeenAt: z.string(),
   durationMs: z.number(),
+  hasReplay: z.boolean().describe('Whether the session was recorded, for `GET /api/rum/sessions/{id}/replay`'),
   isActive: z.boolean().describe('Whether events arrived within 30 minutes, and the SDK reported no end'),
   events: z.int(),
   views: z.int(),
@@ -63,6 +65,7 @@ export const sessionFilterParameters = {
   userId: z.string().min(1).max(256).optional().describe('User'),
   hasErrors: flag.describe('Whether the session has errors'),
   hasFrustrations: flag.describe('Whether the session has signs of frustration'),
+  hasReplay: flag.describe('Whether the session was recorded'),
   isActive: flag.describe('Whether the session is running'),
   minDurationMs: count.describe('Shortest duration in milliseconds'),
   maxDurationMs: count.describe('Longest duration in milliseconds'),
@@ -74,6 +77,7 @@ export interface SessionFilter extends RumFilter {
   readonly userId?: string | undefined;
   readonly hasErrors?: 'true' | 'false' | undefined;
   readonly hasFrustrations?: 'true' | 'false' | undefined;
+  readonly hasReplay?: 'true' | 'false' | undefined;
   readonly isActive?: 'true' | 'false' | undefined;
   readonly minDurationMs?: number | undefined;
   readonly maxDurationMs?: number | undefined;
@@ -123,7 +127,7 @@ const fieldColumns = [
   'sdk_version',
 ];
 
-const toSession = (row: Row, nowMs: number): Session => {
+const toSession = (row: Row, nowMs: number, recorded: ReadonlySet<string>): Session => {
   const [first, last] = [BigInt(row.first_ns), BigInt(row.last_ns)];
   const [userId, device, browser, browserVersion, os, osVersion, country, environment, release, sdk, sdkVersion] =
     row.fields.map(toNullIfEmpty);
@@ -134,6 +138,7 @@ const toSession = (row: Row, nowMs: number): Session => {
     startedAt: formatTime(first),
     lastSeenAt: formatTime(last),
     durationMs: Number(last - first) / 1e6,
+    hasReplay: recorded.has(row.id),
     isActive: row.ended === '0' && nowMs - Number(last / 1_000_000n) < inactiveMs,
     events: Number(row.event_count),
     views: Number(row.view_count),
@@ -208,6 +213,7 @@ const buildConditions = (filter: SessionFilter, nowMs: number): Conditions => {
   having.push(
     ...toFlagSql(filter.hasErrors, 'errors > 0'),
     ...toFlagSql(filter.hasFrustrations, 'frustrations > 0'),
+    ...toFlagSql(filter.hasReplay, `session_id IN (${recordedSessionsSql})`),
     ...toFlagSql(filter.isActive, `ends = 0 AND toUnixTimestamp64Milli(last) > ${Math.trunc(nowMs - inactiveMs)}`),
   );
   if (filter.application !== undefined) parameters['application'] = filter.application;
@@ -288,7 +294,7 @@ const hourNs = 3_600_000_000_000n;
 
 /** Returns the sessions that began in a range, one more than the limit if there are more, each with its position. */
 export const readSessions = async (
-  reading: TenantReader,
+  reader: TenantReader,
   request: SessionsRequest,
 ): Promise<{ readonly session: Session; readonly position: SessionPosition }[]> => {
   const { range, sort, limit, after } = request;
@@ -298,21 +304,26 @@ export const readSessions = async (
   const starts = [...stretches.map((length) => newestNs - length).filter((start) => start > range.from), range.from];
   let rows: Row[] = [];
   for (const start of starts) {
-    rows = await readStretch(reading, { ...request, limit: limit + 1 }, start);
+    rows = await readStretch(reader, { ...request, limit: limit + 1 }, start);
     if (rows.length > limit) break;
   }
+  const recorded = await readRecordedSessions(
+    reader,
+    rows.map(({ id }) => id),
+  );
   return rows.map((row) => ({
-    session: toSession(row, reading.nowMs),
+    session: toSession(row, reader.nowMs, recorded),
     position: { value: row.sort_value, id: row.id },
   }));
 };
 
 /** Returns a session by its id, of an application if several have the same; undefined without one. */
 export const readSession = async (
-  { columns, nowMs }: TenantReader,
+  reader: TenantReader,
   id: string,
   { from, filter }: { readonly from: bigint; readonly filter: Pick<RumFilter, 'projectId' | 'scope' | 'application'> },
 ): Promise<Session | undefined> => {
+  const { columns, nowMs } = reader;
   const { where, parameters } = buildConditions(filter, nowMs);
   const [row] = await columns.query<Row>(
     `SELECT ${rowColumns}, '0' AS sort_value FROM (${buildMergedSql(
@@ -321,5 +332,5 @@ export const readSession = async (
     )}) ORDER BY last DESC LIMIT 1`,
     { ...parameters, session: id, from: String(from) },
   );
-  return row === undefined ? undefined : toSession(row, nowMs);
+  return row === undefined ? undefined : toSession(row, nowMs, await readRecordedSessions(reader, [id]));
 };

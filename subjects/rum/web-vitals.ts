@@ -1,8 +1,8 @@
 /** Web vitals of a range: percentiles of all samples, where the last report of a vital is its sample. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
-import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
+import { rumReportsSource, rumVitalsSource } from '../../queries/signals/found-rum-events.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { type VitalName, vitalNames, vitalRatings, vitalThresholds } from '../../schemas/rum.ts';
 import { buildPercentileSql, minRatedSamples } from './percentile.ts';
@@ -65,17 +65,23 @@ interface Row {
   readonly acceptable: string;
 }
 
+/** SQL of the threshold of the vital `name`. */
 const buildThresholdSql = (index: 0 | 1): string =>
-  `transform(toString(name), [${vitalNames.map((name) => `'${name}'`).join(', ')}], [${vitalNames.map((name) => vitalThresholds[name][index]).join(', ')}], 0.)`;
+  `transform(name, [${vitalNames.map((name) => `'${name}'`).join(', ')}], [${vitalNames.map((name) => vitalThresholds[name][index]).join(', ')}], 0.)`;
 
 const position = '(timestamp, partition, offset, ordinal)';
 /** Reports without an id are separate samples. */
 const sampleKey =
   "if(event_id = '', cityHash64(partition, offset, ordinal), cityHash64(session_id, toString(name), event_id))";
 
-/** SQL of the samples: the last report of each vital, with the value of an expression in this report. */
-const buildSamplesSql = (condition: string, grouped: string): string =>
-  `SELECT name, argMax(assumeNotNull(value), ${position}) AS sample, argMax(${grouped}, ${position}) AS grouped
+/**
+ * SQL of the samples: the last report of each vital, with the value of an expression in this report. A search may name
+ * fields that only events have, so it reads the events.
+ */
+const buildSamplesSql = ({ search }: RumFilter, condition: string, grouped: string): string =>
+  search === undefined
+    ? `SELECT name, value AS sample, ${grouped} AS grouped FROM ${rumVitalsSource} WHERE ${condition}`
+    : `SELECT name, argMax(assumeNotNull(value), ${position}) AS sample, argMax(${grouped}, ${position}) AS grouped
   FROM ${rumReportsSource} WHERE kind = 'vital' AND isNotNull(value) AND ${condition} GROUP BY name, ${sampleKey} AS sample_key`;
 
 const toVital = ({ name, samples, p75, low, high, good, acceptable }: Row): WebVital => {
@@ -110,11 +116,12 @@ export const readWebVitals = async (
   group: VitalGroup | undefined,
 ): Promise<{ readonly value: string; readonly vitals: WebVital[] }[]> => {
   const { sql, parameters } = buildEventsCondition(filter, range);
-  const samplesSql = buildSamplesSql(sql, group === undefined ? "''" : `toString(${groupColumns[group]})`);
+  const samplesSql = buildSamplesSql(filter, sql, group === undefined ? "''" : `toString(${groupColumns[group]})`);
   const rows = await columns.query<Row>(
-    `SELECT grouped, name, toString(sample_count) AS samples, ${p75} AS p75, ${low} AS low, ${high} AS high, toString(good) AS good, toString(acceptable) AS acceptable
-    FROM (SELECT grouped, toString(name) AS name, count() AS sample_count, arraySort(groupArray(sample)) AS sorted,
-      countIf(sample <= ${buildThresholdSql(0)}) AS good, countIf(sample <= ${buildThresholdSql(1)}) AS acceptable
+    `SELECT grouped, name, toString(sample_count) AS samples, ${p75} AS p75, ${low} AS low, ${high} AS high,
+      toString(arrayCount(sample -> sample <= ${buildThresholdSql(0)}, sorted)) AS good,
+      toString(arrayCount(sample -> sample <= ${buildThresholdSql(1)}, sorted)) AS acceptable
+    FROM (SELECT grouped, toString(name) AS name, count() AS sample_count, arraySort(groupArray(sample)) AS sorted
       FROM (${samplesSql}) GROUP BY grouped, name)
     ORDER BY grouped, name LIMIT 20000`,
     parameters,
@@ -140,7 +147,7 @@ export const readVitalTrend = async (
   const rows = await columns.query<{ name: VitalName; step: number; samples: string; p75: number }>(
     `SELECT name, toUInt32(grouped) AS step, toString(sample_count) AS samples, ${p75} AS p75
     FROM (SELECT toString(name) AS name, grouped, count() AS sample_count, arraySort(groupArray(sample)) AS sorted
-      FROM (${buildSamplesSql(sql, 'intDiv(toUnixTimestamp64Milli(timestamp) - {beginMs:Int64}, {stepMs:Int64})')})
+      FROM (${buildSamplesSql(filter, sql, 'intDiv(toUnixTimestamp64Milli(timestamp) - {beginMs:Int64}, {stepMs:Int64})')})
       GROUP BY name, grouped) LIMIT 100000`,
     { ...parameters, beginMs: String(beginMs), stepMs: String(stepMs) },
   );

@@ -49,9 +49,9 @@ class Runs {
   #child: ChildProcess;
   #isDisturbed = false;
 
-  constructor(directory: string, given: readonly string[]) {
+  constructor(directory: string, input: readonly string[]) {
     this.#directory = directory;
-    this.#given = given;
+    this.#given = input;
     this.#child = this.#start();
   }
 
@@ -104,7 +104,7 @@ class Runs {
 }
 
 const measure = async (kills: number, maxRuns: number): Promise<void> => {
-  const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(page));
+  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(page));
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const directory = join(scratch(), 'killed');

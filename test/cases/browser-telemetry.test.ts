@@ -122,8 +122,8 @@ for (const [title, text, published] of texts)
     t.is(getRecord(translate(buildRequest({ body: text }))).body, published);
   });
 
-test('recordings in log records are refused, and the refused body is stored nowhere', (t) => {
-  const request = buildRequest({ body: '{"type":5', attributes: { 'rr-web.event': '1', 'rr-web.chunk': '1' } });
+test('attributes of recordings in other log records are refused, and the refused body is stored nowhere', (t) => {
+  const request = buildRequest({ body: '{"type":5', attributes: { 'rr-web.chunk': '1' } });
   const error = t.throws(() => translate(request), { instanceOf: PermanentError, message: /\/rum\/\{key\}\/replay/ });
   for (const name of ['browser-otlp-json', 'browser-otlp-protobuf']) {
     t.true(requireFormat(name).isSensitive?.(error));

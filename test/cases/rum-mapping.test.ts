@@ -2,7 +2,7 @@
 import test from 'ava';
 import { rumEvents } from '../../processors/rum/rum-events.ts';
 import type { RumEvent } from '../../schemas/rum.ts';
-import { type LogInput, readEvents, readReports, type SpanInput } from './rum-records.ts';
+import { browserResource, type LogInput, readEvents, readReports, type SpanInput } from './rum-records.ts';
 import { TaskRun } from './run-task.ts';
 
 const session = { 'session.id': 's1' };
@@ -194,6 +194,32 @@ const cases: readonly (readonly [
     [{ kind: 'error', errorType: 'Error', message: 'no', url: 'https://shop.example.com/cart' }],
   ],
   [
+    'the name of the first view of Faro',
+    {
+      attributes: {
+        ...faroMeta,
+        kind: 'event',
+        event_name: 'view_changed',
+        event_data_fromView: 'unknown',
+        event_data_toView: 'cart',
+      },
+    },
+    [{ kind: 'navigation', name: 'view_name', route: 'cart' }],
+  ],
+  [
+    'a change of the view of Faro',
+    {
+      attributes: {
+        ...faroMeta,
+        kind: 'event',
+        event_name: 'view_changed',
+        event_data_fromView: 'home',
+        event_data_toView: 'cart',
+      },
+    },
+    [{ kind: 'view', navigationType: 'route', route: 'cart' }],
+  ],
+  [
     'a resource of Faro',
     {
       attributes: {
@@ -277,6 +303,11 @@ const cases: readonly (readonly [
       attributes: { event_type: 'click', target_xpath: '//button', 'url.full': 'https://shop.example.com/' },
     },
     [{ kind: 'action', name: 'click', element: '//button', url: 'https://shop.example.com/' }],
+  ],
+  [
+    'another listener of a click',
+    { span: 'click', isChild: true, attributes: { event_type: 'click', target_xpath: '//button', 'http.url': '/' } },
+    [],
   ],
   [
     'a request that failed with an exception',
@@ -394,6 +425,22 @@ test('a click within a second before an error is a frustration', (t) => {
   t.deepEqual(signsOf([click('#pay', 0), error(1_500)]), []);
 });
 
+test('an event of our script that arrives again is dropped, in any order, also after a restart', (t) => {
+  const run = new TaskRun(rumEvents);
+  const load = '0123456789abcdef';
+  const toReport = (number: number): RumEvent => ({
+    ...(readReports([{ event: 'browser.user_action.click', attributes: session }])[0] as RumEvent),
+    eventId: `${load}-${number}`,
+  });
+  run.values([0, 1, 3].map(toReport));
+  run.restart();
+  run.values([2, 3, 1, 4].map(toReport));
+  t.deepEqual(
+    run.emitted<RumEvent>().map(({ eventId }) => eventId),
+    [0, 1, 3, 2, 4].map((number) => `${load}-${number}`),
+  );
+});
+
 test('an application has at most 1,000 page groups, and further pages are other', (t) => {
   const run = new TaskRun(rumEvents);
   const letters = (index: number): string => [...String(index)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
@@ -406,4 +453,10 @@ test('an application has at most 1,000 page groups, and further pages are other'
   const pages = run.emitted<RumEvent>().map(({ page }) => page);
   t.is(new Set(pages).size, 1_001);
   t.deepEqual(pages.slice(-3), ['other', 'other', 'x.example/page-ax']);
+});
+
+test('an error has the bundle id of its resource, by which source maps are found', (t) => {
+  const error = { event: 'exception', attributes: { ...session, 'exception.type': 'TypeError' } };
+  const [event] = readEvents([error], { ...browserResource, app_bundle_id: 'b-1' });
+  t.is(event?.attributes['app_bundle_id'], 'b-1');
 });

@@ -43,17 +43,20 @@ const toLog = ({ event = '', attributes = {}, body, atMs = 0 }: LogInput, startM
 
 export interface SpanInput {
   readonly span: string;
+  /** Whether the span has a parent. */
+  readonly isChild?: boolean;
   readonly attributes?: Readonly<Record<string, Value>>;
   readonly durationMs?: number;
   readonly atMs?: number;
   readonly events?: readonly { name: string; atMs: number; attributes?: Readonly<Record<string, Value>> }[];
 }
 const toSpan = (
-  { span, attributes = {}, durationMs = 0, atMs = 0, events = [] }: SpanInput,
+  { span, isChild = false, attributes = {}, durationMs = 0, atMs = 0, events = [] }: SpanInput,
   startMs: number,
 ): object => ({
   traceId: Buffer.from('0af7651916cd43dd8448eb211c80319c', 'hex'),
   spanId: Buffer.from('b7ad6b7169203331', 'hex'),
+  ...(isChild && { parentSpanId: Buffer.from('00f067aa0ba902b7', 'hex') }),
   name: span,
   startTimeUnixNano: toNs(startMs + atMs),
   endTimeUnixNano: toNs(startMs + atMs + durationMs),

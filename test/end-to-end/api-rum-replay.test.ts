@@ -70,7 +70,8 @@ test('events come back in order, once, with the gaps between them', async (t) =>
   const { status, body } = await getReplay('s1');
   t.is(status, 200);
   t.deepEqual(body.events, [...first, ...second, ...afterGap, ...nextDocument]);
-  t.deepEqual(body.gaps, [{ tab: 'tab-1', first: 7, last: 9 }]);
+  t.deepEqual(body.gaps, [{ tab: 'tab-1', first: 7, last: 9, from: 5_002, to: 6_000 }]);
+  t.like(body, { startMs: 1_000, endMs: 9_000 });
   t.is(body.nextCursor, null);
 });
 

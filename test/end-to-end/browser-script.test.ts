@@ -11,6 +11,7 @@ import { type Fixture, running } from '../contract/receivers-fixture.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
+import { bundleUnmaskedRecorder, leakSecrets, listSecrets, privatePage, secretOf } from './private-page.ts';
 
 const walk = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
@@ -64,6 +65,7 @@ interface Site extends AsyncDisposable {
   readonly fixture: Fixture;
   readonly origin: string;
   readonly apiOrigin: string;
+  readonly ingestOrigin: string;
   /** `traceparent` of each request to the API */
   readonly traceparents: (string | undefined)[];
 }
@@ -74,7 +76,11 @@ const createPage = (attributes: string): string => `<!doctype html><title>Shop</
 <input id="card" value="4111111111111111">`;
 
 /** A page with the script, and an API of another origin. `attributes` are those of the script's element. */
-const openSite = async (attributes = '', respond?: (response: ServerResponse) => boolean): Promise<Site> => {
+const openSite = async (
+  attributes = '',
+  respond?: (response: ServerResponse) => boolean,
+  content = '',
+): Promise<Site> => {
   const { browserScripts } = await openPage();
   let fixture: Fixture | undefined;
   const serveScript = (response: ServerResponse, name: 'oiq.js' | 'replay.js'): unknown =>
@@ -102,11 +108,13 @@ const openSite = async (attributes = '', respond?: (response: ServerResponse) =>
   html = createPage(
     `data-key="${fixture.browserSecret}" data-release="1.2.3" data-trace-origins="${apiOrigin}" ${attributes}`,
   ).replace('/oiq-script.js', `${ingestOrigin}/rum/oiq.js`);
+  html += content;
   const opened = fixture;
   return {
     fixture,
     origin,
     apiOrigin,
+    ingestOrigin,
     traceparents,
     async [Symbol.asyncDispose]() {
       for (const server of [ingest, api, page]) {
@@ -179,6 +187,39 @@ walk('views, vitals, clicks, errors, resources and requests of a page arrive as 
   t.deepEqual(
     tab.complaints.filter((complaint) => !complaint.includes('no stock')),
     [],
+  );
+  await tab.page.close();
+});
+
+walk('an error has the debug ids of the bundles in its stack', async (t) => {
+  await using site = await openSite();
+  const tab = await chromium.open();
+  await tab.go(site.origin);
+  const debugId = '85314830-023f-4cf1-a267-535f4e37bb17';
+  await tab.evaluate(`{
+    const url = location.origin + '/app.js';
+    globalThis._sentryDebugIds = { ['Error\\n    at ' + url + ':1:2']: '${debugId}', 'Error\\n    at https://a.example/b.js:1:2': 'x' };
+    const error = new Error('no stock');
+    error.stack = 'Error: no stock\\n    at pay (' + url + ':1:20)';
+    oiq.captureError(error);
+    oiq.flush();
+  }`);
+  await eventually('the error arrives', () => namesOf(readEvents(site.fixture)).has('exception'));
+  const [error] = readEvents(site.fixture).filter(({ name }) => name === 'exception');
+  t.deepEqual(JSON.parse(String(error?.attributes['exception.debug_ids'])), { [`${site.origin}/app.js`]: debugId });
+  await tab.page.close();
+});
+
+walk('a click on a button that changes nothing is a dead click', async (t) => {
+  await using site = await openSite();
+  const tab = await chromium.open();
+  await tab.go(site.origin);
+  await tab.page.locator('#buy').click();
+  await eventually('the dead click arrives', () => namesOf(readEvents(site.fixture)).has('browser.frustration'));
+  const dead = readEvents(site.fixture).filter(({ name }) => name === 'browser.frustration');
+  t.deepEqual(
+    dead.map(({ attributes }) => [attributes['browser.frustration.type'], attributes['browser.css_selector']]),
+    [['dead_click', 'button#buy']],
   );
   await tab.page.close();
 });
@@ -276,6 +317,32 @@ walk('the minute before an error is recorded in sessions that are not', async (t
     await tab.page.locator('#fail').click();
     return readRecording(site.fixture).includes('"type":2');
   });
+  await tab.page.close();
+});
+
+/** All that the receiver has published, and the recordings decompressed. */
+const readStored = (fixture: Fixture): string =>
+  [
+    ...fixture.bus.messages.map(({ value }) => Buffer.from(value ?? '').toString('latin1')),
+    ...fixture.bus.members().map(({ bytes }) => Buffer.from(bytes).toString('latin1')),
+    readRecording(fixture),
+  ].join('\n');
+
+walk('none of 44 secrets of a page is stored, even if the page masks nothing', async (t) => {
+  await using site = await openSite('data-replay-sample="1"', undefined, privatePage);
+  const tab = await chromium.open();
+  const recorder = await bundleUnmaskedRecorder(`${site.ingestOrigin}/rum/${site.fixture.browserSecret}/replay`);
+  await tab.go(`${site.origin}/cart?coupon=${secretOf(44)}`);
+  await tab.until(`typeof oiqRecorderHost === 'object'`);
+  await tab.page.evaluate(recorder);
+  await leakSecrets(tab);
+  const [events, status, length] = (await tab.evaluate('sendRecording()')) as number[];
+  t.is(status, 202);
+  t.true((events ?? 0) > 20 && (length ?? 0) > 5_000);
+  await leave(tab);
+  await eventually('the exception arrives', () => namesOf(readEvents(site.fixture)).has('exception'));
+  await eventually('both recordings arrive', () => readRecording(site.fixture).split('"type":2').length > 2);
+  t.deepEqual(listSecrets(readStored(site.fixture)), []);
   await tab.page.close();
 });
 

@@ -18,10 +18,10 @@ export interface Browser {
 
 const maxRedirects = 20;
 
-const pageOf = async (url: string, answer: Response): Promise<Page> => {
-  const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
-  return { url, status: answer.status, body: isJson && text !== '' ? JSON.parse(text) : text };
+const pageOf = async (url: string, response: Response): Promise<Page> => {
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { url, status: response.status, body: isJson && text !== '' ? JSON.parse(text) : text };
 };
 
 export const openBrowser = (): Browser => {
@@ -35,21 +35,21 @@ export const openBrowser = (): Browser => {
   const request = async (url: string, headers: Readonly<Record<string, string>>): Promise<Response> => {
     const jar = jarOf(url);
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await fetch(url, { redirect: 'manual', headers: { ...headers, ...(cookie && { cookie }) } });
-    for (const line of answer.headers.getSetCookie()) {
+    const response = await fetch(url, { redirect: 'manual', headers: { ...headers, ...(cookie && { cookie }) } });
+    for (const line of response.headers.getSetCookie()) {
       const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
       if (value === '' || /expires=Thu, 01 Jan 1970/i.test(line)) jar.delete(name);
       else jar.set(name, value);
     }
-    return answer;
+    return response;
   };
   return {
     async visit(first, { stop = () => false, headers = {} } = {}) {
       let url = first;
       for (let redirects = 0; redirects < maxRedirects; redirects++) {
-        const answer = await request(url, redirects === 0 ? headers : {});
-        const location = answer.headers.get('location');
-        const page = await pageOf(url, answer);
+        const response = await request(url, redirects === 0 ? headers : {});
+        const location = response.headers.get('location');
+        const page = await pageOf(url, response);
         if (location === null) return page;
         url = new URL(location, url).href;
         if (stop(url)) return { ...page, url };

@@ -1,8 +1,12 @@
 /** The area of browsers in the page: applications, sessions, web vitals, pages, resources, errors and keys. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { zstdCompressSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { browserResource, type LogInput, readEvents, type SpanInput } from '../cases/rum-records.ts';
 import { landIn } from '../cases/sink-tables.ts';
 import { chromiumMissing } from '../services/chromium.ts';
+import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { holdsAsAView, signedInAt } from './page-walk.ts';
@@ -63,6 +67,101 @@ const failing: readonly (LogInput | SpanInput)[] = [
   },
 ];
 
+/** Recorded page of a visitor who wants scripts to run and requests to be sent where the recording is played. */
+const createHostilePage = (evil: string): object => {
+  let id = 1;
+  const toNode = (tagName: string, attributes: object, ...childNodes: readonly object[]): object => ({
+    type: 2,
+    id: ++id,
+    tagName,
+    attributes,
+    childNodes,
+  });
+  const toText = (textContent: string): object => ({ type: 3, id: ++id, textContent });
+  const run = 'parent.parent.isHacked = true; parent.isHacked = true; top.isHacked = true;';
+  return {
+    type: 0,
+    id: 1,
+    childNodes: [
+      toNode(
+        'html',
+        {},
+        toNode(
+          'head',
+          {},
+          toNode('link', { rel: 'preconnect', href: evil }),
+          toNode('link', { rel: 'dns-prefetch', href: evil }),
+          toNode('link', { rel: 'stylesheet', href: `${evil}/sheet.css` }),
+          toNode('meta', { 'http-equiv': 'refresh', content: `0; url=${evil}/refresh` }),
+          toNode('base', { href: evil }),
+          toNode(
+            'style',
+            {},
+            toText(`@import url(${evil}/import.css); body { background: url(${evil}/background.png) }`),
+          ),
+          toNode('script', { src: `${evil}/script.js` }, toText(run)),
+        ),
+        toNode(
+          'body',
+          { onload: run },
+          toNode('h1', { id: 'recorded' }, toText('Recorded cart')),
+          toNode('img', { src: `${evil}/image.png`, onerror: run }),
+          toNode('img', { src: 'data:image/png;base64,AA', onerror: run }),
+          toNode('iframe', { src: `${evil}/frame`, srcdoc: `<script>${run}</script>` }),
+          toNode('iframe', { src: `javascript:${run}` }),
+          toNode('object', { data: `${evil}/object` }),
+          toNode('embed', { src: `${evil}/embed` }),
+          toNode('video', { src: `${evil}/video`, autoplay: '', poster: `${evil}/poster` }),
+          toNode('a', { href: `javascript:${run}`, ping: `${evil}/ping` }, toText('link')),
+          toNode('form', { action: `${evil}/form` }, toNode('input', { autofocus: '', onfocus: run })),
+        ),
+      ),
+    ],
+  };
+};
+
+let evil: Server;
+let evilRequests = 0;
+
+/** Stores a recording without the masks of the receiver. */
+const landRecording = async (startMs: number): Promise<void> => {
+  evil = createServer((_, response) => {
+    evilRequests++;
+    response.end('parent.isHacked = true; top.isHacked = true;');
+  });
+  evil.on('connection', () => evilRequests++);
+  await new Promise<void>((resolve) => void evil.listen(0, '127.0.0.1', resolve));
+  const page = createHostilePage(`http://127.0.0.1:${(evil.address() as AddressInfo).port}`);
+  const events = [
+    { type: 4, timestamp: startMs, data: { href: 'https://shop.example.com/cart', width: 800, height: 500 } },
+    { type: 2, timestamp: startMs + 1, data: { node: page, initialOffset: { top: 0, left: 0 } } },
+    { type: 3, timestamp: startMs + 900, data: { source: 2, type: 2, id: 12, x: 40, y: 40 } },
+    { type: 3, timestamp: startMs + 1500, data: { source: 1, positions: [{ x: 9, y: 9, id: 12, timeOffset: 0 }] } },
+  ];
+  const createChunk = (first: number, ofChunk: readonly { readonly timestamp: number }[]) => ({
+    tenantId: 'a',
+    projectId: 'shop',
+    application: 'shop-web',
+    sessionId: 'failing',
+    tab: 't1',
+    first,
+    last: first + ofChunk.length - 1,
+    fromMs: ofChunk[0]?.timestamp ?? 0,
+    toMs: ofChunk.at(-1)?.timestamp ?? 0,
+    hasSnapshot: first === 0,
+    masked: 0,
+    data: zstdCompressSync(JSON.stringify(ofChunk)).toString('base64'),
+  });
+  const chunks = [createChunk(0, events.slice(0, 3)), createChunk(7, events.slice(3))];
+  const messages = chunks.map((chunk, offset) => ({
+    offset,
+    timestampMs: Date.now(),
+    headers: { tenant: 'a' },
+    value: Buffer.from(JSON.stringify(chunk)),
+  }));
+  await landIn(harness.columns)(messages, { sink: 'rum-replays' });
+};
+
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
   [harness, chromium] = await Promise.all([startHarness({ projects: ['shop'] }), startChromium()]);
@@ -78,6 +177,7 @@ test.before(async () => {
     value: Buffer.from(JSON.stringify([event])),
   }));
   await landIn(harness.columns)(messages, { sink: 'rum-events' });
+  await landRecording(startMs);
   const key = { name: 'Shop pages', projectId: 'shop', kind: 'browser', application: 'shop-web' };
   const body = { ...key, origins: ['https://shop.example.com'] };
   const { status } = await harness.request('POST', '/api/license-keys', { as: 'owner', body });
@@ -87,6 +187,7 @@ test.before(async () => {
 });
 test.after.always(async () => {
   await chromium?.close();
+  evil?.close();
   await harness?.close();
 });
 
@@ -135,6 +236,32 @@ declare('a session shows its events in order, and leads to its trace and error g
   await page.setViewportSize({ width: 1280, height: 720 });
 });
 
+declare('a recording plays next to the events, and its page runs no script and loads nothing', async (t) => {
+  // A tab of its own, because the browser complains about what the policy of the player stops.
+  const { page } = await chromium.open().then(async (other) => {
+    await signedInAt(other, harness.url, '/digital-experience/sessions/failing', 'viewer@a.example');
+    return other;
+  });
+  await page.getByRole('button', { name: 'Play the replay' }).click();
+  const recorded = page.frameLocator('.replay-frame').frameLocator('.replayer-wrapper > iframe');
+  await recorded.getByRole('heading', { name: 'Recorded cart' }).waitFor();
+  await page.getByText('4 events are missing in 1 gap').waitFor();
+  const position = page.getByRole('slider', { name: 'Position' });
+  await eventually('the recording plays to its end', async () => Number(await position.inputValue()) >= 1_400);
+  await page.locator('tr[aria-current]').waitFor();
+  await page
+    .getByRole('row', { name: /TypeError/ })
+    .getByRole('button', { name: 'Play' })
+    .click();
+  const player = page.frame({ url: /\/rum\/player$/ });
+  for (const frame of [page, player]) t.is(await frame?.evaluate('globalThis.isHacked'), undefined);
+  t.is(evilRequests, 0);
+  const policy = (await fetch(`${harness.url}/rum/player`)).headers.get('content-security-policy') ?? '';
+  t.regex(policy, /default-src 'none'.*frame-ancestors 'self'/);
+  t.notRegex(policy, /connect-src|'unsafe-eval'|https?:/);
+  await page.close();
+});
+
 declare('web vitals show their rating, thresholds and groups as the API does', async (t) => {
   const { page } = tab;
   await show(t, '/web-vitals', '.vital-card');
@@ -160,7 +287,10 @@ declare('pages, resources, errors and keys of browsers are listed', async (t) =>
   await page.getByRole('row', { name: /cdn.example.com/ }).waitFor();
   await show(t, '/errors', '.figures');
   await page.getByRole('button', { name: /TypeError: no <i>stock<\/i>/ }).click();
-  await page.getByRole('complementary', { name: 'Browser error' }).getByText('at pay').waitFor();
+  await page
+    .getByRole('complementary', { name: 'Browser error' })
+    .getByText('pay (https://shop.example.com/app.js:1:20)', { exact: true })
+    .waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await show(t, '/keys', '.session-page');
   await page.getByText(/<script async src=".*\/rum\/oiq.js" data-key="oiq_pk_/).waitFor();

@@ -46,6 +46,9 @@ const startScript = (options: Options): void => {
   let consent: Consent = hasPrivacySignal() ? 'denied' : options.consent;
   let viewId = '';
   let documentViewId = '';
+  /** With a number, the id of an event, so that one that is sent twice counts once. */
+  const loadId = createId(8);
+  let eventCount = 0;
   let route: string | undefined;
   let userId: string | undefined;
   let recorder: Recorder | undefined;
@@ -82,7 +85,11 @@ const startScript = (options: Options): void => {
     const session = given ?? sessions.get(isActive);
     if (!isReported(session)) return;
     const view = isOfDocument ? documentViewId : viewId;
-    const attributes = { ...createAttributes(session, view), ...observed.attributes };
+    const attributes = {
+      ...createAttributes(session, view),
+      'log.record.uid': `${loadId}-${eventCount++}`,
+      ...observed.attributes,
+    };
     events.add({ eventName, timeMs, severityNumber, attributes });
     if (eventName === 'exception') recorder?.keepLastMinute();
   };

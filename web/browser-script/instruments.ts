@@ -92,7 +92,10 @@ const observeResources = (report: Report, isIgnored: (entry: PerformanceResource
   const observer = new PerformanceObserver(
     guard((list) => {
       for (const entry of list.getEntries())
-        if (!isIgnored(entry as PerformanceResourceTiming)) report(toTimingEvent(entry));
+        if (!isIgnored(entry as PerformanceResourceTiming)) {
+          loadedResources++;
+          report(toTimingEvent(entry));
+        }
     }),
   );
   observer.observe({ type: 'resource', buffered: true });
@@ -175,22 +178,76 @@ const toSelector = (element: Element): string => {
   return parts.join(' > ');
 };
 
+/** A click that changes nothing within this time is dead. */
+const deadClickMs = 2_000;
+/** Elements that people expect to react. Links leave the page. */
+const reactingElements = 'button,[role=button],[onclick],input[type=button],input[type=submit]';
+/** Resources that the page has loaded; the buffer of the browser ends at some. */
+let loadedResources = 0;
+
+/** Reports a click on a button after which the page neither changes, scrolls, navigates nor loads anything. */
+const watchClick = (target: Element, report: (timeMs: number) => void): void => {
+  if (target.closest(reactingElements) === null) return;
+  const timeMs = performance.timeOrigin + performance.now();
+  const [url, resources] = [location.href, loadedResources];
+  let hasReacted = false;
+  const react = (): void => {
+    hasReacted = true;
+  };
+  const observer = new MutationObserver(react);
+  observer.observe(document, { subtree: true, childList: true, attributes: true, characterData: true });
+  const types = ['scroll', 'input', 'pagehide', 'visibilitychange'];
+  for (const type of types) addEventListener(type, react, true);
+  const finish = guard((): void => {
+    observer.disconnect();
+    for (const type of types) removeEventListener(type, react, true);
+    if (!hasReacted && url === location.href && resources === loadedResources) report(timeMs);
+  });
+  setTimeout(finish, deadClickMs);
+};
+
 const observeClicks = (report: Report): void =>
   listen(document, 'click', (event: MouseEvent) => {
     const [target] = event.composedPath();
     if (!(target instanceof Element)) return;
+    const element = { 'browser.css_selector': toSelector(target), 'browser.tag_name': target.tagName };
+    watchClick(target, (timeMs) =>
+      report({
+        eventName: 'browser.frustration',
+        timeMs,
+        attributes: { ...element, 'browser.frustration.type': 'dead_click' },
+      }),
+    );
     report({
       eventName: 'browser.user_action.click',
       isActive: true,
       attributes: {
-        'browser.css_selector': toSelector(target),
-        'browser.tag_name': target.tagName,
+        ...element,
         'browser.mouse_event.button': event.button,
         'browser.page.x': event.pageX,
         'browser.page.y': event.pageY,
       },
     });
   });
+
+const maxDebugIds = 20;
+
+/** Returns the first URL of a stack, without its line and column. */
+const readFirstUrl = (stack: string): string => {
+  const start = stack.indexOf('http');
+  const [place = ''] = start < 0 ? [] : stack.slice(start).split(/[\s)]/, 1);
+  return place.replace(/:\d{1,9}:\d{1,9}$/, '');
+};
+
+/** Returns the debug ids (ECMA-426) that bundlers register by the stack of each bundle, as JSON by URL. */
+const readDebugIds = (stack = ''): string | undefined => {
+  const registered = (globalThis as { _sentryDebugIds?: Readonly<Record<string, string>> })._sentryDebugIds ?? {};
+  const entries = Object.entries(registered).flatMap(([registeredStack, id]) => {
+    const url = readFirstUrl(registeredStack);
+    return url !== '' && stack.includes(url) ? [[url, id] as const] : [];
+  });
+  return entries.length === 0 ? undefined : JSON.stringify(Object.fromEntries(entries.slice(0, maxDebugIds)));
+};
 
 /** Returns the event of a thrown value. */
 export const toExceptionEvent = (thrown: unknown, message: string, isHandled: boolean): Observed => {
@@ -203,6 +260,7 @@ export const toExceptionEvent = (thrown: unknown, message: string, isHandled: bo
       'exception.message': ownMessage,
       'exception.stacktrace': thrown instanceof Error ? stack : undefined,
       'exception.handled': isHandled,
+      'exception.debug_ids': readDebugIds(stack),
     },
   };
 };

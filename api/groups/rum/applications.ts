@@ -6,7 +6,7 @@ import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { Application, type BrowserKey, readApplications } from '../../../subjects/rum/applications.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { getPage, listFields, parseListRange } from './lists.ts';
 
@@ -44,11 +44,11 @@ export const listRumApplications = defineOperation({
   }),
   response: z.strictObject({ ...listFields, items: z.array(Application) }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { range, after } = parseListRange(cursorKind, query, reading);
+    const reader = createQueryReader(caller, ports);
+    const { range, after } = parseListRange(cursorKind, query, reader);
     const projectId = query.scope === 'account' ? undefined : query.projectId;
-    const keys = await readBrowserKeys(ports.documents.forTenant(caller.tenantId), projectId, reading.nowMs);
-    const applications = await readApplications(reading, range, { scope: query, keys });
+    const keys = await readBrowserKeys(ports.documents.forTenant(caller.tenantId), projectId, reader.nowMs);
+    const applications = await readApplications(reader, range, { scope: query, keys });
     return getPage(applications, {
       kind: cursorKind,
       range,

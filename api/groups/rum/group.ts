@@ -1,3 +1,4 @@
+import { sourceMapParts, sourceMaps } from '../../../schemas/resources/source-map.ts';
 import { defineGroup } from '../define-group.ts';
 import { listRumApplications } from './applications.ts';
 import { listRumErrors } from './errors.ts';
@@ -6,6 +7,7 @@ import { showReplay } from './replay.ts';
 import { listRumResources } from './resources.ts';
 import { showRumSession } from './session.ts';
 import { listRumSessions } from './sessions.ts';
+import { uploadSourceMaps } from './source-maps.ts';
 import { listWebVitals } from './web-vitals.ts';
 
 export const rumGroup = defineGroup({
@@ -22,6 +24,7 @@ export const rumGroup = defineGroup({
     listRumErrors,
     listRumResources,
     listRumPages,
+    uploadSourceMaps,
   ],
-  planned: [['POST /api/rum/source-maps', 'editor', 'upload source maps']],
+  collections: [sourceMaps, sourceMapParts],
 });

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { decodeCursor, encodeCursor, int64Pattern, nonEmptyTextPattern } from '../../../queries/cursor.ts';
 import { type Range, rangeParameters, requireRetained } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
 import { type Direction, parseSort } from '../../../queries/sort.ts';
 import { decodePosition, encodePosition, getSortedPage, type Position } from '../../../queries/sorted-page.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { parseRumRange, rumFilterParameters } from '../../../subjects/rum/scope.ts';
 
@@ -22,16 +22,16 @@ export const listFields = {
 export const parseListRange = (
   kind: string,
   query: { readonly from?: string | undefined; readonly to?: string | undefined; readonly cursor?: string | undefined },
-  reading: TenantReader,
+  reader: TenantReader,
 ): { readonly range: Range; readonly after: Position | undefined } => {
-  if (query.cursor === undefined) return { range: parseRumRange(query, reading), after: undefined };
+  if (query.cursor === undefined) return { range: parseRumRange(query, reader), after: undefined };
   const [from = '', to = '', position = ''] = decodeCursor(kind, query.cursor, [
     int64Pattern,
     int64Pattern,
     nonEmptyTextPattern,
   ]);
   const range = { from: BigInt(from), to: BigInt(to) };
-  requireRetained(range, { caller: reading, signal: 'rum', nowMs: reading.nowMs, isFromCursor: true });
+  requireRetained(range, { caller: reader, signal: 'rum', nowMs: reader.nowMs, isFromCursor: true });
   return { range, after: decodePosition(position) };
 };
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { listSortValues, sortDescription } from '../../../queries/sort.ts';
 import { Page, pageSorts, readPages } from '../../../subjects/rum/pages.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { getPage, listFields, listParameters, parseListRange } from './lists.ts';
 
@@ -21,9 +21,9 @@ export const listRumPages = defineOperation({
   }),
   response: z.strictObject({ ...listFields, items: z.array(Page) }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { range, after } = parseListRange(cursorKind, query, reading);
-    const pages = await readPages(reading, range, query);
+    const reader = createQueryReader(caller, ports);
+    const { range, after } = parseListRange(cursorKind, query, reader);
+    const pages = await readPages(reader, range, query);
     return getPage(pages, {
       kind: cursorKind,
       range,

@@ -12,6 +12,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import {
   findPageEnd,
   findReplayStart,
+  getReplayTimes,
   listReplayGaps,
   listReplayParts,
   ReplayGap,
@@ -21,7 +22,7 @@ import {
 import { readSession } from '../../../subjects/rum/sessions.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { getRetainedFrom } from './session.ts';
 
 const cursorKind = 'rum-replay';
@@ -53,25 +54,33 @@ export const showReplay = defineOperation({
   }),
   response: z.strictObject({
     events: z.array(z.record(z.string(), z.unknown())).describe('Events of rrweb, one document after the other'),
+    startMs: z
+      .number()
+      .nullable()
+      .describe('Milliseconds since 1970 of the first event of the recording; offsets count from it'),
+    endMs: z.number().nullable(),
     gaps: z.array(ReplayGap).describe('Events that did not arrive, or were dropped'),
     nextCursor: z.string().nullable(),
   }),
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const projectId = query.scope === 'account' ? undefined : query.projectId;
     const request = { session: params.id, projectId };
-    const parts = await listReplayParts(reading, request);
+    const parts = await listReplayParts(reader, request);
     if (parts.length === 0) {
       // A session without a recording has no events; an unknown session is not found.
-      const session = await readSession(reading, params.id, { from: getRetainedFrom(reading), filter: query });
+      const session = await readSession(reader, params.id, { from: getRetainedFrom(reader), filter: query });
       if (session === undefined) throw createNotFoundError('session');
     }
+    const times = getReplayTimes(parts);
     const { cursor, from = 0 } = query;
     const start = cursor === undefined ? findReplayStart(parts, from) : findCursor(parts, cursor);
     const end = findPageEnd(parts, start);
     const next = parts[end];
     return {
-      events: await readReplayEvents(reading, request, parts.slice(start, end)),
+      events: await readReplayEvents(reader, request, parts.slice(start, end)),
+      startMs: times?.fromMs ?? null,
+      endMs: times?.toMs ?? null,
       gaps: listReplayGaps(parts, start, end),
       nextCursor: next === undefined ? null : encodeCursor(cursorKind, [encodeText(next.tab), next.first]),
     };

@@ -3,7 +3,7 @@ import { findRangeProblem } from '../../../queries/range.ts';
 import { listSortValues, sortDescription } from '../../../queries/sort.ts';
 import { Resource, readResources, resourceGroups, resourceSorts } from '../../../subjects/rum/resources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { getPage, listFields, listParameters, parseListRange } from './lists.ts';
 
@@ -23,12 +23,11 @@ export const listRumResources = defineOperation({
   }),
   response: z.strictObject({ ...listFields, items: z.array(Resource) }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { range, after } = parseListRange(cursorKind, query, reading);
+    const reader = createQueryReader(caller, ports);
+    const { range, after } = parseListRange(cursorKind, query, reader);
     const previous = { from: range.from - (range.to - range.from + 1n) };
-    const isRetained =
-      findRangeProblem(previous, { caller: reading, signal: 'rum', nowMs: reading.nowMs }) === undefined;
-    const resources = await readResources(reading, range, query, {
+    const isRetained = findRangeProblem(previous, { caller: reader, signal: 'rum', nowMs: reader.nowMs }) === undefined;
+    const resources = await readResources(reader, range, query, {
       group: query.groupBy,
       previousFrom: isRetained ? previous.from : undefined,
     });

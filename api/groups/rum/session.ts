@@ -3,7 +3,7 @@ import { cursorParameter, decodeCursor, encodeCursor, int64Pattern, uint64Patter
 import { canRead } from '../../../queries/entitlement.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { getRetentionDays } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { parseTime } from '../../../queries/time.ts';
 import { type RumEventKind, rumEventKinds } from '../../../schemas/rum.ts';
 import {
@@ -12,10 +12,11 @@ import {
   SessionEvent,
   SessionTrace,
 } from '../../../subjects/rum/session-events.ts';
+import { listReplayParts } from '../../../subjects/rum/session-replay.ts';
 import { readSession, Session } from '../../../subjects/rum/sessions.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 const cursorKind = 'rum-session';
 const dayNs = 86_400_000_000_000n;
@@ -33,8 +34,8 @@ const parsePosition = (cursor: string) => {
   return { time, partition, offset, ordinal };
 };
 
-export const getRetainedFrom = (reading: TenantReader): bigint =>
-  BigInt(Math.trunc(reading.nowMs)) * 1_000_000n - BigInt(getRetentionDays(reading.plan, 'rum')) * dayNs;
+export const getRetainedFrom = (reader: TenantReader): bigint =>
+  BigInt(Math.trunc(reader.nowMs)) * 1_000_000n - BigInt(getRetentionDays(reader.plan, 'rum')) * dayNs;
 
 const toNs = (time: string): bigint => parseTime(time, 0) ?? 0n;
 
@@ -71,12 +72,17 @@ export const showRumSession = defineOperation({
     nextCursor: z.string().nullable(),
   }),
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
-    const session = await readSession(reading, params.id, { from: getRetainedFrom(reading), filter: query });
+    const reader = createQueryReader(caller, ports);
+    const projectId = query.scope === 'account' ? undefined : query.projectId;
+    const [session, recording] = await Promise.all([
+      readSession(reader, params.id, { from: getRetainedFrom(reader), filter: query }),
+      listReplayParts(reader, { session: params.id, projectId }),
+    ]);
     if (session === undefined) throw createNotFoundError('session');
     const range = { from: toNs(session.startedAt), to: toNs(session.lastSeenAt) };
     const after = query.cursor === undefined ? undefined : parsePosition(query.cursor);
-    const found = await readSessionEvents(reading, {
+    const found = await readSessionEvents(reader, {
+      recording,
       session: session.id,
       application: session.application,
       range,
@@ -90,7 +96,7 @@ export const showRumSession = defineOperation({
     return {
       session,
       items,
-      traces: canRead(reading, 'traces') ? await readSessionTraces(reading, traceIds, range) : [],
+      traces: canRead(reader, 'traces') ? await readSessionTraces(reader, traceIds, range) : [],
       nextCursor:
         last === undefined ? null : encodeCursor(cursorKind, [last.time, last.partition, last.offset, last.ordinal]),
     };

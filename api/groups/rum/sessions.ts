@@ -19,7 +19,7 @@ import {
   sessionSorts,
 } from '../../../subjects/rum/sessions.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listFields, listParameters } from './lists.ts';
 
 const parseCursor = (cursor: string, sort: SessionSort) => {
@@ -46,13 +46,13 @@ export const listRumSessions = defineOperation({
   }),
   response: z.strictObject({ ...listFields, items: z.array(Session) }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const { limit, sort } = query;
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor, sort);
     if (page !== undefined)
-      requireRetained(page.range, { caller: reading, signal: 'rum', nowMs: reading.nowMs, isFromCursor: true });
-    const range = page?.range ?? parseRumRange(query, reading);
-    const found = await readSessions(reading, { range, filter: query, sort, limit, after: page?.after });
+      requireRetained(page.range, { caller: reader, signal: 'rum', nowMs: reader.nowMs, isFromCursor: true });
+    const range = page?.range ?? parseRumRange(query, reader);
+    const found = await readSessions(reader, { range, filter: query, sort, limit, after: page?.after });
     const last = found.length > limit ? found[limit - 1]?.position : undefined;
     return {
       from: formatTime(range.from),

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { readVitalTrend, readWebVitals, VitalTrend, vitalGroups, WebVital } from '../../../subjects/rum/web-vitals.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { getPage, listFields, listParameters, parseListRange } from './lists.ts';
 
@@ -31,13 +31,13 @@ export const listWebVitals = defineOperation({
     trend: VitalTrend.nullable().describe('`null` if not requested'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { range, after } = parseListRange(cursorKind, query, reading);
+    const reader = createQueryReader(caller, ports);
+    const { range, after } = parseListRange(cursorKind, query, reader);
     const { groupBy } = query;
     const [overall, groups, trend] = await Promise.all([
-      readWebVitals(reading, range, query, undefined),
-      groupBy === undefined ? [] : readWebVitals(reading, range, query, groupBy),
-      query.trend === undefined ? null : readVitalTrend(reading, range, query, resolveStepMs(query.step, range)),
+      readWebVitals(reader, range, query, undefined),
+      groupBy === undefined ? [] : readWebVitals(reader, range, query, groupBy),
+      query.trend === undefined ? null : readVitalTrend(reader, range, query, resolveStepMs(query.step, range)),
     ]);
     const page = getPage(groups, {
       kind: cursorKind,

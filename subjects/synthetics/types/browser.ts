@@ -47,7 +47,7 @@ const findStepProblems = (step: BrowserStep): readonly Problem[] => {
   }
   if (step.action === 'expect') {
     const { operator, value, level } = step;
-    // All values are texts, like those of records.
+    // All values are strings, like those of DNS records.
     const assertionErrors = findAssertionProblems({
       source: 'record',
       operator,

@@ -16,7 +16,7 @@ type Answer = (request: SentRequest) => Response | Promise<Response>;
 
 const origin = 'https://oiq.example';
 let href = `${origin}/`;
-let answer: Answer = () => new Response('{}', { status: 404 });
+let respond: Answer = () => new Response('{}', { status: 404 });
 const listeners = new EventTarget();
 
 /** Requests since the last call of `answerWith`. */
@@ -28,7 +28,7 @@ export const leftFor: string[] = [];
 export const answerWith = (next: Answer): void => {
   requests.length = 0;
   leftFor.length = 0;
-  answer = next;
+  respond = next;
 };
 
 export const json = (value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
@@ -96,7 +96,7 @@ const globals = {
       signal: init.signal ?? undefined,
     };
     requests.push(request);
-    return Promise.race([answer(request), cancelled(request.signal)]);
+    return Promise.race([respond(request), cancelled(request.signal)]);
   },
 };
 for (const [name, value] of Object.entries(globals))

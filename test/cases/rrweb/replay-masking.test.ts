@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { zstdDecompressSync } from 'node:zlib';
 import test from 'ava';
 import { requireFormat } from '../../../receivers/registry.ts';
-import { type BrowserPrivacy, defaultBrowserPrivacy } from '../../../schemas/browser-privacy.ts';
+import { type BrowserPrivacy, defaultBrowserPrivacy, resolvePrivacy } from '../../../schemas/browser-privacy.ts';
 import { PermanentError } from '../../../schemas/errors.ts';
 import type { ReplayChunk } from '../../../schemas/rum-replays.ts';
 import { browserOrigin, type Fixture, running } from '../../contract/receivers-fixture.ts';
@@ -169,6 +169,37 @@ test('the policy "text" masks all texts, "passwords" only those of passwords', (
   );
 });
 
+const picture = `data:image/png;base64,${secret}`;
+const pictures = [
+  snapshot(element('canvas', { rr_dataURL: picture }, [], 5), element('img', { rr_dataURL: picture }, [], 6)),
+  incremental({ source: 9, id: 5, commands: [{ property: 'fillText', args: ['drawn'] }] }),
+];
+const allowances: readonly (readonly [allowed: Partial<BrowserPrivacy>, pictureCount: number, isDrawn: boolean])[] = [
+  [{}, 0, false],
+  [{ storesImages: true }, 1, false],
+  [{ storesCanvases: true }, 1, true],
+  [{ storesCanvases: true, storesImages: true }, 2, true],
+];
+for (const [allowed, pictureCount, isDrawn] of allowances)
+  test(`with ${JSON.stringify(allowed)}, ${pictureCount} of a canvas and an image are published`, (t) => {
+    const masked = JSON.stringify(maskEvents(pictures, allowed));
+    t.is(masked.split(secret).length - 1, pictureCount);
+    t.is(masked.includes('drawn'), isDrawn);
+    const changed = JSON.stringify(
+      maskEvents([mutation({ attributes: [{ id: 6, attributes: { rr_dataURL: picture } }] })], allowed),
+    );
+    t.is(changed.includes(secret), pictureCount === 2);
+  });
+
+test('an application has the policy of its project, unless it has its own', (t) => {
+  const project = { replayMasking: 'text', applications: { shop: { replayMasking: 'passwords', storesImages: true } } };
+  const stored = project as unknown as Partial<BrowserPrivacy>;
+  t.like(resolvePrivacy(stored, 'shop'), { replayMasking: 'passwords', storesImages: true, storesCanvases: false });
+  t.like(resolvePrivacy(stored, 'other'), { replayMasking: 'text', storesImages: false });
+  t.like(resolvePrivacy(stored, 'constructor'), { replayMasking: 'text' });
+  t.deepEqual(resolvePrivacy({}, 'shop'), defaultBrowserPrivacy);
+});
+
 test('what follows a gap is masked until the next complete picture', (t) => {
   const page = snapshot(element('p', {}, [text('words', 5)]));
   const change = mutation({ texts: [{ id: 5, value: 'other' }] });
@@ -205,12 +236,55 @@ const faults: readonly (readonly [title: string, body: unknown, reason: string])
   ['a number below zero', createBody([], { first: -1 }), 'malformed'],
   ['packed events', createBody(['packed']), 'packed'],
   ['events without a time', createBody([{ type: 2, data: {} }]), 'malformed'],
-  ['a part of an event', createBody([], { part: 0, parts: 2, data: '{' }), 'partial-event'],
+  ['too many parts', createBody([], { part: 1, parts: 1_000, data: '{' }), 'malformed'],
+  ['a part without data', createBody([], { part: 1, parts: 2 }), 'malformed'],
 ];
 for (const [title, body, reason] of faults)
   test(`a recording with ${title} is refused`, (t) => {
     t.is(t.throws(() => translate(body), { instanceOf: PermanentError })?.reason, reason);
   });
+
+const cutText = (whole: string, count: number): string[] => {
+  const length = Math.ceil(whole.length / count);
+  return Array.from({ length: count }, (_, index) => whole.slice(index * length, (index + 1) * length));
+};
+
+for (const base of [0, 1])
+  test(`parts of an event, numbered from ${base}, are joined and masked, also from requests in another order`, (t) => {
+    const event = snapshot(element('input', { value: secret }), element('p', {}, [text('public', 3)]));
+    const texts = cutText(JSON.stringify(event), 3);
+    const fields = createBody([], { session: `parts-${base}` });
+    const sendPart = (index: number): ReplayChunk[] =>
+      translate({ ...fields, events: undefined, part: index + base, parts: 3, data: texts[index] });
+    t.deepEqual(sendPart(2), []);
+    t.deepEqual(sendPart(0), []);
+    t.deepEqual(sendPart(0), []);
+    const chunks = sendPart(1);
+    const joined = JSON.stringify(readEvents(chunks));
+    t.like(chunks[0], { first: 0, last: 0, hasSnapshot: true });
+    t.true(joined.includes('public'));
+    t.false(joined.includes(secret));
+  });
+
+test('parts of an event are joined within a request, between other events', (t) => {
+  const typed = incremental({ source: 5, id: 1, text: secret, isChecked: false });
+  const texts = cutText(JSON.stringify(typed), 2);
+  const parts = texts.map((data, index) => ({ part: index + 1, parts: 2, data }));
+  const chunks = translate(createBody([incremental({ source: 1 }), ...parts, incremental({ source: 2 })]));
+  t.deepEqual(
+    chunks.map(({ first, last }) => [first, last]),
+    [[0, 2]],
+  );
+  t.false(JSON.stringify(readEvents(chunks)).includes(secret));
+});
+
+test('parts that are no JSON together, or are too large, are refused', (t) => {
+  const sendParts = (texts: readonly string[]): ReplayChunk[] =>
+    translate(createBody(texts.map((data, index) => ({ part: index + 1, parts: texts.length, data }))));
+  t.throws(() => sendParts(['{"type":', '{']), { instanceOf: PermanentError, message: /send all of them again/ });
+  const large = 'x'.repeat(9 * 1024 * 1024);
+  t.throws(() => sendParts([large, large]), { instanceOf: PermanentError, message: /larger than/ });
+});
 
 test('nodes that nest too deep are refused', (t) => {
   let node = text('');

@@ -102,6 +102,8 @@ export const Applications = createListView({
               Environments: item.environments.join(', '),
               'Reported sampling': formatSampling(item),
               'Browser keys': item.keys,
+              'Recorded sessions': item.recordings.sessions,
+              'Values masked on arrival': item.recordings.maskedValues,
             }}
           />
           <RefusedRequests refused={item.refused} />

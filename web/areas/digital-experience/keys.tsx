@@ -10,6 +10,7 @@ import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { type Key, keysCall } from './calls.ts';
 
@@ -43,7 +44,7 @@ const KeyCard = ({ browserKey }: { readonly browserKey: Key }) => {
           <dd>{maxBytesPerDay ?? 'no limit'}</dd>
         </div>
       </dl>
-      <pre class="body">{renderText(snippet)}</pre>
+      <RawText label="Snippet" text={snippet} />
     </Card>
   );
 };

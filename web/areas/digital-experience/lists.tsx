@@ -5,7 +5,9 @@ import { Link } from '../../frame/link.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { StackFrames } from '../../lists/stack-frames.tsx';
 import { pagesCall, type RumError, type RumPage, resourcesCall, rumErrorsCall } from './calls.ts';
 import { areaPath, BadCount, formatMs, SessionLink } from './shown.tsx';
 
@@ -179,7 +181,11 @@ export const Resources = createListView({
   numericColumns: ['Count', 'p75', 'Change', 'Size', 'Cache hits', 'Failures', 'Blocking'],
 });
 
-const LastError = ({ error: { last, fingerprint, pages, browsers, releases } }: { readonly error: RumError }) => (
+const LastError = ({
+  error: { last, fingerprint, pages, browsers, releases, replaySessionId },
+}: {
+  readonly error: RumError;
+}) => (
   <>
     <ul class="links">
       <li>
@@ -191,6 +197,11 @@ const LastError = ({ error: { last, fingerprint, pages, browsers, releases } }: 
       {last.sessionId === null ? null : (
         <li>
           <SessionLink id={last.sessionId}>Last session</SessionLink>
+        </li>
+      )}
+      {replaySessionId === null ? null : (
+        <li>
+          <SessionLink id={replaySessionId}>Session with replay</SessionLink>
         </li>
       )}
       {last.traceId === null ? null : (
@@ -213,8 +224,16 @@ const LastError = ({ error: { last, fingerprint, pages, browsers, releases } }: 
     <h3>Stack trace</h3>
     {last.stack === null ? (
       <p class="soft">The browser recorded no stack trace.</p>
+    ) : last.frames.length === 0 ? (
+      <RawText label="Stack trace" text={last.stack} />
     ) : (
-      <pre class="body">{renderText(last.stack)}</pre>
+      <>
+        <StackFrames frames={last.frames} />
+        <details>
+          <summary>Original stack trace</summary>
+          <RawText label="Original stack trace" text={last.stack} />
+        </details>
+      </>
     )}
   </>
 );

@@ -3,6 +3,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks';
 import { formatNumber } from '../../charts/values.ts';
 import { PagedList } from '../../client/pages.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
@@ -12,10 +13,12 @@ import { projectScope } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refreshCount } from '../../frame/time-range.ts';
+import { RawText } from '../../lists/raw.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Session, type SessionEvent, type SessionTrace, sessionCall } from './calls.ts';
+import { type PlayRequest, Replay } from './replay.tsx';
 import { areaPath, BadCount, formatBrowser, formatMs, formatSystem, formatVital, Rating } from './shown.tsx';
 
 /** Kinds of events by their lane in the timeline */
@@ -136,10 +139,17 @@ const EventLinks = ({ event: { fingerprint, traceId, logId } }: { readonly event
   </span>
 );
 
-const EventRow = ({ event }: { readonly event: SessionEvent }) => {
+interface EventRowProps {
+  readonly event: SessionEvent;
+  readonly isCurrent: boolean;
+  readonly onPlay: (offsetMs: number) => void;
+}
+
+const EventRow = ({ event, isCurrent, onPlay }: EventRowProps) => {
   const [title, tone] = kindTitles[event.kind];
+  const { replayOffsetMs } = event;
   return (
-    <tr>
+    <tr aria-current={isCurrent ? 'step' : undefined}>
       <td class="no-wrap">
         <span title={formatIsoTime(event.timestamp)}>+{formatMs(event.offsetMs)}</span>
       </td>
@@ -154,13 +164,18 @@ const EventRow = ({ event }: { readonly event: SessionEvent }) => {
         {event.stack === null ? null : (
           <details>
             <summary>Stack trace</summary>
-            <pre class="body">{renderText(event.stack)}</pre>
+            <RawText label="Stack trace" text={event.stack} />
           </details>
         )}
       </td>
       <td class="number">{event.durationMs === null ? '' : formatMs(event.durationMs)}</td>
       <td>
         <EventLinks event={event} />
+        {replayOffsetMs === null ? null : (
+          <button type="button" class="value" onClick={() => onPlay(replayOffsetMs)}>
+            Play
+          </button>
+        )}
       </td>
     </tr>
   );
@@ -212,54 +227,69 @@ export const SessionPage = ({ id }: { readonly id: string }) => {
     });
     return () => list.cancel();
   }, [id, kind, projectScope.value, refreshCount.value]);
+  const [playRequest, setPlayRequest] = useState<PlayRequest>();
+  const [replayMs, setReplayMs] = useState<number>();
   const { response, error } = list.first.state.value;
   const events = list.items.value;
   const known = useMemo(() => events.filter((event) => event !== undefined), [events]);
   if (response === undefined) return error === undefined ? <Skeleton height={240} /> : <ErrorMessage error={error} />;
   const { session, traces } = response;
+  const current =
+    replayMs === undefined
+      ? undefined
+      : known.findLast(({ replayOffsetMs }) => replayOffsetMs !== null && replayOffsetMs <= replayMs);
+  const play = (offsetMs: number): void => setPlayRequest({ offsetMs });
   return (
     <ScrollRegion class="scrolled session-page" label="Session">
       <div class="page-head">
         <h2>{renderText(`${session.application}: ${formatIsoTime(session.startedAt).slice(0, 19)}`)}</h2>
         {session.isActive ? <Badge tone="ok">Active</Badge> : null}
         <span class="grow" />
+        {session.hasReplay && playRequest === undefined ? (
+          <Button kind="primary" onClick={() => play(0)}>
+            Play the replay
+          </Button>
+        ) : null}
         <Link url={toArea(`${areaPath}/sessions`)}>All sessions</Link>
       </div>
       <SessionFacts session={session} />
       <Card title="Timeline">
         <Timeline session={session} events={known} />
       </Card>
-      <Card
-        title="Events"
-        isFlush
-        actions={
-          <select
-            aria-label="Events to show"
-            value={kind}
-            onChange={({ currentTarget }) => setParams({ kind: currentTarget.value })}
-          >
-            {kindFilters.map(([value, title]) => (
-              <option key={value} value={value}>
-                {title}
-              </option>
-            ))}
-          </select>
-        }
-      >
-        {known.length === 0 ? (
-          <p class="soft card-text">The session has no events of this kind.</p>
-        ) : (
-          <table class="figures texts">
-            <TableHeader columns={['Time', 'Type', 'Event', 'Duration', 'Links']} />
-            <tbody>
-              {known.map((event) => (
-                <EventRow key={event.id} event={event} />
+      <div class={playRequest === undefined ? 'session-page' : 'session-page with-replay'}>
+        {playRequest === undefined ? null : <Replay id={id} playRequest={playRequest} onTime={setReplayMs} />}
+        <Card
+          title="Events"
+          isFlush
+          actions={
+            <select
+              aria-label="Events to show"
+              value={kind}
+              onChange={({ currentTarget }) => setParams({ kind: currentTarget.value })}
+            >
+              {kindFilters.map(([value, title]) => (
+                <option key={value} value={value}>
+                  {title}
+                </option>
               ))}
-            </tbody>
-          </table>
-        )}
-        <ShowMore list={list} />
-      </Card>
+            </select>
+          }
+        >
+          {known.length === 0 ? (
+            <p class="soft card-text">The session has no events of this kind.</p>
+          ) : (
+            <table class="figures texts">
+              <TableHeader columns={['Time', 'Type', 'Event', 'Duration', 'Links']} />
+              <tbody>
+                {known.map((event) => (
+                  <EventRow key={event.id} event={event} isCurrent={event === current} onPlay={play} />
+                ))}
+              </tbody>
+            </table>
+          )}
+          <ShowMore list={list} />
+        </Card>
+      </div>
       <Traces traces={traces} />
       <Freshness queryState={list.first.state.value} />
     </ScrollRegion>

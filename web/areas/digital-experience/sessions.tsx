@@ -35,6 +35,15 @@ const SessionList = createListView({
       ],
     },
     {
+      name: 'hasReplay',
+      label: 'Replay',
+      options: [
+        ['', 'any'],
+        ['true', 'with replay'],
+        ['false', 'without replay'],
+      ],
+    },
+    {
       name: 'sort',
       label: 'Sort by',
       options: [
@@ -55,6 +64,7 @@ const SessionList = createListView({
       </span>
     ),
     Status: ({ isActive }) => <Badge tone={isActive ? 'ok' : 'neutral'}>{isActive ? 'Active' : 'Ended'}</Badge>,
+    Replay: ({ hasReplay }) => (hasReplay ? <Badge tone="info">Replay</Badge> : '–'),
     Application: ({ application }) => application,
     User: ({ userId }) => userId ?? <span class="no-wrap soft">anonymous</span>,
     Browser: formatDevice,
@@ -65,7 +75,7 @@ const SessionList = createListView({
     Errors: ({ errors }) => <BadCount count={errors} />,
     Frustrations: ({ frustrations }) => <BadCount count={frustrations} />,
   },
-  wideColumns: ['Status', 'Application', 'Browser', 'Country', 'Entry page', 'Views', 'Frustrations'],
+  wideColumns: ['Status', 'Replay', 'Application', 'Browser', 'Country', 'Entry page', 'Views', 'Frustrations'],
   numericColumns: ['Duration', 'Views', 'Errors', 'Frustrations'],
 });
 
