@@ -4,7 +4,7 @@
 
 import { z } from 'zod';
 import { getFreshness } from '../../queries/freshness.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { Query } from '../../queries/query.ts';
 import type { ResultData } from '../../queries/query-result.ts';
 import { getRetentionDays } from '../../queries/range.ts';
@@ -40,8 +40,8 @@ import {
   storeDataState,
 } from '../../subjects/empty-results/empty-results.ts';
 import { createQueuedBatchers } from '../alerts/rule-batchers.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule, type Run } from '../engine/schedule.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 import { BackFillQueue } from '../slos/back-fills.ts';
 import { PointBudget } from './point-budget.ts';
 
@@ -79,7 +79,7 @@ const probeSteps = 20;
 interface DetectorContext {
   readonly detector: DetectorFields;
   readonly header: DetectorHeader;
-  readonly reading: QueryReader;
+  readonly reader: QueryReader;
   readonly dueMs: number;
   readonly signal: AbortSignal;
   runQuery(query: Query, options: ReturnType<typeof toQueryRequest>['context']): Promise<ResultData>;
@@ -161,12 +161,12 @@ const findGaps = async (
  * sends nothing is not waited for long.
  */
 const isAwaitingData = async (
-  { detector, reading, dueMs }: DetectorContext,
+  { detector, reader, dueMs }: DetectorContext,
   { toMs, mode }: Chunk,
 ): Promise<boolean> => {
   const sinceMs = dueMs - toMs - parseDurationMs(detector.delay);
   if (mode !== 'now' || sinceMs > getIngestionWaitMs(parseDurationMs(detector.step))) return false;
-  const freshness = await getFreshness(detector.query, reading);
+  const freshness = await getFreshness(detector.query, reader);
   return 'landedUpTo' in freshness && Date.parse(freshness.landedUpTo) < toMs;
 };
 
@@ -216,9 +216,9 @@ const emitChunk = async (
 
 /** Returns the initial progress of a detector that has not queried yet, or whose query has changed. */
 const startProgress = async (context: DetectorContext): Promise<Progress> => {
-  const { detector, reading, dueMs } = context;
+  const { detector, reader, dueMs } = context;
   const endMs = getLastCompleteStepMs(detector, dueMs);
-  const days = Math.min(...getMonitoredSignals(detector).map((signal) => getRetentionDays(reading.plan, signal)));
+  const days = Math.min(...getMonitoredSignals(detector).map((signal) => getRetentionDays(reader.plan, signal)));
   const earliestMs = dueMs - days * 24 * hourMs + hourMs;
   const stepMs = parseDurationMs(detector.step);
   const fromMs = Math.max(endMs - probeSteps * stepMs, Math.ceil(earliestMs / stepMs) * stepMs);
@@ -236,7 +236,7 @@ const advanceDetector = async (
 ): Promise<void> => {
   const { detector, dueMs } = context;
   const [stepMs, endMs] = [parseDurationMs(detector.step), getLastCompleteStepMs(detector, dueMs)];
-  const { tenantId } = context.reading.columns;
+  const { tenantId } = context.reader.columns;
   let progress = from;
   const untilMs = performance.now() + historyRunMs;
   const advance = async (isLearning: boolean): Promise<void> => {
@@ -323,18 +323,18 @@ export const anomalyPoints = defineSchedule({
       throw new Error(
         `the format of the detector ${document.id}, version ${document.queryVersion}, is not supported here`,
       );
-    const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
-    if (reading === undefined) return state;
+    const reader = await openTenantReader(ports, tenantId, Math.max(dueMs, Date.now()));
+    if (reader === undefined) return state;
     const batcher = getDetectorBatcher(ports.columns, tenantId);
     const header = createHeader(tenantId, document.id, detector);
     const context: DetectorContext = {
       detector,
       header,
-      reading,
+      reader,
       dueMs,
       signal,
       runQuery: (query, options) =>
-        batcher.run(query, reading, options, {
+        batcher.run(query, reader, options, {
           signal: AbortSignal.any([signal, AbortSignal.timeout(queryTimeoutMs)]),
           dueMs,
         }),

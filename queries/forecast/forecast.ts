@@ -9,6 +9,7 @@ import {
   createLogRegressionModel,
   createRegressionModel,
   createSeasonalModel,
+  createSeasonalTrendModel,
   createTrendModel,
   type Model,
 } from './parts.ts';
@@ -25,6 +26,8 @@ export interface ForecastOptions {
 }
 
 export interface Forecast {
+  /** Share of steps whose errors are independent of those before, from 0 to 1 */
+  readonly independence: number;
   readonly values: readonly number[];
   /** Returns an interval per lead that should contain this share of values. */
   readonly intervals: (share: number) => readonly (readonly [low: number, high: number])[];
@@ -38,8 +41,8 @@ export const minValues = 3;
 const minBacktestValues = 24;
 const maxValues = 4000;
 const originCount = 10;
-/** Exponent of weights: a model with twice the error has 1/16 of the weight. */
-const weightExponent = 4;
+/** Exponent of weights: a model with twice the error has 1/256 of the weight. */
+const weightExponent = 8;
 /** Factor that widens intervals, which are slightly too narrow because the same errors determine the weights. */
 const intervalWidening = 1.2;
 
@@ -55,6 +58,7 @@ const buildModels = (periods: readonly number[]): Model[] => {
   const shortLags = distinctLags.filter((lag) => lag <= 2 * (periods[0] ?? 3));
   return [
     ...periods.flatMap((period) => [createSeasonalModel(period, 1), createSeasonalModel(period, 3)]),
+    ...periods.map(createSeasonalTrendModel),
     ...[createRegressionModel(distinctLags), createLogRegressionModel(distinctLags), createRegressionModel(shortLags)],
     ...[createLevelModel(1), createLevelModel(12), createTrendModel(1), createTrendModel(0.3)],
   ];
@@ -132,7 +136,22 @@ const computeErrors = (backtests: readonly Backtest[], weights: readonly number[
   const sorted = Float64Array.from(
     errors.flatMap((path) => [...path].map((error, lead) => error / getErrorScale(lead))),
   );
-  return { spread: getErrorScale, sorted: sorted.sort() };
+  return { spread: getErrorScale, sorted: sorted.sort(), independence: computeIndependence(errors) };
+};
+
+/**
+ * Returns the share of steps whose errors are independent of those before: that of an autoregressive process with the
+ * autocorrelation of the errors at one step.
+ */
+const computeIndependence = (paths: readonly Float64Array[]): number => {
+  let [products, squares] = [0, 0];
+  for (const path of paths)
+    for (let step = 1; step < path.length; step++) {
+      products += (path[step] ?? 0) * (path[step - 1] ?? 0);
+      squares += (path[step] ?? 0) ** 2;
+    }
+  const correlation = squares > 0 ? Math.min(1, Math.max(0, products / squares)) : 1;
+  return (1 - correlation) / (1 + correlation);
 };
 
 const computeQuantile = (sorted: Float64Array, share: number): number => {
@@ -188,7 +207,7 @@ export const forecast = (
     weights,
     horizon,
   );
-  const { spread: getErrorScale, sorted } = computeErrors(backtests, weights);
+  const { spread: getErrorScale, sorted, independence } = computeErrors(backtests, weights);
   const [season = 1] = periods;
   const silentSlots =
     kind !== 'any' && values.length >= minSilentSeasons * season ? findSilentSlots(values, season) : [];
@@ -199,6 +218,7 @@ export const forecast = (
   const clamp = (value: number): number => Math.min(high, Math.max(low, value * unit));
   return {
     values: Array.from(centralValues, clamp),
+    independence,
     intervals: (share) => {
       const [lowError, highError] = [
         computeQuantile(sorted, (1 - share) / 2),
@@ -223,6 +243,7 @@ const forecastShortSeries = (values: Float64Array, unit: number, horizon: number
   const clamp = (value: number): number => Math.min(high, Math.max(low, value * unit));
   return {
     values: leads.map(({ value }) => clamp(value)),
+    independence: 0,
     intervals: (share) => {
       const tQuantile = computeStudentQuantile((1 + share) / 2, degreesOfFreedom);
       return leads.map(({ value, scale }) => [clamp(value - tQuantile * scale), clamp(value + tQuantile * scale)]);

@@ -54,6 +54,38 @@ export const createTrendModel =
     return Float64Array.from({ length: horizon }, (_, lead) => mean + slope * (middle + Math.min(lead + 1, count)));
   };
 
+/**
+ * Returns a model that fits a line to the means of seasons, and the mean deviation of each slot from it. The line
+ * continues for as many steps as were fitted, then stays level.
+ */
+export const createSeasonalTrendModel =
+  (period: number): Model =>
+  (values, horizon) => {
+    const seasons = Math.floor(values.length / period);
+    if (seasons < 3) return undefined;
+    const count = seasons * period;
+    const lastValues = values.subarray(values.length - count);
+    const means = Array.from({ length: seasons }, (_, season) =>
+      computeMean(lastValues.subarray(season * period, (season + 1) * period)),
+    );
+    const middle = (seasons - 1) / 2;
+    let [covariance, variance] = [0, 0];
+    for (const [season, mean] of means.entries()) {
+      covariance += (season - middle) * mean;
+      variance += (season - middle) ** 2;
+    }
+    const slope = covariance / variance / period;
+    const center = (count - 1) / 2;
+    const mean = computeMean(lastValues);
+    const slots = new Float64Array(period);
+    for (const [index, value] of lastValues.entries())
+      slots[index % period] = (slots[index % period] ?? 0) + (value - mean - slope * (index - center)) / seasons;
+    return Float64Array.from(
+      { length: horizon },
+      (_, lead) => mean + slope * (center + Math.min(lead + 1, count)) + (slots[lead % period] ?? 0),
+    );
+  };
+
 /** Replaces a symmetric positive matrix, stored by rows in one array, by its lower triangular factor (Cholesky). */
 const factorize = (matrix: Float64Array, size: number): void => {
   const at = (row: number, column: number): number => matrix[row * size + column] ?? 0;

@@ -7,8 +7,8 @@ import { formatShort } from '../figures.ts';
 import type { ForecastQuery } from '../query.ts';
 import type { RunPartQuery } from '../query-kind.ts';
 import { buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
-import type { TenantReader } from '../reading.ts';
 import type { TableColumn } from '../result.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { parseDuration } from '../time.ts';
 import { computeCrossing, type Threshold } from './crossing.ts';
 import { forecastPoints } from './points.ts';
@@ -116,11 +116,11 @@ export const predictCrossing = (values: readonly (number | null)[], request: Cro
 /** Returns a table with a row for each series, most probable crossings first. */
 export const runForecast = async (
   query: ForecastQuery,
-  reading: TenantReader,
+  reader: TenantReader,
   { range, stepMs: requestedStepMs }: QueryContext,
   runPart: RunPartQuery,
 ): Promise<ResultData> => {
-  requireReadAccess(reading, 'ai');
+  requireReadAccess(reader, 'ai');
   if (requestedStepMs !== undefined)
     throw createValidationError('step', 'is not supported for forecasts of a limit, which have a step of their own');
   const problem = findForecastProblem(query);
@@ -128,7 +128,7 @@ export const runForecast = async (
   const stepMs = parseMs(query.step);
   const endMs = Math.floor(Number((range.to + 1n) / 1_000_000n) / stepMs) * stepMs;
   const requestedFromMs = endMs - Math.ceil(parseMs(query.history) / stepMs) * stepMs;
-  const retainedFromMs = Math.ceil(getRetentionStartMs(query.query, reading) / stepMs) * stepMs;
+  const retainedFromMs = Math.ceil(getRetentionStartMs(query.query, reader) / stepMs) * stepMs;
   const steps = { fromMs: Math.min(Math.max(requestedFromMs, retainedFromMs), endMs - stepMs), toMs: endMs, stepMs };
   const { series, partial } = await runPart(query.query, buildStepsContext(query.query, steps));
   if (series.length > maxForecasts)

@@ -1,6 +1,6 @@
 /** Breakdown of an anomaly by groups: the change of each group, which add up to the total change. */
 
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
 import { runWithoutCost } from '../../queries/run.ts';
@@ -74,11 +74,11 @@ const readGroupMeans = async (
   query: SplittableQuery,
   { labels, stepMs }: StoredAnomaly,
   { fromMs, toMs }: Window,
-  options: { readonly by: string; readonly reading: QueryReader; readonly signal: AbortSignal },
+  options: { readonly by: string; readonly reader: QueryReader; readonly signal: AbortSignal },
 ): Promise<Map<string, number>> => {
   const splitQuery = { ...query, groupBy: [...query.groupBy, options.by] };
   const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n - 1n };
-  const { series } = await runWithoutCost(splitQuery, options.reading, { range, stepMs, signal: options.signal });
+  const { series } = await runWithoutCost(splitQuery, options.reader, { range, stepMs, signal: options.signal });
   const matchingSeries = series.filter((one) =>
     query.groupBy.every((name) => (one.labels[name] ?? '') === (labels[name] ?? '')),
   );
@@ -116,15 +116,15 @@ const computeClarity = ({ groups, change }: Contributions): number =>
 export const readContributions = async (
   query: Query,
   anomaly: StoredAnomaly,
-  { reading, signal }: { readonly reading: QueryReader; readonly signal: AbortSignal },
+  { reader, signal }: { readonly reader: QueryReader; readonly signal: AbortSignal },
 ): Promise<Contributions> => {
   const splitQuery = toSplittableQuery(query, anomaly.name);
   if (typeof splitQuery === 'string') return noContributions(splitQuery);
   const fields = candidates['signal' in splitQuery ? splitQuery.signal : 'metrics'] ?? [];
-  const { during, before } = chooseWindows(anomaly, reading.nowMs);
+  const { during, before } = chooseWindows(anomaly, reader.nowMs);
   const breakdowns: Contributions[] = [];
   for (const by of fields.filter((field) => !splitQuery.groupBy.includes(field))) {
-    const options = { by, reading, signal };
+    const options = { by, reader, signal };
     const breakdown = computeContributions(
       by,
       await readGroupMeans(splitQuery, anomaly, during, options),

@@ -1,6 +1,6 @@
 /** Status of detectors and their rate of false alarms, from stored evaluations and anomalies. */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
@@ -204,27 +204,27 @@ const toSnapshot = (detector: ExistingDetector, row: EvaluationRow | undefined, 
 
 /** Returns the statuses of detectors in order, without alarm rates. */
 export const readSnapshots = async (
-  reading: TenantReader,
+  reader: TenantReader,
   detectors: readonly ExistingDetector[],
 ): Promise<readonly DetectorSnapshot[]> => {
   if (detectors.length === 0) return [];
   const evaluations = await readEvaluations(
-    reading,
+    reader,
     detectors.map(({ id }) => id),
   );
-  return detectors.map((detector) => toSnapshot(detector, evaluations.get(detector.id), reading.nowMs));
+  return detectors.map((detector) => toSnapshot(detector, evaluations.get(detector.id), reader.nowMs));
 };
 
 /** Returns the statuses of detectors in order, including alarm rates. */
 export const readStatuses = async (
-  reading: TenantReader,
+  reader: TenantReader,
   detectors: readonly ExistingDetector[],
   feedback: readonly AnomalyFeedback[],
 ): Promise<DetectorStatus[]> => {
   if (detectors.length === 0) return [];
   const ids = detectors.map(({ id }) => id);
-  const [evaluations, alarms] = await Promise.all([readEvaluations(reading, ids), readAlarms(reading, ids)]);
-  const { nowMs } = reading;
+  const [evaluations, alarms] = await Promise.all([readEvaluations(reader, ids), readAlarms(reader, ids)]);
+  const { nowMs } = reader;
   return detectors.map((detector) => {
     const evaluation = evaluations.get(detector.id);
     const detectorFeedback = feedback.filter(({ detectorId }) => detectorId === detector.id);

@@ -5,7 +5,7 @@ import {
   type ProjectScope,
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { AnomalyChange } from '../../schemas/anomalies.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 import { listReadableSignals } from './scores/detector-status.ts';
@@ -80,11 +80,11 @@ export interface AnomalyFilter extends ProjectScope {
   readonly state?: 'open' | 'ended' | undefined;
 }
 
-type AnomalyReading = Pick<TenantReader, 'columns' | 'plan'>;
+type AnomalyReader = Pick<TenantReader, 'columns' | 'plan'>;
 
 /** Returns the anomalies that began in a range, latest first. */
 export const readAnomalies = async (
-  reading: AnomalyReading,
+  reader: AnomalyReader,
   { detectorId, series, direction, state, ...scope }: AnomalyFilter,
   page: HistoryPage,
 ): Promise<StoredAnomaly[]> => {
@@ -96,10 +96,10 @@ export const readAnomalies = async (
     ...(direction === undefined ? [] : ['direction = {direction:String}']),
     ...(state === undefined ? [] : [state === 'open' ? 'end_ms = 0' : 'end_ms > 0']),
   ];
-  const rows = await reading.columns.query<Row & Record<string, unknown>>(
+  const rows = await reader.columns.query<Row & Record<string, unknown>>(
     `${selectAnomalies} AND ${conditions.join(' AND ')}${buildProjectScopeCondition(scope)} ORDER BY time DESC, id DESC LIMIT ${page.limit}`,
     {
-      readable: listReadableSignals(reading),
+      readable: listReadableSignals(reader),
       ...values,
       ...toProjectScopeParameters(scope),
       ...(detectorId !== undefined && { detector: detectorId }),
@@ -112,24 +112,24 @@ export const readAnomalies = async (
 
 /** Returns the ongoing anomalies, highest scores first. */
 export const readOpenAnomalies = async (
-  reading: AnomalyReading,
+  reader: AnomalyReader,
   scope: ProjectScope,
   limit: number,
 ): Promise<StoredAnomaly[]> => {
-  const rows = await reading.columns.query<Row & Record<string, unknown>>(
+  const rows = await reader.columns.query<Row & Record<string, unknown>>(
     `${selectAnomalies} AND end_ms = 0${buildProjectScopeCondition(scope)} ORDER BY score DESC, time DESC, id LIMIT ${limit}`,
-    { readable: listReadableSignals(reading), ...toProjectScopeParameters(scope) },
+    { readable: listReadableSignals(reader), ...toProjectScopeParameters(scope) },
   );
   return rows.map(toAnomaly);
 };
 
 /** Returns the anomaly with an ID; undefined if it is not stored yet. */
-export const findAnomaly = async (reading: AnomalyReading, id: string): Promise<StoredAnomaly | undefined> => {
+export const findAnomaly = async (reader: AnomalyReader, id: string): Promise<StoredAnomaly | undefined> => {
   const beginMs = Number.parseInt(id.split('.').at(-1) ?? '', 36);
   if (!Number.isSafeInteger(beginMs) || beginMs < 0 || beginMs > 8_640_000_000_000) return undefined;
-  const [row] = await reading.columns.query<Row & Record<string, unknown>>(
+  const [row] = await reader.columns.query<Row & Record<string, unknown>>(
     `${selectAnomalies} AND time = fromUnixTimestamp64Milli({begin:Int64}, 'UTC') AND id = {id:String} LIMIT 1`,
-    { readable: listReadableSignals(reading), begin: String(beginMs), id },
+    { readable: listReadableSignals(reader), begin: String(beginMs), id },
   );
   return row === undefined ? undefined : toAnomaly(row);
 };

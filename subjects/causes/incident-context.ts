@@ -60,6 +60,8 @@ export interface IncidentContext {
   /** Time of detection, and end of the analyzed range. */
   readonly detectedMs: number;
   readonly untilMs: number;
+  /** Start of the analyzed part, if the requested range is longer than what is read by the minute. */
+  readonly analyzedFromMs?: number;
   readonly nodes: ReadonlyMap<string, readonly MinuteActivity[]>;
   readonly edges: readonly ContextEdge[];
   /** Hosts of each node's instances, with the activity on each host. */

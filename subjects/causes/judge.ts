@@ -4,6 +4,7 @@
  * claimed.
  */
 import { attributeSymptom, type BlamedNode } from './blame.ts';
+import { createRequestsLink } from './evidence-links.ts';
 import {
   type Change,
   type Gauge,
@@ -13,13 +14,27 @@ import {
   minuteMs,
   type Novelty,
 } from './incident-context.ts';
-import { computeExcess, findDegradations, findIncreaseOnset, selectMinutes, type Worsening } from './worsening.ts';
+import {
+  computeExcess,
+  findDegradations,
+  findIncreaseOnset,
+  findUncertainty,
+  selectMinutes,
+  type Worsening,
+} from './worsening.ts';
 
 export const causeKinds = [
   ...(['deployment', 'configuration', 'restart', 'oom-kill', 'saturation', 'neighbour', 'callee'] as const),
   ...(['error', 'log-pattern'] as const),
 ] as const;
 export type CauseKind = (typeof causeKinds)[number];
+
+/** A statement about a cause */
+export interface Evidence {
+  readonly text: string;
+  /** Path of the API with the records that show it; empty if there are none */
+  readonly link: string;
+}
 
 export interface JudgedCause {
   readonly kind: CauseKind;
@@ -30,8 +45,8 @@ export interface JudgedCause {
   readonly link: string;
   /** Score from 0 to 1. */
   readonly score: number;
-  readonly evidence: readonly string[];
-  readonly counterEvidence: readonly string[];
+  readonly evidence: readonly Evidence[];
+  readonly counterEvidence: readonly Evidence[];
   readonly path: readonly string[];
 }
 
@@ -63,6 +78,8 @@ export const minScore = 0.3;
 /** Maximum number of minutes by which the measured start of a cause may follow the symptom. */
 const maxDelayMinutes = 2;
 const maxLeadMinutes = 60;
+/** Minutes within which a change takes effect */
+const maxRolloutMinutes = 2;
 /** Minutes between a change and the symptom that suffice to see the effect of the change alone. */
 const decisiveGap = 5;
 const saturation = { share: 0.9, rise: 0.1 };
@@ -81,11 +98,12 @@ export const describeWorsening = (worse: readonly Worsening[]): string =>
     )
     .join(', ');
 
-/** Evidence about a candidate from one check. */
+/** Evidence about a candidate from one check, with a link to its records; without one, the link of the candidate */
 interface WeightedEvidence {
   readonly weight: number;
   readonly evidence: string[];
   readonly counterEvidence: string[];
+  readonly link?: string;
 }
 
 /** Judges a candidate by its start: shortly before the symptom it is likely, after the symptom impossible. */
@@ -110,7 +128,8 @@ const judgeTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: BlamedNod
     : { weight, evidence: [`it began ${startText}`], counterEvidence: [] };
 };
 
-const judgeLocation = ({ node, own, reachingShare, path }: BlamedNode): WeightedEvidence => {
+const judgeLocation = (blamedNode: BlamedNode, { untilMs }: IncidentContext): WeightedEvidence => {
+  const { node, own, reachingShare, path, onsetMs } = blamedNode;
   const evidence =
     path.length === 1
       ? [`${getNodeDisplayName(node)} has the symptom itself`]
@@ -121,34 +140,41 @@ const judgeLocation = ({ node, own, reachingShare, path }: BlamedNode): Weighted
     own < 0.5 * reachingShare
       ? [`${formatPercent(1 - own / reachingShare)} of the symptom comes from its dependencies`]
       : [];
-  return { weight: own, evidence, counterEvidence };
+  return { weight: own, evidence, counterEvidence, link: createRequestsLink(blamedNode, { fromMs: onsetMs, untilMs }) };
 };
 
 /** Judges whether requests of the node degraded with the candidate, and not only with the symptom. */
-const judgeEffect = (
-  atMs: number,
-  { node, onsetMs, earliestMs, degradations }: BlamedNode,
-  { nodes, untilMs }: IncidentContext,
-): WeightedEvidence => {
+const judgeEffect = (atMs: number, blamedNode: BlamedNode, { nodes, untilMs }: IncidentContext): WeightedEvidence => {
+  const { node, onsetMs, earliestMs, degradations } = blamedNode;
+  const link = createRequestsLink(blamedNode, { fromMs: Math.min(atMs, onsetMs), untilMs });
   const minutes = nodes.get(node) ?? [];
-  const since = findDegradations(minutes, Math.min(atMs, onsetMs), { untilMs });
+  const sinceChange = findDegradations(minutes, Math.min(atMs, onsetMs), { untilMs });
+  // A change that takes effect within minutes leaves the first of them as they were.
+  const isGradual = sinceChange?.length === 0 && atMs <= onsetMs && onsetMs - atMs <= maxRolloutMinutes * minuteMs;
+  const since = isGradual ? degradations : sinceChange;
   if (since === undefined)
     return {
       weight: 0,
       evidence: [],
       counterEvidence: [`too few requests of ${getNodeDisplayName(node)} to compare before and after`],
+      link,
     };
   if (since.length === 0)
-    return { weight: 0, evidence: [], counterEvidence: ['requests are no worse after it than before'] };
+    return { weight: 0, evidence: [], counterEvidence: ['requests are no worse after it than before'], link };
   const evidence = [`${getNodeDisplayName(node)} after it: ${describeWorsening(since)}`];
-  if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, counterEvidence: [] };
+  if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, counterEvidence: [], link };
   const degradationsBefore = findDegradations(minutes, atMs, { untilMs: earliestMs });
   const isCausedByCandidate = degradationsBefore?.some(({ aspect }) =>
     degradations.some((worsening) => worsening.aspect === aspect),
   );
   return isCausedByCandidate
-    ? { weight: 1, evidence, counterEvidence: [] }
-    : { weight: 0.1, evidence: [], counterEvidence: [`nothing changed for ${formatMinutes(onsetMs - atMs)} after it`] };
+    ? { weight: 1, evidence, counterEvidence: [], link }
+    : {
+        weight: 0.1,
+        evidence: [],
+        counterEvidence: [`nothing changed for ${formatMinutes(onsetMs - atMs)} after it`],
+        link,
+      };
 };
 
 type CauseFields = Pick<JudgedCause, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
@@ -161,25 +187,25 @@ const combineEvidence = (
   ...fields,
   path,
   score: evidenceList.reduce((product, { weight }) => product * weight, priors[fields.kind]),
-  evidence: evidenceList.flatMap(({ evidence }) => evidence),
-  counterEvidence: evidenceList.flatMap(({ counterEvidence }) => counterEvidence),
+  evidence: evidenceList.flatMap(({ evidence, link = fields.link }) => evidence.map((text) => ({ text, link }))),
+  counterEvidence: evidenceList.flatMap(({ counterEvidence, link = fields.link }) =>
+    counterEvidence.map((text) => ({ text, link })),
+  ),
 });
 
 const createOffPathCause = (fields: CauseFields): JudgedCause =>
   combineEvidence(fields, [], { weight: 0, evidence: [], counterEvidence: ['it is not on the path of the symptom'] });
 
 /** Judges by the share of a node's degradation on one of its hosts. */
-const judgeHost = (
-  host: string,
-  { node, onsetMs, degradations }: BlamedNode,
-  { hosts, untilMs }: IncidentContext,
-): WeightedEvidence => {
+const judgeHost = (host: string, blamedNode: BlamedNode, { hosts, untilMs }: IncidentContext): WeightedEvidence => {
+  const { node, onsetMs, degradations } = blamedNode;
+  const link = createRequestsLink(blamedNode, { fromMs: onsetMs, untilMs }, host);
   const hostMinutes = hosts.get(node);
   const minutesOnHost = hostMinutes?.get(host);
   if (hostMinutes === undefined || minutesOnHost === undefined)
     return { weight: 0, evidence: [], counterEvidence: [`${getNodeDisplayName(node)} does not run there`] };
   if (hostMinutes.size === 1)
-    return { weight: 1, evidence: [`${getNodeDisplayName(node)} runs only on ${host}`], counterEvidence: [] };
+    return { weight: 1, evidence: [`${getNodeDisplayName(node)} runs only on ${host}`], counterEvidence: [], link };
   const isAboutErrors = degradations.some(({ aspect }) => aspect === 'errors');
   const computeShare = (minutes: readonly MinuteActivity[]): number => {
     const { errors, duration } = computeExcess(minutes, minutes, onsetMs, untilMs);
@@ -196,8 +222,14 @@ const judgeHost = (
           `requests became worse on ${host}, and less so or not at all on its ${sharesOnOthers.length} other hosts`,
         ],
         counterEvidence: [],
+        link,
       }
-    : { weight: 0.15, evidence: [], counterEvidence: [`requests became equally worse on hosts other than ${host}`] };
+    : {
+        weight: 0.15,
+        evidence: [],
+        counterEvidence: [`requests became equally worse on hosts other than ${host}`],
+        link,
+      };
 };
 
 const judgeChange = (
@@ -215,7 +247,7 @@ const judgeChange = (
     combineEvidence(
       { ...fields, at: node ?? host ?? '' },
       blamedNode.path,
-      judgeLocation(blamedNode),
+      judgeLocation(blamedNode, context),
       judgeTime(atMs, blamedNode),
       ...(node === undefined && host !== undefined ? [judgeHost(host, blamedNode, context)] : []),
       judgeEffect(atMs, blamedNode, context),
@@ -271,7 +303,7 @@ const judgeGauge = (
     return combineEvidence(
       { kind, at: subject, beginMs, title, link },
       blamedNode.path,
-      judgeLocation(blamedNode),
+      judgeLocation(blamedNode, context),
       judgeTime(Math.max(beginMs, blamedNode.onsetMs - 3 * minuteMs), blamedNode),
       ...(node === undefined && host !== undefined ? [judgeHost(host, blamedNode, context)] : []),
       judgeSaturation(gauge, blamedNode.onsetMs, beginMs, context.untilMs),
@@ -287,6 +319,7 @@ const judgeGauge = (
               `${getNodeDisplayName(blamedNode.node)} since then: ${describeWorsening(blamedNode.degradations)}`,
             ],
             counterEvidence: [],
+            link: createRequestsLink(blamedNode, { fromMs: blamedNode.onsetMs, untilMs: context.untilMs }),
           },
     );
   });
@@ -298,6 +331,7 @@ const judgeGauge = (
 const judgeNovelty = (
   { kind, node, firstMs, count, title, link }: Novelty,
   blamedByNode: ReadonlyMap<string, BlamedNode>,
+  context: IncidentContext,
 ): JudgedCause => {
   const fields = { kind, at: node, beginMs: firstMs, title, link };
   const place = blamedByNode.get(node);
@@ -306,7 +340,7 @@ const judgeNovelty = (
   return combineEvidence(
     fields,
     place.path,
-    judgeLocation(place),
+    judgeLocation(place, context),
     judgeTime(firstMs, place),
     { weight: 1, evidence: [`it never occurred before, and has occurred ${count} times since`], counterEvidence: [] },
     isBefore
@@ -318,12 +352,13 @@ const judgeNovelty = (
           weight: 1,
           evidence: [`${getNodeDisplayName(node)} since then: ${describeWorsening(place.degradations)}`],
           counterEvidence: [],
+          link: createRequestsLink(place, { fromMs: place.onsetMs, untilMs: context.untilMs }),
         },
   );
 };
 
 /** A callee as the origin of the symptom, regardless of its own cause. */
-const judgeCallee = (blamedNode: BlamedNode): JudgedCause[] =>
+const judgeCallee = (blamedNode: BlamedNode, context: IncidentContext): JudgedCause[] =>
   blamedNode.path.length === 1
     ? []
     : [
@@ -336,13 +371,14 @@ const judgeCallee = (blamedNode: BlamedNode): JudgedCause[] =>
             title: `${getNodeDisplayName(blamedNode.node)} fails or is slow`,
           },
           blamedNode.path,
-          judgeLocation(blamedNode),
+          judgeLocation(blamedNode, context),
           blamedNode.degradations.length === 0
             ? { weight: 1, evidence: [], counterEvidence: ['none of its own requests is known to have become worse'] }
             : {
                 weight: 1.1,
                 evidence: [`it reports this itself: ${describeWorsening(blamedNode.degradations)}`],
                 counterEvidence: [],
+                link: createRequestsLink(blamedNode, { fromMs: blamedNode.onsetMs, untilMs: context.untilMs }),
               },
         ),
       ];
@@ -382,7 +418,7 @@ const judgeNeighbours = (blamedNode: BlamedNode, context: IncidentContext): Judg
             link: '',
           },
           blamedNode.path,
-          judgeLocation(blamedNode),
+          judgeLocation(blamedNode, context),
           judgeTime(beginMs, blamedNode),
           judgeHost(host, blamedNode, context),
           { weight: 1.1, evidence: [`it also runs on ${host}, which has been full since`], counterEvidence: [] },
@@ -402,6 +438,23 @@ const deduplicate = (judgedCauses: readonly JudgedCause[]): JudgedCause[] => {
   return [...best.values()].toSorted((left, right) => right.score - left.score);
 };
 
+/** Returns why there are no causes: none explains the symptom, there is no symptom, or it cannot be determined. */
+const explainMissingCauses = (
+  { symptoms, nodes, untilMs }: IncidentContext,
+  symptomNodes: readonly BlamedNode[],
+  hasSymptom: boolean,
+): string => {
+  if (hasSymptom) return 'no event on the path of the symptom explains it';
+  const uncertainties = symptomNodes.flatMap(({ node, onsetMs }) => {
+    const uncertainty = findUncertainty(nodes.get(node) ?? [], onsetMs, { untilMs });
+    return uncertainty === undefined ? [] : [`${getNodeDisplayName(node)}: ${uncertainty}`];
+  });
+  const names = symptoms.map(getNodeDisplayName).join(', ');
+  return uncertainties.length === 0
+    ? `requests of ${names} are no worse than before: there is no symptom to explain`
+    : `whether requests are worse than before cannot be determined: ${uncertainties.join('; ')}`;
+};
+
 /** Judges all candidates of a context. */
 export const findCauses = (context: IncidentContext): Causes => {
   const blamed = attributeSymptom(context);
@@ -414,20 +467,14 @@ export const findCauses = (context: IncidentContext): Causes => {
   const allCauses = deduplicate([
     ...context.changes.flatMap((change) => judgeChange(change, byNode, context)),
     ...context.gauges.flatMap((gauge) => judgeGauge(gauge, byNode, context)),
-    ...context.novelties.map((novelty) => judgeNovelty(novelty, byNode)),
-    ...blamed.flatMap(judgeCallee),
+    ...context.novelties.map((novelty) => judgeNovelty(novelty, byNode, context)),
+    ...blamed.flatMap((blamedNode) => judgeCallee(blamedNode, context)),
     ...blamed.flatMap((place) => judgeNeighbours(place, context)),
   ]).map((judgedCause) => ({ ...judgedCause, score: Math.min(1, judgedCause.score) }));
   const hasSymptom = symptom.length > 0;
   const causes = hasSymptom ? allCauses.filter(({ score }) => score >= minScore) : [];
   const claimed = new Set(causes);
-  const names = context.symptoms.map(getNodeDisplayName).join(', ');
-  const reason =
-    causes.length > 0
-      ? null
-      : hasSymptom
-        ? 'no event on the path of the symptom explains it'
-        : `requests of ${names} are no worse than before: there is no symptom to explain`;
+  const reason = causes.length > 0 ? null : explainMissingCauses(context, symptomNodes, hasSymptom);
   return {
     onsetMs,
     symptom,

@@ -1,10 +1,12 @@
 /** Activity of services and their calls by minute, from span counts. */
+
 import {
   buildProjectScopeCondition,
   type ProjectScope,
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { createNode, readEdges } from '../services/edges.ts';
 import { minutesCondition, toMinutesParameters } from '../services/minutes.ts';
@@ -124,7 +126,7 @@ const readHostMinutes = async (
     const node = createNode('service', row.of).id;
     const minutesByHost = minutesByNode.get(node) ?? new Map<string, MinuteActivity[]>();
     minutesByNode.set(node, minutesByHost);
-    minutesByHost.set(row.host, [...(minutesByHost.get(row.host) ?? []), toMinute(withCounts(row))]);
+    addToList(minutesByHost, row.host, toMinute(withCounts(row)));
   }
   return minutesByNode;
 };

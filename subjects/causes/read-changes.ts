@@ -2,7 +2,7 @@
 import { canRead } from '../../queries/entitlement.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseTime } from '../../queries/time.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { readEvents as readPlatformEvents } from '../events/events.ts';
@@ -16,8 +16,8 @@ const maxChanges = 200;
 const toMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) / 1_000_000n);
 
 /** Returns recorded and detected deployments. */
-const readDeploymentChanges = async (reading: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
-  const result = await readDeployments(reading, { range, ...scope });
+const readDeploymentChanges = async (reader: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
+  const result = await readDeployments(reader, { range, ...scope });
   return result.deployments.slice(0, maxChanges).map(({ service, version, time, isRollback }) => ({
     kind: 'deployment',
     node: createNode('service', service).id,
@@ -31,8 +31,8 @@ const readDeploymentChanges = async (reading: TenantReader, range: Range, scope:
  * Returns events of a service or host that users and programs reported (`POST /api/events`), such as changes of
  * configuration or feature flags, and migrations.
  */
-const readCustomEvents = async (reading: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
-  const events = await readPlatformEvents(reading, { range, kinds: ['custom'], ...scope }, { limit: maxChanges });
+const readCustomEvents = async (reader: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
+  const events = await readPlatformEvents(reader, { range, kinds: ['custom'], ...scope }, { limit: maxChanges });
   return events.flatMap(({ service, tags, time, title, link }) => {
     const host = tags['host.name'] ?? tags['host'];
     if (service === '' && host === undefined) return [];
@@ -91,16 +91,16 @@ const toChange = (
   ];
 };
 
-const readClusterChanges = async (reading: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
-  if (!canRead(reading, 'logs')) return [];
+const readClusterChanges = async (reader: TenantReader, range: Range, scope: ProjectScope): Promise<Change[]> => {
+  if (!canRead(reader, 'logs')) return [];
   const pages = await Promise.all(
     eventReasons.map(async ([reason, kind]) => ({
       kind,
-      events: (await readClusterEvents(reading, range, { reason, ...scope }, { limit: maxChanges })).items,
+      events: (await readClusterEvents(reader, range, { reason, ...scope }, { limit: maxChanges })).items,
     })),
   );
   const names = pages.flatMap(({ events }) => events.flatMap(({ object }) => object.name ?? []));
-  const services = await readServicesOfPods(reading.columns, names);
+  const services = await readServicesOfPods(reader.columns, names);
   // Only the first event of a change is reported: a restart causes several events.
   const reportedChanges = new Set<string>();
   return pages
@@ -165,16 +165,16 @@ const findRestarts = async (
 
 /** Reads all changes in a range, whether or not they are on the path of a symptom. */
 export const readChanges = async (
-  reading: TenantReader,
+  reader: TenantReader,
   services: readonly string[],
   range: Range,
   scope: ProjectScope,
 ): Promise<Change[]> =>
   (
     await Promise.all([
-      readDeploymentChanges(reading, range, scope),
-      readCustomEvents(reading, range, scope),
-      readClusterChanges(reading, range, scope),
-      findRestarts(reading, services, range),
+      readDeploymentChanges(reader, range, scope),
+      readCustomEvents(reader, range, scope),
+      readClusterChanges(reader, range, scope),
+      findRestarts(reader, services, range),
     ])
   ).flat();

@@ -5,7 +5,7 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { MetricQuery, Query } from '../../queries/query.ts';
 import type { RunPartQuery } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { readHostSeries } from '../infrastructure/host-series.ts';
 import { readHosts } from '../infrastructure/hosts.ts';
 import { createNode } from '../services/edges.ts';
@@ -19,13 +19,13 @@ const resourceBySeries: Readonly<Record<string, Gauge['resource']>> = {
 };
 
 const readHostGauges = async (
-  reading: TenantReader,
+  reader: TenantReader,
   hosts: readonly string[],
   range: Range,
   scope: ProjectScope,
 ): Promise<Gauge[]> => {
   if (hosts.length === 0) return [];
-  const { items } = await readHosts(reading, range, scope);
+  const { items } = await readHosts(reader, range, scope);
   const saturableHosts = items.flatMap((host) => {
     const hostName = hosts.find((name) => name === host.id || name === host.name.value);
     return hostName === undefined ? [] : [{ host, called: hostName }];
@@ -33,7 +33,7 @@ const readHostGauges = async (
   const gauges: Gauge[] = [];
   // Sequential, so that the queries do not occupy all query slots.
   for (const { host, called } of saturableHosts.slice(0, maxHosts)) {
-    const { series } = await readHostSeries(reading, range, scope, {
+    const { series } = await readHostSeries(reader, range, scope, {
       host,
       names: ['cpu', 'memory', 'disk'],
       stepMs: minuteMs,
@@ -108,13 +108,13 @@ const createSaturationQueries = (
 ];
 
 const readServiceGauges = async (
-  reading: TenantReader,
+  reader: TenantReader,
   services: readonly string[],
   range: Range,
   runPart: RunPartQuery,
 ): Promise<Gauge[]> => {
   const gauges: Gauge[] = [];
-  for (const { resource, query } of createSaturationQueries(await readAvailableMetrics(reading))) {
+  for (const { resource, query } of createSaturationQueries(await readAvailableMetrics(reader))) {
     const { series } = await runPart(query, { range, stepMs: minuteMs });
     for (const { labels, points } of series) {
       const service = labels['service'] ?? '';
@@ -134,15 +134,15 @@ const readServiceGauges = async (
 
 /** Reads the saturation of the resources and hosts that services of a path use. */
 export const readGauges = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { services, hosts }: { readonly services: readonly string[]; readonly hosts: readonly string[] },
   range: Range,
   scope: ProjectScope,
   runPart: RunPartQuery,
 ): Promise<Gauge[]> =>
-  canRead(reading, 'metrics')
+  canRead(reader, 'metrics')
     ? [
-        ...(await readHostGauges(reading, hosts, range, scope)),
-        ...(await readServiceGauges(reading, services, range, runPart)),
+        ...(await readHostGauges(reader, hosts, range, scope)),
+        ...(await readServiceGauges(reader, services, range, runPart)),
       ]
     : [];

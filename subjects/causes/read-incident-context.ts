@@ -4,7 +4,7 @@ import { requireReadAccess } from '../../queries/entitlement.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { RunPartQuery } from '../../queries/query-kind.ts';
 import { getRetentionDays, type Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { createNode } from '../services/edges.ts';
 import { getNodeDisplayName, type IncidentContext, minuteMs } from './incident-context.ts';
 import { readCalls, readServicesOfHosts } from './read-calls.ts';
@@ -30,6 +30,8 @@ export interface Symptom {
 
 const historyMs = 95 * minuteMs;
 const maxAfterMs = 45 * minuteMs;
+/** Maximum range that is read by the minute; of a longer one, the end is analyzed. */
+const maxRangeMs = 12 * 60 * minuteMs;
 const dayMs = 86_400_000;
 
 const toRange = (fromMs: number, toMs: number): Range => ({
@@ -42,23 +44,23 @@ const floorToMinute = (ms: number): number => Math.floor(ms / minuteMs) * minute
 const chooseRange = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: TenantReader): Range => {
   const retainedFromMs = nowMs - getRetentionDays(plan, 'traces') * dayMs;
   const latestMs = isRange ? untilMs : Math.min(untilMs, noticedMs + maxAfterMs);
-  const toMs = floorToMinute(Math.min(latestMs, nowMs));
-  return toRange(
-    Math.min(toMs - minuteMs, Math.max(floorToMinute(noticedMs - historyMs), floorToMinute(retainedFromMs))),
-    toMs,
-  );
+  // The current minute counts too, so that a symptom is explained as soon as it has begun.
+  const toMs = latestMs >= nowMs ? floorToMinute(nowMs) + minuteMs : floorToMinute(latestMs);
+  const earliestMs = Math.max(floorToMinute(noticedMs - historyMs), floorToMinute(retainedFromMs), toMs - maxRangeMs);
+  return toRange(Math.min(toMs - minuteMs, earliestMs), toMs);
 };
 
 /** Reads the context of a symptom; undefined if no service is known for it. */
 export const readIncidentContext = async (
-  reading: TenantReader,
+  reader: TenantReader,
   symptom: Symptom,
   scope: ProjectScope,
   runPart: RunPartQuery,
 ): Promise<IncidentContext | undefined> => {
-  requireReadAccess(reading, 'traces');
-  const minutes = chooseRange(symptom, reading);
-  const { columns } = reading;
+  requireReadAccess(reader, 'traces');
+  const minutes = chooseRange(symptom, reader);
+  const fromMs = Number(minutes.from / 1_000_000n);
+  const { columns } = reader;
   const serviceNames =
     symptom.services.length > 0 || symptom.hosts.length === 0
       ? symptom.services
@@ -74,12 +76,22 @@ export const readIncidentContext = async (
   const untilMs = Number(minutes.to / 1_000_000n);
   const [first = ''] = symptoms;
   const detectedMs = symptom.isRange
-    ? findDegradationStart(calls.nodes.get(first) ?? [], symptom.noticedMs, untilMs)
+    ? findDegradationStart(calls.nodes.get(first) ?? [], Math.max(symptom.noticedMs, fromMs), untilMs)
     : Math.min(floorToMinute(symptom.noticedMs), untilMs);
   const [changes, gauges, novelties] = await Promise.all([
-    readChanges(reading, services, minutes, scope),
-    readGauges(reading, { services, hosts }, minutes, scope, runPart),
-    readNovelties(reading, services, toRange(detectedMs - 60 * minuteMs, untilMs)),
+    readChanges(reader, services, minutes, scope),
+    readGauges(reader, { services, hosts }, minutes, scope, runPart),
+    readNovelties(reader, services, toRange(detectedMs - 60 * minuteMs, untilMs)),
   ]);
-  return { symptoms, detectedMs, untilMs, ...calls, changes, gauges, novelties };
+  const isShortened = symptom.isRange && symptom.noticedMs < fromMs;
+  return {
+    symptoms,
+    detectedMs,
+    untilMs,
+    ...(isShortened ? { analyzedFromMs: fromMs } : {}),
+    ...calls,
+    changes,
+    gauges,
+    novelties,
+  };
 };

@@ -1,7 +1,7 @@
 /** Errors and log patterns that occurred for the first time. */
 import { canRead } from '../../queries/entitlement.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { createNode } from '../services/edges.ts';
 import type { Novelty } from './incident-context.ts';
 
@@ -15,12 +15,9 @@ const toQueryParameters = ({ from, to }: Range, services: readonly string[]) => 
 const timeCondition = (column: string): string =>
   `${column} >= fromUnixTimestamp64Milli({from:Int64}, 'UTC') AND ${column} <= fromUnixTimestamp64Milli({to:Int64}, 'UTC')`;
 
-const readNewErrors = async (reading: TenantReader, services: readonly string[], range: Range): Promise<Novelty[]> => {
-  const { columns } = reading;
-  const readableSources = [
-    ...(canRead(reading, 'logs') ? ['log'] : []),
-    ...(canRead(reading, 'traces') ? ['span'] : []),
-  ];
+const readNewErrors = async (reader: TenantReader, services: readonly string[], range: Range): Promise<Novelty[]> => {
+  const { columns } = reader;
+  const readableSources = [...(canRead(reader, 'logs') ? ['log'] : []), ...(canRead(reader, 'traces') ? ['span'] : [])];
   const rows = await columns.query<{ of: string; id: string; called: string; text: string; first: string; n: string }>(
     `SELECT known.of AS of, known.id AS id, called, text, first, toString(seen.n) AS n FROM (
       SELECT service AS of, fingerprint AS id, any(type) AS called, any(message) AS text,
@@ -47,13 +44,9 @@ const readNewErrors = async (reading: TenantReader, services: readonly string[],
  * Returns new log patterns of services that sent logs before the range: in a service's first logs, all patterns are
  * new.
  */
-const readNewPatterns = async (
-  reading: TenantReader,
-  services: readonly string[],
-  range: Range,
-): Promise<Novelty[]> => {
-  if (!canRead(reading, 'logs')) return [];
-  const { columns } = reading;
+const readNewPatterns = async (reader: TenantReader, services: readonly string[], range: Range): Promise<Novelty[]> => {
+  if (!canRead(reader, 'logs')) return [];
+  const { columns } = reader;
   const rows = await columns.query<{ of: string; id: string; form: string; first: string; n: string }>(
     `SELECT known.of AS of, known.id AS id, form, first, toString(seen.n) AS n FROM (
       SELECT service AS of, pattern_id AS id, any(template) AS form, toString(toUnixTimestamp64Milli(min(first_seen))) AS first
@@ -78,10 +71,10 @@ const readNewPatterns = async (
 
 /** Returns the new log patterns and errors of services in a range. */
 export const readNovelties = async (
-  reading: TenantReader,
+  reader: TenantReader,
   services: readonly string[],
   range: Range,
 ): Promise<Novelty[]> =>
   services.length === 0
     ? []
-    : (await Promise.all([readNewErrors(reading, services, range), readNewPatterns(reading, services, range)])).flat();
+    : (await Promise.all([readNewErrors(reader, services, range), readNewPatterns(reader, services, range)])).flat();

@@ -5,7 +5,7 @@
  */
 
 import { minuteMs } from './incident-context.ts';
-import type { JudgedCause } from './judge.ts';
+import type { Evidence, JudgedCause } from './judge.ts';
 
 export interface SymptomSource {
   readonly what: 'alert rule' | 'detector' | 'plan' | 'alert routing';
@@ -70,6 +70,7 @@ const judgeSourceChange = (
   const timeText = `it was changed ${Math.round(Math.abs(gap))} minutes ${gap < 0 ? 'after' : 'before'} the symptom`;
   const isAfter = atMs > noticedMs + clockToleranceMs;
   const { prior, createLink, description, counterEvidence } = sourceKinds[what];
+  const toEvidence = (text: string): Evidence => ({ text, link: createLink(id) });
   return {
     kind: 'configuration',
     at: `${what} ${id}`,
@@ -78,12 +79,12 @@ const judgeSourceChange = (
     link: createLink(id),
     path: [],
     score: isAfter || areRequestsWorse ? 0 : prior * Math.exp(-Math.max(0, gap) / decayMinutes),
-    evidence: isAfter ? [] : [`${description}: ${timeText}`],
+    evidence: (isAfter ? [] : [`${description}: ${timeText}`]).map(toEvidence),
     counterEvidence: [
       ...(isAfter ? [timeText] : []),
       ...(areRequestsWorse ? ['requests are worse, regardless of how they are measured'] : []),
       ...(counterEvidence === undefined ? [] : [counterEvidence]),
-    ],
+    ].map(toEvidence),
   };
 };
 

@@ -2,7 +2,14 @@
  * Detects whether and since when requests are degraded, by a comparison of minutes before and after, as for
  * deployments.
  */
-import { type AspectComparison, compare } from '../services/comparison.ts';
+import {
+  type AspectComparison,
+  aspects,
+  compare,
+  maxFalseAlarmRate,
+  minDifferences,
+  studentTProbability,
+} from '../services/comparison.ts';
 import { type MinuteActivity, minuteMs } from './incident-context.ts';
 
 /** Number of compared minutes before and after a time. */
@@ -11,6 +18,8 @@ const comparedMinutes = { before: 60, after: 30 };
 const maxDetectionMinutes = 30;
 const maxOnsetDelayMinutes = 3;
 const minimum = { minutes: 3, requests: 50 };
+/** What a symptom that has just begun needs: requests since then, and minutes before to compare with */
+const youngMinimum = { requests: 20, minutesBefore: 15 };
 
 export interface Worsening {
   readonly aspect: AspectComparison['aspect'];
@@ -20,30 +29,139 @@ export interface Worsening {
 export const selectMinutes = (minutes: readonly MinuteActivity[], fromMs: number, toMs: number): MinuteActivity[] =>
   minutes.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
 
+const countRequests = (minutes: readonly MinuteActivity[]): number =>
+  minutes.reduce((sum, { requests }) => sum + requests, 0);
+
 const hasEnoughRequests = (minutes: readonly MinuteActivity[]): boolean =>
-  minutes.length >= minimum.minutes && minutes.reduce((sum, { requests }) => sum + requests, 0) >= minimum.requests;
+  minutes.length >= minimum.minutes && countRequests(minutes) >= minimum.requests;
+
+/** Returns whether there are enough requests on both sides, of which the later one may be young. */
+const canCompare = (before: readonly MinuteActivity[], after: readonly MinuteActivity[]): boolean => {
+  if (!hasEnoughRequests(before)) return false;
+  return isYoung(before, after) ? countRequests(after) >= youngMinimum.requests : hasEnoughRequests(after);
+};
+
+const isYoung = (before: readonly MinuteActivity[], after: readonly MinuteActivity[]): boolean =>
+  after.length > 0 && after.length < minimum.minutes && before.length >= youngMinimum.minutesBefore;
+
+/** Returns whether all requests since then are worse than those of every minute before: bursts come again and again. */
+const isRecord = (
+  before: readonly MinuteActivity[],
+  after: readonly MinuteActivity[],
+  score: keyof typeof minuteScores,
+): boolean => {
+  const add = (name: 'requests' | 'errors' | 'durationSum'): number =>
+    after.reduce((sum, minute) => sum + minute[name], 0);
+  const together = { requests: add('requests'), errors: add('errors'), durationSum: add('durationSum') };
+  return minuteScores[score](together) > Math.max(...before.map(minuteScores[score]));
+};
+
+interface ComparedRange {
+  readonly untilMs: number;
+  readonly fromMs?: number;
+}
+
+const selectSides = (
+  minutes: readonly MinuteActivity[],
+  atMs: number,
+  { untilMs, fromMs = atMs - comparedMinutes.before * minuteMs }: ComparedRange,
+): readonly [before: MinuteActivity[], after: MinuteActivity[]] => [
+  selectMinutes(minutes, fromMs, atMs),
+  selectMinutes(minutes, atMs, Math.min(untilMs, atMs + comparedMinutes.after * minuteMs)),
+];
+
+/**
+ * Compares requests, and errors in bursts too: errors that come in some minutes only have a large variance between
+ * minutes, but more minutes with errors than before.
+ */
+const compareSides = (before: readonly MinuteActivity[], after: readonly MinuteActivity[]): AspectComparison[] =>
+  compare(before, after).map((comparison) => {
+    if (comparison.aspect !== 'errors' || comparison.verdict !== 'unknown') return comparison;
+    const [errorsBefore, errorsAfter] = [before, after].map((side) => side.map(minuteScores.errors)) as [
+      number[],
+      number[],
+    ];
+    const p = compareRanks(errorsBefore, errorsAfter);
+    const isWorse =
+      p * aspects.length < maxBurstRate &&
+      comparison.after >= 3 * comparison.before &&
+      comparison.difference >= minBurstDifference;
+    return isWorse ? { ...comparison, p, confidence: 1 - p * aspects.length, verdict: 'worse' } : comparison;
+  });
+
+/**
+ * Minimum increase of the share of errors in bursts, and maximum probability of chance. The onset is the time with the
+ * largest difference, so a test of ranks at it needs more certainty.
+ */
+const minBurstDifference = 0.04;
+const maxBurstRate = maxFalseAlarmRate / 4;
+
+/**
+ * Returns the probability that values are as much higher than others by chance: the test of Mann and Whitney, with the
+ * correction of its variance for equal values.
+ */
+const compareRanks = (lower: readonly number[], higher: readonly number[]): number => {
+  const sorted = [...lower, ...higher].toSorted((left, right) => left - right);
+  const size = sorted.length;
+  const rankOf = (value: number): number => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2 + 1;
+  const rankSum = higher.reduce((sum, value) => sum + rankOf(value), 0);
+  const wins = rankSum - (higher.length * (higher.length + 1)) / 2;
+  const ties = [...new Set(sorted)].reduce((sum, value) => {
+    const count = sorted.lastIndexOf(value) - sorted.indexOf(value) + 1;
+    return sum + count ** 3 - count;
+  }, 0);
+  const variance = ((lower.length * higher.length) / 12) * (size + 1 - ties / (size * (size - 1)));
+  const deviation = (wins - (lower.length * higher.length) / 2 - 0.5) / Math.sqrt(variance);
+  return variance <= 0 ? 1 : studentTProbability(deviation, size);
+};
+
+/**
+ * Returns why it cannot be determined whether requests are degraded; undefined if they are not. "Cannot be determined"
+ * is not "not degraded".
+ */
+export const findUncertainty = (
+  minutes: readonly MinuteActivity[],
+  atMs: number,
+  range: ComparedRange,
+): string | undefined => {
+  const [before, after] = selectSides(minutes, atMs, range);
+  if (minutes.length === 0) return 'it has no requests in the compared range';
+  const need = `at least ${minimum.requests} requests in ${minimum.minutes} minutes are needed`;
+  if (countRequests(before) === 0) return `there are no requests before to compare with: ${need}`;
+  if (!hasEnoughRequests(before)) return `there are too few requests before: ${countRequests(before)}, but ${need}`;
+  if (!canCompare(before, after)) return `there are too few requests since then: ${countRequests(after)}, but ${need}`;
+  const unclear = compareSides(before, after).find(
+    ({ aspect, verdict, difference }) => verdict === 'unknown' && difference >= 2 * minDifferences[aspect],
+  );
+  if (unclear === undefined) return undefined;
+  const toPercent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+  return unclear.aspect === 'errors'
+    ? `${toPercent(unclear.after)} of its requests fail instead of ${toPercent(unclear.before)}, but so irregularly that it may be chance`
+    : 'its durations increased, but so irregularly that it may be chance';
+};
 
 /** Returns the degradations after a time, most certain first; undefined if there are too few requests. */
 export const findDegradations = (
   minutes: readonly MinuteActivity[],
   atMs: number,
-  {
-    untilMs,
-    fromMs = atMs - comparedMinutes.before * minuteMs,
-  }: { readonly untilMs: number; readonly fromMs?: number },
+  range: ComparedRange,
 ): Worsening[] | undefined => {
-  const before = selectMinutes(minutes, fromMs, atMs);
-  const after = selectMinutes(minutes, atMs, Math.min(untilMs, atMs + comparedMinutes.after * minuteMs));
-  if (!hasEnoughRequests(before) || !hasEnoughRequests(after)) return undefined;
-  return compare(before, after)
+  const [before, after] = selectSides(minutes, atMs, range);
+  if (!canCompare(before, after)) return undefined;
+  return compareSides(before, after)
     .filter(({ verdict }) => verdict === 'worse')
+    .filter(
+      ({ aspect }) => !isYoung(before, after) || isRecord(before, after, aspect === 'errors' ? 'errors' : 'latency'),
+    )
     .map((comparison) => ({ aspect: comparison.aspect, compared: comparison }))
     .toSorted((left, right) => left.compared.p - right.compared.p);
 };
 
+type ScoredRequests = Pick<MinuteActivity, 'requests' | 'errors' | 'durationSum'>;
+
 const minuteScores = {
-  errors: ({ requests, errors }: MinuteActivity): number => errors / Math.max(1, requests),
-  latency: ({ requests, durationSum }: MinuteActivity): number => Math.log(1 + durationSum / Math.max(1, requests)),
+  errors: ({ requests, errors }: ScoredRequests): number => errors / Math.max(1, requests),
+  latency: ({ requests, durationSum }: ScoredRequests): number => Math.log(1 + durationSum / Math.max(1, requests)),
 };
 
 /** Minimum gain of a change point, as a share of the best one's, for which it may be the actual one as well. */

@@ -21,6 +21,8 @@ export interface Draft {
   readonly unassignedFields: NamedField[];
   readonly distinct: string[];
   readonly times: TimePart[];
+  /** Times after "compared with", for a comparison of two ranges */
+  readonly comparedTimes: TimePart[];
   /** Words for the kind of aggregation: `count`, `share`, `most` */
   readonly aggregationWords: Set<Mark['is']>;
   limit: number | undefined;
@@ -28,14 +30,23 @@ export interface Draft {
 }
 
 /** Thrown for a question that is not understood; the message is for people */
-export class UnclearQuestionError extends Error {}
+export class UnclearQuestionError extends Error {
+  readonly code: 'unclear' | 'comparison';
+
+  constructor(message: string, code: 'unclear' | 'comparison' = 'unclear') {
+    super(message);
+    this.code = code;
+  }
+}
 
 /** Position in the marks, with the preceding words */
 interface MarkPosition {
   readonly marks: readonly Mark[];
   index: number;
   isNegated: boolean;
-  joins: 'or' | 'and' | undefined;
+  joins: 'or' | 'and' | 'compare' | undefined;
+  /** Number of times before "compared with" */
+  timesBeforeComparison?: number;
 }
 
 const createDraft = (): Draft => ({
@@ -46,6 +57,7 @@ const createDraft = (): Draft => ({
   unassignedFields: [],
   distinct: [],
   times: [],
+  comparedTimes: [],
   aggregationWords: new Set(),
   limit: undefined,
   stepMs: undefined,
@@ -61,8 +73,10 @@ export const assemble = (allMarks: readonly Mark[]): Draft => {
     const mark = position.marks[position.index] as Mark;
     position.index += 1;
     applyMark(mark, draft, position);
-    if (mark.is !== 'or' && mark.is !== 'and') position.joins = undefined;
+    if (mark.is !== 'or' && mark.is !== 'and' && mark.is !== 'compare') position.joins = undefined;
   }
+  separateComparedTimes(draft, position);
+  groupComparedValues(draft);
   if (position.isNegated) throw new UnclearQuestionError('"not" has no condition to exclude');
   return draft;
 };
@@ -72,6 +86,9 @@ const applyMark = (mark: Mark, draft: Draft, position: MarkPosition): void => {
     case 'or':
     case 'and':
       position.joins = mark.is;
+      return;
+    case 'compare':
+      startComparison(mark, draft, position);
       return;
     case 'not':
       position.isNegated = true;
@@ -98,17 +115,15 @@ const applyMark = (mark: Mark, draft: Draft, position: MarkPosition): void => {
       rejectTwoQueries(mark, position);
       draft.nouns.add(mark.noun);
       return;
+    case 'traffic':
     case 'throughput':
-      draft.nouns.add('requests');
-      addMeasure({ function: 'rate' }, draft, position);
+      addRequests(mark.is, draft, position);
       return;
     case 'limit':
       draft.limit = mark.limit;
       return;
     case 'step':
-      if (draft.stepMs !== undefined && draft.stepMs !== mark.stepMs)
-        throw new UnclearQuestionError('the question contains two steps: use one');
-      draft.stepMs = mark.stepMs;
+      addStep(mark.stepMs, draft);
       return;
     case 'time':
       draft.times.push(mark.time);
@@ -117,6 +132,11 @@ const applyMark = (mark: Mark, draft: Draft, position: MarkPosition): void => {
     case 'least':
       draft.aggregationWords.add(mark.is);
       if (mark.isExtreme === true) draft.aggregationWords.add('extreme');
+      return;
+    case 'trend':
+    case 'newest':
+    case 'oldest':
+      addTimeWord(mark, draft, position);
       return;
     case 'number':
       if (isOtherStatus(mark, draft, position)) return;
@@ -127,6 +147,47 @@ const applyMark = (mark: Mark, draft: Draft, position: MarkPosition): void => {
     default:
       draft.aggregationWords.add(mark.is);
   }
+};
+
+/** "Traffic" is a number of requests, and "throughput" their rate. */
+const addRequests = (word: 'traffic' | 'throughput', draft: Draft, position: MarkPosition): void => {
+  draft.nouns.add('requests');
+  if (word === 'traffic') draft.aggregationWords.add('count');
+  else addMeasure({ function: 'rate' }, draft, position);
+};
+
+const startComparison = (
+  { noun }: Extract<Mark, { readonly is: 'compare' }>,
+  draft: Draft,
+  position: MarkPosition,
+): void => {
+  if (noun !== undefined) draft.nouns.add(noun);
+  draft.aggregationWords.add('compare');
+  position.joins = 'compare';
+  position.timesBeforeComparison ??= draft.times.length;
+};
+
+const addStep = (stepMs: number, draft: Draft): void => {
+  if (draft.stepMs !== undefined && draft.stepMs !== stepMs)
+    throw new UnclearQuestionError('the question contains two steps: use one');
+  draft.stepMs = stepMs;
+};
+
+/** "Has the error rate gone up" is the rate over time, and compared with yesterday two values. */
+const addTimeWord = (
+  mark:
+    | Extract<Mark, { readonly is: 'trend' }>
+    | Extract<Mark, { readonly is: 'newest' | 'oldest'; readonly isSingle?: true }>,
+  draft: Draft,
+  { marks }: MarkPosition,
+): void => {
+  if (mark.is === 'trend') {
+    if (mark.noun !== undefined) draft.nouns.add(mark.noun);
+    if (!marks.some(({ is }) => is === 'compare')) draft.aggregationWords.add('overTime');
+    return;
+  }
+  draft.aggregationWords.add(mark.is);
+  if (mark.isSingle === true) draft.limit ??= 1;
 };
 
 const missingFieldMessage =
@@ -193,19 +254,12 @@ const addCondition = (condition: Condition, draft: Draft, position: MarkPosition
   // In "latency above 2 s", latency is a compared field, not a measure.
   if (condition.field === 'duration' && previousMark?.is === 'noun' && previousMark.noun === 'latency')
     draft.nouns.delete('latency');
-  const lastCondition = draft.conditions.at(-1);
-  const isListed =
-    position.joins !== undefined &&
-    lastCondition?.field === condition.field &&
-    position.marks[position.index - 3]?.is === 'condition';
-  // "Excluding GET and POST" excludes both.
-  if (isListed && lastCondition.search.startsWith('NOT ')) position.isNegated = true;
-  const mergedCondition =
-    isListed && !position.isNegated ? mergeAlternatives(lastCondition, condition, position.joins) : undefined;
-  if (mergedCondition !== undefined) {
-    draft.conditions.splice(-1, 1, mergedCondition);
-    return;
-  }
+  // In "delays over 10 minutes", the delay is compared, too.
+  const comparedIndex = draft.unassignedFields.findIndex(
+    ({ field, isNumber }) => isNumber && field === condition.field,
+  );
+  if (comparedIndex >= 0) draft.unassignedFields.splice(comparedIndex, 1);
+  if (addComparedValue(condition, draft, position) || addListedValue(condition, draft, position)) return;
   if (position.joins === 'or' && !position.isNegated)
     throw new UnclearQuestionError('"or" is supported only between values of one field: enter two queries');
   const { isNegated } = position;
@@ -213,6 +267,77 @@ const addCondition = (condition: Condition, draft: Draft, position: MarkPosition
   const conditionToAdd = isNegated ? negateCondition(condition) : condition;
   if (draft.conditions.some(({ search }) => search === conditionToAdd.search)) return;
   insertCondition(conditionToAdd, draft);
+};
+
+/** Adds a value to the condition before "and" or "or". "Excluding GET and POST" excludes both. */
+const addListedValue = (condition: Condition, draft: Draft, position: MarkPosition): boolean => {
+  const lastCondition = draft.conditions.at(-1);
+  const isListed =
+    position.joins !== undefined &&
+    lastCondition?.field === condition.field &&
+    position.marks[position.index - 3]?.is === 'condition';
+  if (!isListed) return false;
+  if (lastCondition.search.startsWith('NOT ')) position.isNegated = true;
+  if (position.isNegated) return false;
+  const mergedCondition = mergeAlternatives(lastCondition, condition, position.joins === 'or' ? 'or' : 'and');
+  if (mergedCondition === undefined) return false;
+  draft.conditions.splice(-1, 1, mergedCondition);
+  return true;
+};
+
+/** Adds a value to the other value of its field, as in "cart versus payment" and "gold compared with basic". */
+const addComparedValue = (condition: Condition, draft: Draft, { joins, isNegated }: MarkPosition): boolean => {
+  if (!draft.aggregationWords.has('compare') || isNegated || condition.value === undefined) return false;
+  const index = draft.conditions.findIndex(({ field, value }) => field === condition.field && value !== undefined);
+  const comparedCondition = draft.conditions[index];
+  const mergedCondition =
+    comparedCondition === undefined || joins === 'or'
+      ? undefined
+      : mergeAlternatives(comparedCondition, condition, 'and');
+  if (mergedCondition === undefined) return false;
+  draft.conditions.splice(index, 1, mergedCondition);
+  return true;
+};
+
+const hasSeveralValues = ({ search, value }: Condition): boolean =>
+  value !== undefined && search.endsWith(')') && search.includes(':(');
+
+/**
+ * Separates the compared times from the others: those after "compared with", or the last one after "compare". Times of
+ * compared values, as in "compare cart and payment today", are no comparison.
+ */
+const separateComparedTimes = (
+  { aggregationWords: words, conditions, times, comparedTimes }: Draft,
+  { timesBeforeComparison = 0 }: MarkPosition,
+): void => {
+  if (!words.has('compare') || conditions.some(hasSeveralValues)) return;
+  const firstCompared = timesBeforeComparison > 0 ? timesBeforeComparison : Math.min(1, times.length - 1);
+  comparedTimes.push(...times.splice(Math.max(0, firstCompared)));
+};
+
+const comparisonProblem =
+  'the question compares, but does not name two values of one field or two ranges: write for example "compare errors of cart and payment", or "errors today compared with yesterday"';
+
+/** Compared values of a field are groups. "Both" is each of the values, which no single record has. */
+const groupComparedValues = (draft: Draft): void => {
+  const { aggregationWords: words, conditions, groupBy, nouns, measures } = draft;
+  const [listedCondition] = conditions.filter(hasSeveralValues);
+  if (words.has('both')) {
+    if (listedCondition === undefined)
+      throw new UnclearQuestionError(
+        '"both" has no two values of one field: name them, such as "both cart and payment"',
+      );
+    if (nouns.has('traces'))
+      throw new UnclearQuestionError(
+        `a query selects spans, and a span has one ${listedCondition.field}: traces with several values of it cannot be selected; write "or" for spans with any of them`,
+      );
+  }
+  if (words.has('compare') && draft.comparedTimes.length === 0 && listedCondition === undefined)
+    throw new UnclearQuestionError(comparisonProblem, 'comparison');
+  const isAggregated = measures.length > 0 || nouns.has('latency') || words.has('count') || words.has('share');
+  const isGrouped = words.has('compare') || (words.has('both') && isAggregated);
+  if (isGrouped && listedCondition !== undefined && !groupBy.includes(listedCondition.field))
+    groupBy.push(listedCondition.field);
 };
 
 /**
@@ -236,7 +361,11 @@ const insertCondition = (conditionToAdd: Condition, { conditions }: Draft): void
 const isExistence = ({ search }: Condition): boolean => search.endsWith(':*');
 
 /** In `the payment service`, the field after its value adds no information. */
-const addField = ({ field, isNumber }: NamedField, draft: Draft, position: MarkPosition): void => {
+const addField = (
+  { field, isNumber, isOfType, isListed }: Extract<Mark, { readonly is: 'field' }>,
+  draft: Draft,
+  position: MarkPosition,
+): void => {
   if (position.isNegated) {
     // "Without branch".
     position.isNegated = false;
@@ -245,18 +374,24 @@ const addField = ({ field, isNumber }: NamedField, draft: Draft, position: MarkP
   }
   const previousMark = position.marks[position.index - 2];
   if (previousMark?.is === 'condition' && previousMark.condition.field === field) return;
-  if (previousMark?.is === 'distinct' || previousMark?.is === 'count') {
-    if (!isNumber || previousMark.is === 'distinct') {
-      draft.distinct.push(field);
-      return;
-    }
+  if (isDistinct(previousMark, isNumber, isOfType)) {
+    draft.distinct.push(field);
+    return;
   }
-  const isListed = position.joins !== undefined && position.marks[position.index - 3]?.is === 'field';
+  const listedAfter = position.joins === undefined ? undefined : position.marks[position.index - 3]?.is;
   // "List all services" groups by the existing services.
-  if (previousMark?.is === 'list' && !isNumber) draft.groupBy.push(field);
-  else if (isListed && draft.groupBy.length > 0) draft.groupBy.push(field);
+  if ((previousMark?.is === 'list' || isListed === true) && !isNumber) draft.groupBy.push(field);
+  else if (isListedGroup(listedAfter, draft) && !(isNumber && listedAfter === 'step')) draft.groupBy.push(field);
   else draft.unassignedFields.push({ field, isNumber });
 };
+
+/** Returns whether values are counted. The values of `claim.type` are no claims: "how many claims" does not count them. */
+const isDistinct = (previousMark: Mark | undefined, isNumber: boolean, isOfType = false): boolean =>
+  previousMark?.is === 'distinct' || (previousMark?.is === 'count' && !isNumber && !isOfType);
+
+/** "Per service and route" and "per day and route" group by the route. */
+const isListedGroup = (listedAfter: Mark['is'] | undefined, { groupBy }: Draft): boolean =>
+  (listedAfter === 'field' && groupBy.length > 0) || listedAfter === 'step';
 
 const rejectIncompleteGroup = (mark: Mark, next: Mark | undefined): void => {
   if (mark.is === 'group' && (next === undefined || (mark.isEach === true && next.is !== 'group')))

@@ -1,7 +1,7 @@
 /** Determines which condition makes a query's result empty, by omitting one condition at a time */
 
 import { listSignals } from '../../queries/freshness.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind, listPartQueries, returnsRecords } from '../../queries/query-kind.ts';
 import type { ResultData } from '../../queries/query-result.ts';
@@ -45,13 +45,13 @@ const toCountQuery = (query: Query, conditions: readonly string[]): Query | unde
 /** Returns sentences about the conditions of a query with an empty result; `undefined` if it has no conditions. */
 export const findExcludingConditions = async (
   { query: request, range, conditions }: Interpretation,
-  reading: QueryReader,
+  reader: QueryReader,
   signal: AbortSignal,
 ): Promise<string | undefined> => {
   const query = parseQuery(request);
   const hasData = async (remaining: readonly string[]): Promise<boolean | undefined> => {
     const countQuery = toCountQuery(query, remaining);
-    return countQuery && !isEmpty(await runQuery(countQuery, reading, range, signal), countQuery);
+    return countQuery && !isEmpty(await runQuery(countQuery, reader, range, signal), countQuery);
   };
   if (conditions.length === 0 || conditions.length > maxConditions) return undefined;
   const [hasAnyData, ...hasDataWithout] = await Promise.all([
@@ -67,8 +67,8 @@ export const findExcludingConditions = async (
   return `${excludingConditions.join(' and ')} ${excludingConditions.length === 1 ? 'excludes' : 'exclude, each by itself,'} all results of the other conditions`;
 };
 
-const runQuery = (query: Query, reading: QueryReader, range: Range, signal: AbortSignal): Promise<ResultData> =>
-  runWithoutCost(query, reading, { range, signal });
+const runQuery = (query: Query, reader: QueryReader, range: Range, signal: AbortSignal): Promise<ResultData> =>
+  runWithoutCost(query, reader, { range, signal });
 
 const getQuerySignal = (query: Query): ReadSignal => {
   const part = findConditionedPart(query);

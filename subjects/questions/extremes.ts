@@ -29,9 +29,15 @@ export const hasRecordNoun = (nouns: Draft['nouns']): boolean =>
 
 /** "The longest requests" are those with the longest duration. */
 const resolveLongest = (draft: Draft): Draft => {
-  const { aggregationWords: words, nouns, measures, groupBy, unassignedFields: fields } = draft;
+  const { aggregationWords: words, nouns, conditions, measures, groupBy, unassignedFields: fields } = draft;
   const hasOtherFields = groupBy.length > 0 || fields.some(({ field }) => field !== 'duration');
-  if (!words.has('longest') || !hasRecordNoun(nouns) || nouns.has('latency') || hasOtherFields) return draft;
+  if (
+    !words.has('longest') ||
+    !(hasRecordNoun(nouns) || conditions.some(({ isRequest }) => isRequest)) ||
+    nouns.has('latency') ||
+    hasOtherFields
+  )
+    return draft;
   const isLongest = measures.some(({ function: name }) => name === 'max');
   return {
     ...draft,

@@ -1,4 +1,5 @@
 /** Selects the part of a catalogue that is relevant to a question, for a consumer with limited input */
+import { isSecretName } from '../../schemas/secret-names.ts';
 import type { Catalogue, CatalogueField } from './catalogue.ts';
 
 const maxFields = 40;
@@ -43,6 +44,40 @@ const selectBest = <Item>(
     .slice(0, maxItems)
     .map(({ named: item }) => item);
 
+/** Names of values about persons and of credentials, in addition to those that `isSecretName` knows */
+const privateName =
+  /authori[sz]ation|cookie|credential|session|signature|bearer|e-?mail|phone|address|user|customer|person/i;
+/** A part of a word without digits and of a usual length; anything else may be an id, an address or a credential */
+const plainPart = /^\p{L}{0,24}$/u;
+const isPlainPart = (part: string): boolean => {
+  if (part === '') return true;
+  if (!plainPart.test(part)) return false;
+  const humps = part.split(/(?=\p{Lu})/u);
+  return humps.length === part.length || (humps.length <= 5 && humps.every(({ length }) => length > 1));
+};
+const isPlainWord = (word: string): boolean => word.split(/[-_./{}]/).every(isPlainPart);
+const maskedWord = '<value>';
+
+/**
+ * Masks values like texts of logs: numbers, ids and addresses become a placeholder. Values of secret and personal names
+ * are omitted. A value that the question contains is known to leave anyway.
+ */
+const maskValues = (name: string, values: readonly string[], question: string): string[] => {
+  const lowerQuestion = question.toLowerCase();
+  const isPrivate = isSecretName(name) || privateName.test(name);
+  const maskedValues = values.flatMap((value) => {
+    const text = value.slice(0, maxValueLength).toWellFormed();
+    if (text.length > 2 && lowerQuestion.includes(text.toLowerCase())) return [text];
+    if (isPrivate) return [];
+    const masked = text
+      .split(' ')
+      .map((word) => (isPlainWord(word) ? word : maskedWord))
+      .join(' ');
+    return /^(?:<value> ?)+$/.test(masked) ? [] : [masked];
+  });
+  return [...new Set(maskedValues)];
+};
+
 /**
  * Returns names with some of their values, truncated because senders control them. If the result exceeds the limit,
  * each list is halved.
@@ -54,9 +89,7 @@ export const selectRelevantNames = (question: string, { logs, traces, metrics }:
       selectBest(candidateFields, ({ name, values }) => `${name} ${values.join(' ')}`, words, maxFields * fraction).map(
         ({ name, values }) => ({
           name,
-          values: selectBest(values, String, words, maxValuesPerField).map((value) =>
-            value.slice(0, maxValueLength).toWellFormed(),
-          ),
+          values: maskValues(name, selectBest(values, String, words, maxValuesPerField), question),
         }),
       );
     const services = [...new Set([...logs.services, ...traces.services])];

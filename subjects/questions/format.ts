@@ -1,7 +1,9 @@
 /** Describes how the words of a question were interpreted */
 import { formatTimeText } from '../../queries/time-text.ts';
+import type { CatalogueMetric } from './catalogue.ts';
 import type { Target } from './lexicon.ts';
 import type { Mark, Noun } from './marks.ts';
+import { getMetricAddition } from './metric-addition.ts';
 
 const nounTexts: Readonly<Record<Exclude<Noun, 'metric'>, string>> = {
   logs: 'log records',
@@ -23,12 +25,15 @@ const markTexts: Readonly<Partial<Record<Mark['is'], string>>> = {
   or: 'or',
   not: 'not',
   overTime: 'series',
+  trend: 'series',
   slowest: 'longest duration first',
   fastest: 'shortest duration first',
   most: 'largest first',
   least: 'smallest first',
   newest: 'newest first',
   oldest: 'oldest first',
+  table: 'a table',
+  compare: 'by the compared field',
   time: 'range',
   unknown: 'not known',
 };
@@ -36,13 +41,16 @@ const markTexts: Readonly<Partial<Record<Mark['is'], string>>> = {
 export const describeMark = (mark: Mark, target: Target): string | null => {
   switch (mark.is) {
     case 'noun':
-      return mark.noun === 'metric' ? (target.signal === 'metrics' ? target.metric.name : null) : nounTexts[mark.noun];
+      if (mark.noun !== 'metric') return nounTexts[mark.noun];
+      return target.signal === 'metrics' ? describeMetric(target.metric) : null;
     case 'condition':
       return mark.condition.search;
     case 'figure':
       return mark.measure.function === 'percentile' ? `percentile ${mark.measure.percentile}` : mark.measure.function;
     case 'field':
       return mark.field;
+    case 'traffic':
+      return 'number of spans of kind server';
     case 'throughput':
       return 'rate of spans of kind server';
     case 'limit':
@@ -53,6 +61,10 @@ export const describeMark = (mark: Mark, target: Target): string | null => {
       return markTexts[mark.is] ?? null;
   }
 };
+
+/** Gauges state by which rule their series combine, because it is derived from names and units. */
+const describeMetric = (metric: CatalogueMetric): string =>
+  metric.kind === 'gauge' ? `${metric.name}; ${getMetricAddition(metric).rule}` : metric.name;
 
 const durationUnits: readonly (readonly [ms: number, unit: string])[] = [
   ...([

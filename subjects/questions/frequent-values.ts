@@ -1,9 +1,11 @@
 /** Most frequent values of all fields of records, from one statement over a sample */
+
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../../queries/records.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { getSignalRecords, type SearchSignal } from '../../queries/signals/index.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
+import { addToList } from '../../schemas/add-to-list.ts';
 
 /** Maximum number of sampled records */
 export const maxRecords = 100_000;
@@ -23,7 +25,7 @@ interface Row {
 
 const groupByName = (rows: readonly Row[]): ValuesByName => {
   const values = new Map<string, string[]>();
-  for (const { name, value } of rows) values.set(name, [...(values.get(name) ?? []), value]);
+  for (const { name, value } of rows) addToList(values, name, value);
   return values;
 };
 

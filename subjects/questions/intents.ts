@@ -1,19 +1,45 @@
 /** Questions that a query cannot answer: their intent, and the API operation to use instead */
-import type { Refusal } from './interpretation.ts';
+import { mentionsDeployment } from './deployment-times.ts';
+import type { Investigated, Refusal } from './interpretation.ts';
 import type { Word } from './words.ts';
 
 type Intent = readonly [phrases: string, refusal: Omit<Refusal, 'nearest'>];
 
-const intents: readonly Intent[] = [
+/** What a question wants to be investigated */
+export interface InvestigationIntent {
+  readonly about: Investigated;
+  /** The words that express the intent */
+  readonly phrase: string;
+  /** Whether a query may answer the question if it names no service: "what happened to container 7" */
+  readonly mayBeQuery: boolean;
+}
+
+/** Questions that an investigation of a service answers, or one of the whole organization for changes */
+const investigations: readonly (readonly [phrases: string, about: Investigated, mayBeQuery?: true])[] = [
   [
-    'why|root cause|what caused|what causes|what is causing|cause of|causes of|reason for|reasons for|to blame',
-    {
-      code: 'cause',
-      reason:
-        'a query cannot find causes: start a root cause analysis from an alert, an anomaly, an incident, or a service and a range',
-      operation: 'POST /api/ai/root-cause',
-    },
+    'what changed|what has changed|what have changed|what was changed|what is changed|what is different|what changes|which changes|any changes',
+    'changes',
   ],
+  [
+    'why|root cause|what caused|what causes|what is causing|cause of|causes of|reason for|reasons for|to blame|how come',
+    'cause',
+  ],
+  [
+    'what is wrong with|what went wrong with|what is the problem with|what is the matter with|what happened to|what is up with|what is going on with|what is going on in|what is happening with|what is happening in|what is happening to|healthy|unhealthy|doing',
+    'cause',
+    true,
+  ],
+];
+
+/** Why a question about causes is refused if it names no service */
+export const causeRefusal: Omit<Refusal, 'nearest'> = {
+  code: 'cause',
+  reason:
+    'causes are found for one service: name it, as in "why is checkout slow", or start from an alert, an anomaly or an incident',
+  operation: 'POST /api/ai/root-cause',
+};
+
+const intents: readonly Intent[] = [
   [
     'will|forecast|predict|prediction|tomorrow|next week|next month|next hour|next day|run out|going to|how long until|expected to|projected',
     {
@@ -23,7 +49,7 @@ const intents: readonly Intent[] = [
     },
   ],
   [
-    'compared to|compared with|compare|versus|vs|than yesterday|than last|week over week|day over day|difference between|in comparison',
+    'than yesterday|than last|week over week|day over day',
     {
       code: 'comparison',
       reason: 'a query has one range: run a separate query for each range',
@@ -46,14 +72,15 @@ const intents: readonly Intent[] = [
       operation: null,
     },
   ],
-  [
-    'what changed|what has changed|what was changed|what is different',
-    createElsewhereRefusal('changes', 'GET /api/events'),
-  ],
   ['alert|alerts|firing', createElsewhereRefusal('alerts', 'GET /api/alerts')],
   ['incident|incidents', createElsewhereRefusal('incidents', 'GET /api/incidents')],
   ['slo|slos|error budget|burn rate', createElsewhereRefusal('objectives', 'GET /api/slos')],
   ['dashboard|dashboards', createElsewhereRefusal('dashboards', 'GET /api/dashboards')],
+  [
+    'depend on|depends on|dependencies|dependency|upstream|downstream|who calls|what calls|who is calling|what is calling',
+    createElsewhereRefusal('dependencies', 'GET /api/dependencies'),
+  ],
+  ['new errors|new exceptions|new error types', createElsewhereRefusal('new errors', 'GET /api/errors')],
   ['deployment|deployments|deploys', createElsewhereRefusal('deployments', 'GET /api/events')],
 ];
 
@@ -111,6 +138,27 @@ const isCommand = (words: readonly Word[]): boolean => {
   );
 };
 
+/** "Who calls payments" is about services, not persons. */
+const callers = /^ who (?:calls?|is calling) /;
+/** "Slow requests" are the slowest ones, while "is checkout slow" has no number to compare with. */
+const slowRecords =
+  / slow (?:(?:http|api|database|db|sql|redis|postgres|postgresql|mysql|mongo|mongodb) )?(?:requests?|queries|query|traces?|spans?|calls?|operations?|transactions?) /;
+
+const joinWords = (words: readonly Word[]): string =>
+  ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
+
+/** Returns what a question wants to be investigated, such as a cause; `undefined` if a query may answer it. */
+export const findInvestigationIntent = (questionWords: readonly Word[]): InvestigationIntent | undefined => {
+  const words = questionWords.filter(({ is }) => is !== 'quoted' && is !== 'condition');
+  if (isCommand(words)) return undefined;
+  const joinedWords = ` ${words.map(({ lower }) => lower.replace(/^(what)['’]s$/, '$1 is')).join(' ')} `;
+  for (const [phrases, about, mayBeQuery = false] of investigations) {
+    const phrase = phrases.split('|').find((candidate) => joinedWords.includes(` ${candidate} `));
+    if (phrase !== undefined) return { about, phrase, mayBeQuery };
+  }
+  return undefined;
+};
+
 /**
  * Returns why a query cannot answer a question; `undefined` if it can. `isKnown` identifies words of names and
  * values, which express no intent.
@@ -118,15 +166,18 @@ const isCommand = (words: readonly Word[]): boolean => {
 export const findIntent = (questionWords: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
   const words = questionWords.filter(({ is }) => is !== 'quoted' && is !== 'condition');
   if (isCommand(words)) return { ...changeRefusal, nearest: [] };
-  if (words[0]?.lower === 'who') return { ...peopleRefusal, nearest: [] };
-  const joinedWords = ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
+  const joinedWords = joinWords(words);
+  if (words[0]?.lower === 'who' && !callers.test(joinedWords)) return { ...peopleRefusal, nearest: [] };
+  const isDeploymentTime = mentionsDeployment(joinedWords);
   const matchingIntent = intents.find(([phrases]) =>
     phrases
       .split('|')
       .some(
         (phrase) =>
           joinedWords.includes(` ${phrase} `) &&
+          !(isDeploymentTime && phrase.startsWith('deploy')) &&
           !joinedWords.includes(` how ${phrase} `) &&
+          !(phrase === 'slow' && slowRecords.test(joinedWords)) &&
           (phrase.includes(' ') || !isKnown(phrase)),
       ),
   );

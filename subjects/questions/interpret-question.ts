@@ -2,27 +2,31 @@
 import { getQueryKind } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import { resolveStepMs } from '../../queries/steps.ts';
-import { assemble, UnclearQuestionError } from './assemble.ts';
+import { assemble, type Draft, UnclearQuestionError } from './assemble.ts';
 import type { Catalogue, CatalogueMetric, CatalogueRecords } from './catalogue.ts';
+import { continueDraft } from './continuations.ts';
+import { resolveDeployments } from './deployment-times.ts';
 import { describeMark } from './format.ts';
-import { findIntent } from './intents.ts';
+import { causeRefusal, findIntent, findInvestigationIntent, type InvestigationIntent } from './intents.ts';
 import type { Interpretation, InterpretationResult, InterpretedWord, Refusal } from './interpretation.ts';
+import { interpretInvestigation } from './investigate.ts';
 import { isSearch, parsePromql, parseSearchQuery } from './languages.ts';
 import { getLexicon, type Lexicon, type Target } from './lexicon.ts';
 import type { Mark, MarkedWords } from './marks.ts';
 import { MetricIndex } from './metric-phrases.ts';
 import { interpretMetric } from './metric-query.ts';
-import { findNamedService } from './named-services.ts';
-import { resolveRange } from './ranges.ts';
+import { resolveRange, shiftRange } from './ranges.ts';
 import { type Phrase, QuestionReader } from './reader.ts';
 import { interpretRecords, type Meaning } from './records-query.ts';
 import { correctSpelling, findSimilarNames } from './spelling.ts';
-import { type Now, timeWords } from './times.ts';
-import { noiseWords, vocabularyWords } from './vocabulary.ts';
+import { type Now, type TimePart, timeWords } from './times.ts';
+import { slipWords, vocabularyWords } from './vocabulary.ts';
 import { maxWords, splitWords, type Word } from './words.ts';
 
 export interface Question extends Now {
   readonly question: string;
+  /** Earlier questions that this one may continue, the oldest first */
+  readonly previousQuestions?: readonly string[];
   /** Range of a question without a time */
   readonly defaultRange: Range;
 }
@@ -38,9 +42,16 @@ type Attempt =
   | { readonly interpretations: readonly Interpretation[] }
   | {
       readonly unknown: readonly string[];
-      readonly problem: string | undefined;
+      readonly problem: UnclearQuestionError | undefined;
       readonly words: readonly InterpretedWord[];
     };
+
+/** A question of a conversation, with the words that name a metric */
+interface Turn {
+  readonly words: readonly Word[];
+  readonly writtenWords: readonly Word[];
+  readonly phrase: Phrase | undefined;
+}
 
 interface TargetContext {
   readonly target: Target;
@@ -54,10 +65,31 @@ interface TargetContext {
  */
 export type MetricsByName = ReadonlyMap<string, CatalogueMetric>;
 
+/**
+ * Interprets a question. A question such as "and for payments?", or one that has no meaning alone, continues the earlier
+ * ones: its conditions, groups, times and order replace theirs.
+ */
 export const interpretQuestion = (
   input: Question,
   catalogue: Catalogue,
   labelledMetrics: MetricsByName = new Map(),
+): InterpretationResult => {
+  const { question, previousQuestions = [] } = input;
+  const result = interpretAlone(input, catalogue, labelledMetrics);
+  const isFinal = result.is === 'refusal' && !continuableRefusals.has(result.refusal.code);
+  if (previousQuestions.length === 0 || isFinal || !(result.is === 'refusal' || isContinuation(question)))
+    return result;
+  const continued = interpretContinuation(input, previousQuestions, catalogue, labelledMetrics);
+  return continued === undefined || continued.is === 'refusal' ? result : continued;
+};
+
+/** Refusals that an earlier question may resolve */
+const continuableRefusals: ReadonlySet<string> = new Set(['unclear', 'unknown-name', 'comparison']);
+
+const interpretAlone = (
+  input: Question,
+  catalogue: Catalogue,
+  labelledMetrics: MetricsByName,
 ): InterpretationResult => {
   const { question, defaultRange: range } = input;
   const promql = parsePromql(question);
@@ -72,16 +104,88 @@ export const interpretQuestion = (
       nearest: [],
       operation: null,
     });
-  const labels = new Set(
-    createMetricContexts(writtenWords, index, catalogue, labelledMetrics).flatMap(({ lexicon }) => [
-      ...lexicon.words(),
-    ]),
-  );
-  const words = correctSpelling(writtenWords, [storedNames, labels, vocabularyWords, timeWordSet], noiseWords);
+  const labels = listLabelWords(writtenWords, catalogue, labelledMetrics);
+  const words = correctWords(writtenWords, catalogue, labelledMetrics);
+  const investigationIntent = findInvestigationIntent(words);
+  const investigation = investigationIntent && investigate(investigationIntent, words, input, catalogue);
+  if (investigation !== undefined) return investigation;
   const intent = findIntent(words, (word) => storedNames.has(word) || labels.has(word));
-  if (intent !== undefined) return createRefusal({ ...intent, service: findNamedService(words, catalogue) });
+  if (intent !== undefined) return createRefusal(intent);
   const targetContexts = [...records, ...createMetricContexts(words, index, catalogue, labelledMetrics)];
-  const attempts = targetContexts.map((reading) => interpretTarget(words, writtenWords, reading, input, catalogue));
+  const attempts = targetContexts.map((reader) =>
+    interpretTarget([{ words, writtenWords, phrase: reader.phrase }], reader, input, catalogue),
+  );
+  return selectResult(attempts, targetContexts, catalogue);
+};
+
+const investigate = (
+  intent: InvestigationIntent,
+  words: readonly Word[],
+  input: Question,
+  catalogue: Catalogue,
+): InterpretationResult | undefined => {
+  try {
+    const investigation = interpretInvestigation(intent, words, input, catalogue);
+    if (investigation !== undefined) return { is: 'investigation', investigation };
+    return intent.mayBeQuery ? undefined : createRefusal({ ...causeRefusal, nearest: [] });
+  } catch (error) {
+    if (!(error instanceof UnclearQuestionError)) throw error;
+    return createRefusal({ code: error.code, reason: error.message, nearest: [], operation: null });
+  }
+};
+
+const listLabelWords = (
+  words: readonly Word[],
+  catalogue: Catalogue,
+  labelledMetrics: MetricsByName,
+): ReadonlySet<string> =>
+  new Set(
+    createMetricContexts(words, prepareCatalogue(catalogue).index, catalogue, labelledMetrics).flatMap(
+      ({ lexicon }) => [...lexicon.words()],
+    ),
+  );
+
+const correctWords = (
+  writtenWords: readonly Word[],
+  catalogue: Catalogue,
+  labelledMetrics: MetricsByName,
+): readonly Word[] => {
+  const labels = listLabelWords(writtenWords, catalogue, labelledMetrics);
+  const { names } = prepareCatalogue(catalogue);
+  return correctSpelling(writtenWords, [names, labels, vocabularyWords, timeWordSet], slipWords);
+};
+
+const continuationPattern =
+  /^\s*(?:and|or|but|also|only|just|now|then|instead|same|again|what about|how about|as an?|for|by|per|in|with|without|except|excluding|break (?:it|that|this|them)|split (?:it|that|this|them)|group (?:it|that|this|them)|(?:show|plot|chart|graph) (?:it|that|this|them))\b|\b(?:instead|the same)\b/i;
+const isContinuation = (question: string): boolean => continuationPattern.test(question);
+
+/** Interprets a question as the continuation of earlier ones, over the data of the last one that names its data. */
+const interpretContinuation = (
+  input: Question,
+  previousQuestions: readonly string[],
+  catalogue: Catalogue,
+  labelledMetrics: MetricsByName,
+): InterpretationResult | undefined => {
+  const { records, index } = prepareCatalogue(catalogue);
+  const turns = [...previousQuestions, input.question].map((text): Turn => {
+    const writtenWords = splitWords(text, maxWords);
+    const words = correctWords(writtenWords, catalogue, labelledMetrics);
+    const [metricContext] = createMetricContexts(words, index, catalogue, labelledMetrics);
+    return { words, writtenWords, phrase: metricContext?.phrase };
+  });
+  const namingTurn = turns.findLast(({ phrase }) => phrase !== undefined);
+  const metrics =
+    namingTurn === undefined ? [] : createMetricContexts(namingTurn.words, index, catalogue, labelledMetrics);
+  const targetContexts = [...records, ...metrics];
+  // Words of a metric's name are no phrase of log records and spans.
+  const attempts = targetContexts.map((context) =>
+    interpretTarget(
+      turns.map((turn) => (context.target.signal === 'metrics' ? turn : { ...turn, phrase: undefined })),
+      context,
+      input,
+      catalogue,
+    ),
+  );
   return selectResult(attempts, targetContexts, catalogue);
 };
 
@@ -111,7 +215,7 @@ const prepareCatalogue = (catalogue: Catalogue): PreparedCatalogue => {
 /** Returns the metrics that a question may name, for which label values are then read. */
 export const findNamedMetrics = (question: string, catalogue: Catalogue): readonly CatalogueMetric[] => {
   const { index, names } = prepareCatalogue(catalogue);
-  const words = correctSpelling(splitWords(question, maxWords), [names, vocabularyWords, timeWordSet], noiseWords);
+  const words = correctSpelling(splitWords(question, maxWords), [names, vocabularyWords, timeWordSet], slipWords);
   return index.findPhrase(words)?.metrics.slice(0, maxMetrics) ?? [];
 };
 
@@ -184,47 +288,59 @@ const combineMarks = (marked: readonly MarkedWords[]): (readonly Mark[])[] => {
   return combinations;
 };
 
+/** Interprets questions that continue each other, of which the result has the words of the last one. */
 const interpretTarget = (
-  words: readonly Word[],
-  writtenWords: readonly Word[],
-  { target, lexicon, phrase }: TargetContext,
+  turns: readonly Turn[],
+  { target, lexicon }: TargetContext,
   input: Question,
   catalogue: Catalogue,
 ): Attempt => {
-  const marked = new QuestionReader(words, { target, lexicon, phrase, now: input }).read(writtenWords);
+  const markedTurns = turns.map(({ words, writtenWords, phrase }) =>
+    new QuestionReader(words, { target, lexicon, phrase, now: input }).read(writtenWords),
+  );
+  const marked = markedTurns.at(-1) ?? [];
   const toReadWords = (marks: readonly Mark[]): InterpretedWord[] =>
     marked.map(({ text }, index) => ({ text, mappedTo: describeMark(marks[index] as Mark, target) }));
-  const unknown = marked.filter(({ marks }) => marks[0]?.is === 'unknown').map(({ text }) => text);
+  const unknown = markedTurns
+    .flat()
+    .filter(({ marks }) => marks[0]?.is === 'unknown')
+    .map(({ text }) => text);
   const firstWords = toReadWords(marked.map(({ marks }) => marks[0] as Mark));
   if (unknown.length > 0) return { unknown, problem: undefined, words: firstWords };
-  const problems: string[] = [];
-  const interpretations = combineMarks(marked).flatMap((marks) => {
+  const problems: UnclearQuestionError[] = [];
+  const interpretations = combineMarks(markedTurns.flat()).flatMap((allMarks) => {
+    const marksByTurn = splitByTurn(allMarks, markedTurns);
     try {
-      return interpretMarks(marks, target, input, catalogue).map((interpretation) => ({
+      return interpretMarks(marksByTurn, target, input, catalogue).map((interpretation) => ({
         ...interpretation,
-        words: toReadWords(marks),
+        words: toReadWords(marksByTurn.at(-1) ?? []),
       }));
     } catch (error) {
       if (!(error instanceof UnclearQuestionError)) throw error;
-      problems.push(error.message);
+      problems.push(error);
       return [];
     }
   });
   return interpretations.length > 0 ? { interpretations } : { unknown: [], problem: problems[0], words: firstWords };
 };
 
+const splitByTurn = (marks: readonly Mark[], markedTurns: readonly (readonly MarkedWords[])[]): (readonly Mark[])[] => {
+  const rest = [...marks];
+  return markedTurns.map(({ length }) => rest.splice(0, length));
+};
+
 type InterpretationWithoutWords = Omit<Interpretation, 'words'>;
 
 const interpretMarks = (
-  marks: readonly Mark[],
+  markedTurns: readonly (readonly Mark[])[],
   target: Target,
   input: Question,
   catalogue: Catalogue,
 ): InterpretationWithoutWords[] => {
-  const draft = assemble(marks);
-  const parsedRange = resolveRange(draft.times, input);
-  if (parsedRange !== undefined && 'problem' in parsedRange) throw new UnclearQuestionError(parsedRange.problem);
-  const range = parsedRange?.range ?? input.defaultRange;
+  const draft = markedTurns.map(assemble).reduce(continueDraft);
+  const { deployment, ...times } = resolveDeployments(draft, input, findOnlyService(draft));
+  const range = toRange(times.times, input) ?? input.defaultRange;
+  const comparedRange = toComparedRange(times, range, input);
   const meanings =
     target.signal === 'metrics'
       ? interpretMetric(draft, target.metric)
@@ -233,8 +349,46 @@ const interpretMarks = (
     query,
     conditions,
     range,
+    ...(comparedRange === undefined ? {} : { comparedRange }),
+    ...(deployment === undefined ? {} : { deployment }),
+    ...(draft.conditions.some(({ isRequest }) => isRequest) ? { isRoute: true as const } : {}),
     stepMs: stepMs === 'usual' ? resolveStepMs(undefined, range) : stepMs,
   }));
+};
+
+/** Returns the service to which a question is limited. */
+const findOnlyService = ({ conditions }: Draft): string | undefined => {
+  const [condition, ...others] = conditions.filter(
+    ({ field, search }) => field === 'service' && !search.startsWith('NOT '),
+  );
+  return others.length === 0 ? condition?.value : undefined;
+};
+
+const toRange = (times: readonly TimePart[], now: Now): Range | undefined => {
+  const parsedRange = resolveRange(times, now);
+  if (parsedRange !== undefined && 'problem' in parsedRange) throw new UnclearQuestionError(parsedRange.problem);
+  return parsedRange?.range;
+};
+
+/** "Errors compared with yesterday" compares with the same range a day earlier, "today compared with yesterday" both days. */
+const toComparedRange = (
+  { times, comparedTimes }: { readonly times: readonly TimePart[]; readonly comparedTimes: readonly TimePart[] },
+  range: Range,
+  now: Now,
+): Range | undefined => {
+  if (comparedTimes.length === 0) return undefined;
+  if (comparedTimes.every(({ is }) => is === 'before')) {
+    const length = range.to - range.from;
+    return { from: range.from - length, to: range.from - 1n };
+  }
+  const [{ ms: lengthMs } = {}] = comparedTimes.filter((part) => part.is === 'last');
+  if (lengthMs !== undefined && comparedTimes.length === 1) {
+    const shift = BigInt(Math.trunc(lengthMs)) * 1_000_000n;
+    return { from: range.from - shift, to: range.to - shift };
+  }
+  const comparedRange = toRange(comparedTimes, now);
+  if (times.length > 0 || comparedRange === undefined) return comparedRange;
+  return shiftRange(range, comparedRange, now.nowMs);
 };
 
 /** If spans have a kind, requests are server spans. */
@@ -252,7 +406,7 @@ const selectResult = (
     const signal = 'signal' in query ? query.signal : undefined;
     return (signal !== 'logs' && signal !== 'traces') || hasData(catalogue[signal]);
   });
-  const candidates = withData.length > 0 ? withData : interpretations;
+  const candidates = preferNamedMetrics(withData.length > 0 ? withData : interpretations, targetContexts);
   const byQuery = new Map(
     candidates.map((candidate) => [JSON.stringify([candidate.query, candidate.stepMs]), candidate]),
   );
@@ -264,8 +418,28 @@ const selectResult = (
   if (closest === undefined)
     return createRefusal({ code: 'unclear', reason: 'the question is empty', nearest: [], operation: null });
   if (closest.problem !== undefined)
-    return createRefusal({ code: 'unclear', reason: closest.problem, nearest: [], operation: null }, closest.words);
+    return createRefusal(
+      { code: closest.problem.code, reason: closest.problem.message, nearest: [], operation: null },
+      closest.words,
+    );
   return createRefusal(createUnknownNameRefusal(closest.unknown, targetContexts, catalogue), closest.words);
+};
+
+/**
+ * "Bookings made" is the metric `bookings.made`, of which the route `/bookings` is only a part. "Messages received" is
+ * `messages.received` rather than all log messages.
+ */
+const preferNamedMetrics = (
+  interpretations: readonly Interpretation[],
+  targetContexts: readonly TargetContext[],
+): readonly Interpretation[] => {
+  const hasNamedMetric = targetContexts.some(({ phrase }) => (phrase?.words ?? 0) > 1);
+  const metricInterpretations = interpretations.filter(({ query }) => getQueryKind(query).metrics !== undefined);
+  return hasNamedMetric && metricInterpretations.length > 0
+    ? interpretations.filter(
+        (other) => metricInterpretations.includes(other) || !(other.isRoute === true || other.conditions.length === 0),
+      )
+    : interpretations;
 };
 
 const hasData = ({ services, fields }: CatalogueRecords): boolean => services.length + fields.length > 0;

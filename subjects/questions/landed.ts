@@ -7,12 +7,14 @@ import {
   toOverlappingHours,
 } from '../../queries/fields/catalogue.ts';
 import { getRetentionDays, type Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { RowCache } from '../../queries/row-cache.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { type SearchSignal, signalDefinitions } from '../../queries/signals/index.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
+import { parseTime } from '../../queries/time.ts';
 import { type Reference, resolveReference, spanFields } from '../../schemas/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
+import { readDeployments } from '../services/deployments.ts';
 import type { Catalogue, CatalogueField, CatalogueMetric, CatalogueRecords, MetricKind } from './catalogue.ts';
 import {
   maxRecords,
@@ -22,6 +24,7 @@ import {
   readResourceValues,
   type ValuesByName,
 } from './frequent-values.ts';
+import type { ServiceDeployment } from './times.ts';
 
 const hourNs = 3_600_000_000_000n;
 const cacheTtlMs = 60_000;
@@ -35,23 +38,23 @@ interface CachedCatalogue {
 const catalogueCache = new RowCache<CachedCatalogue>(100);
 
 /** Returns the catalogue without labels of metrics, which `readMetricLabels` reads for the metrics in a question. */
-export const readCachedCatalogue = (reading: TenantReader): Promise<Catalogue> => {
-  const rows = catalogueCache.forTenant(reading.columns);
-  const key = reading.plan.entitlements.filter((entitlement) => canRead(reading, entitlement)).join(' ');
+export const readCachedCatalogue = (reader: TenantReader): Promise<Catalogue> => {
+  const rows = catalogueCache.forTenant(reader.columns);
+  const key = reader.plan.entitlements.filter((entitlement) => canRead(reader, entitlement)).join(' ');
   const cached = rows.get(key);
   if (cached !== undefined && performance.now() - cached.atMs < cacheTtlMs) return cached.catalogue;
-  const catalogue = readCatalogue(reading);
+  const catalogue = readCatalogue(reader);
   // The next question retries after a failure.
   catalogue.catch(() => rows.set(key, { atMs: Number.NEGATIVE_INFINITY, catalogue }));
   rows.set(key, { atMs: performance.now(), catalogue });
   return catalogue;
 };
 
-const readCatalogue = async (reading: TenantReader): Promise<Catalogue> => {
+const readCatalogue = async (reader: TenantReader): Promise<Catalogue> => {
   const [logs, traces, metrics] = await Promise.all([
-    readRecords(reading, 'logs'),
-    readRecords(reading, 'traces'),
-    readMetrics(reading),
+    readRecords(reader, 'logs'),
+    readRecords(reader, 'traces'),
+    readMetrics(reader),
   ]);
   return { logs, traces, metrics };
 };
@@ -63,8 +66,8 @@ const getLastWeek = ({ nowMs, plan }: TenantReader, signal: SearchSignal | 'metr
   return { from: to - days * 24n * hourNs, to };
 };
 
-const isReadable = (reading: TenantReader, signal: SearchSignal | 'metrics'): boolean =>
-  canRead(reading, signalDefinitions[signal].entitlement);
+const isReadable = (reader: TenantReader, signal: SearchSignal | 'metrics'): boolean =>
+  canRead(reader, signalDefinitions[signal].entitlement);
 
 const kinds = spanFields.find(({ name }) => name === 'kind')?.names ?? [];
 const kindName = `[${kinds.map(quoteString).join(', ')}][toUInt8(kind) + 1]`;
@@ -74,14 +77,14 @@ const ownColumns: Readonly<Record<SearchSignal, Readonly<Record<string, string>>
   traces: { service: 'service', name: 'name', kind: kindName },
 };
 
-const readRecords = async (reading: TenantReader, signal: SearchSignal): Promise<CatalogueRecords> => {
-  if (!isReadable(reading, signal)) return { services: [], fields: [] };
-  const week = getLastWeek(reading, signal);
-  const { range, isComplete } = await chooseSampleRange(reading, signal, week);
+const readRecords = async (reader: TenantReader, signal: SearchSignal): Promise<CatalogueRecords> => {
+  if (!isReadable(reader, signal)) return { services: [], fields: [] };
+  const week = getLastWeek(reader, signal);
+  const { range, isComplete } = await chooseSampleRange(reader, signal, week);
   const [{ fields }, attributeValues, resources] = await Promise.all([
-    listCatalogue(reading, { signal, range: week, limit: maxFields }),
-    readRecordValues(reading, { signal, range, fields: ownColumns[signal] }),
-    readResourceValues(reading, Number(week.from / 1_000_000n)),
+    listCatalogue(reader, { signal, range: week, limit: maxFields }),
+    readRecordValues(reader, { signal, range, fields: ownColumns[signal] }),
+    readResourceValues(reader, Number(week.from / 1_000_000n)),
   ]);
   const names = fields.flatMap(
     (field) => toKnownField(field, signal, { own: attributeValues, resources, isComplete }) ?? [],
@@ -95,12 +98,12 @@ const readRecords = async (reading: TenantReader, signal: SearchSignal): Promise
 
 /** Returns a range with few enough records that a sample is representative, and whether it covers the full week. */
 const chooseSampleRange = async (
-  reading: TenantReader,
+  reader: TenantReader,
   signal: SearchSignal,
   week: Range,
 ): Promise<{ readonly range: Range; readonly isComplete: boolean }> => {
   const countInRange = async (range: Range): Promise<number> =>
-    (await countRecords(reading, { signal }, toOverlappingHours(range))).records;
+    (await countRecords(reader, { signal }, toOverlappingHours(range))).records;
   const total = await countInRange(week);
   if (total <= 10 * maxRecords) return { range: week, isComplete: total <= maxRecords };
   const lastHours = (hours: bigint): Range => ({ from: week.to - hours * hourNs, to: week.to });
@@ -157,13 +160,13 @@ interface MetricRow {
   readonly service_names: readonly string[];
 }
 
-const readMetrics = async (reading: TenantReader): Promise<readonly CatalogueMetric[]> => {
-  if (!isReadable(reading, 'metrics')) return [];
-  const rows = await reading.columns.query<MetricRow>(
+const readMetrics = async (reader: TenantReader): Promise<readonly CatalogueMetric[]> => {
+  if (!isReadable(reader, 'metrics')) return [];
+  const rows = await reader.columns.query<MetricRow>(
     `SELECT metric AS name, min(series.kind) AS of_kind, max(series.unit) AS of_unit, max(series.monotonic) AS of_monotonic,
       arraySort(groupUniqArray(100)(toString(series.service))) AS service_names
     FROM series WHERE tenant_id = {tenant:String} AND ${seriesSeenCondition} GROUP BY metric ORDER BY metric LIMIT ${maxMetrics}`,
-    toSeriesSeenParameters(getLastWeek(reading, 'metrics')),
+    toSeriesSeenParameters(getLastWeek(reader, 'metrics')),
   );
   const names = new Set(rows.map(({ name }) => name));
   return rows.flatMap((row) => {
@@ -190,16 +193,39 @@ const toMetric = (row: MetricRow, name: string): CatalogueMetric => ({
   services: row.service_names.filter((service) => service !== ''),
 });
 
+/**
+ * Returns the deployments of the last week, for questions such as "errors since the last deployment". Those of the last
+ * day are read separately, because their times are exact to the minute.
+ */
+export const readServiceDeployments = async (reader: TenantReader): Promise<readonly ServiceDeployment[]> => {
+  if (!isReadable(reader, 'traces')) return [];
+  const week = getLastWeek(reader, 'traces');
+  const dayStart = week.to - 24n * hourNs;
+  const [newest, earlier] = await Promise.all(
+    [
+      { from: dayStart, to: week.to },
+      { from: week.from, to: dayStart - 1n },
+    ].map((range) =>
+      range.from < range.to ? readDeployments(reader, { range, scope: 'account' }) : { deployments: [] },
+    ),
+  );
+  return [...(newest?.deployments ?? []), ...(earlier?.deployments ?? [])].map(({ service, version, time }) => ({
+    service,
+    version,
+    atMs: Number((parseTime(time, reader.nowMs) ?? 0n) / 1_000_000n),
+  }));
+};
+
 /** Returns the given metrics with their labels, by name. */
 export const readMetricLabels = async (
   requestedMetrics: readonly CatalogueMetric[],
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<ReadonlyMap<string, CatalogueMetric>> => {
-  const week = getLastWeek(reading, 'metrics');
+  const week = getLastWeek(reader, 'metrics');
   const metricEntries = requestedMetrics.map(
     async (metric): Promise<[string, CatalogueMetric]> => [
       metric.name,
-      { ...metric, labels: await readLabels(metric, week, reading) },
+      { ...metric, labels: await readLabels(metric, week, reader) },
     ],
   );
   return new Map(await Promise.all(metricEntries));
@@ -208,11 +234,11 @@ export const readMetricLabels = async (
 const readLabels = async (
   { name, kind }: CatalogueMetric,
   week: Range,
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<readonly CatalogueField[]> => {
-  const labelValues = await readLabelValues(reading, name, week);
+  const labelValues = await readLabelValues(reader, name, week);
   const isClassic = kind === 'histogram' && labelValues.attributes.size + labelValues.resource.size === 0;
-  const { attributes, resource } = isClassic ? await readLabelValues(reading, `${name}_bucket`, week) : labelValues;
+  const { attributes, resource } = isClassic ? await readLabelValues(reader, `${name}_bucket`, week) : labelValues;
   const resourceLabels = [...resource].filter(([label]) => !attributes.has(label) && label !== 'service.name');
   return [...attributes, ...resourceLabels].map(([label, values]) => createField(label, values, true));
 };

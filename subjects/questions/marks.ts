@@ -12,6 +12,8 @@ export interface Condition {
   readonly isNumerator?: true;
   /** Whether the condition names the origin of a request, which may be its client or server */
   readonly isOrigin?: true;
+  /** Whether the condition names what requests are for, as in "orders" for the route `/orders` */
+  readonly isRequest?: true;
 }
 
 export type Noun = 'logs' | 'requests' | 'calls' | 'spans' | 'traces' | 'metric' | 'latency';
@@ -31,10 +33,30 @@ export type Mark =
   | { readonly is: 'all' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' | 'when' }
   /** `isExtreme`: "highest" refers to a value or to the order of a list; "most" refers to the order of a list. */
   | { readonly is: 'most' | 'least'; readonly isExtreme?: true }
-  | { readonly is: 'throughput' | 'newest' | 'oldest' | 'extreme' | 'longest' | 'sent' }
+  /** A rise or fall, of which a comparison needs no steps. "Got slower" is one of the latency. */
+  | { readonly is: 'trend'; readonly noun?: 'latency' }
+  /** `isSingle`: "the last error log" is one record. */
+  | { readonly is: 'newest' | 'oldest'; readonly isSingle?: true }
+  /** "Traffic": the number of requests */
+  | { readonly is: 'traffic' }
+  | { readonly is: 'throughput' | 'extreme' | 'longest' | 'sent' }
+  /** "Compare", "versus": the values of one field are groups. "Both": each record must have all values. */
+  | { readonly is: 'both' | 'table' }
+  /** "2.4.0 is slower than 2.3.1" compares the latency. */
+  | { readonly is: 'compare'; readonly noun?: 'latency' }
   | { readonly is: 'limit'; readonly limit: number }
   | { readonly is: 'condition'; readonly condition: Condition }
-  | { readonly is: 'field'; readonly field: string; readonly isNumber: boolean }
+  /**
+   * `isOfType`: "claim" for `claim.type`, whose values are no claims. `isListed`: "pods that restarted" are grouped by
+   * the pod.
+   */
+  | {
+      readonly is: 'field';
+      readonly field: string;
+      readonly isNumber: boolean;
+      readonly isOfType?: true;
+      readonly isListed?: true;
+    }
   | { readonly is: 'number'; readonly value: number; readonly unit: string }
   | { readonly is: 'operator'; readonly operator: Operator; readonly about?: 'duration' }
   | { readonly is: 'text'; readonly text: string }

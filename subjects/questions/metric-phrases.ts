@@ -1,7 +1,7 @@
 /** Finds the metrics that a question names */
 import type { CatalogueMetric } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
-import { splitNameStems, type Word } from './words.ts';
+import { splitNameStems, toRoot, type Word } from './words.ts';
 
 /** Words of a question, and the metrics that they may name */
 export interface MetricPhrase {
@@ -32,6 +32,7 @@ const fillerWords: ReadonlySet<string> = new Set([
   'we',
   'you',
   'they',
+  'collection',
 ]);
 
 /** Canonical form of words that are synonyms in metric names */
@@ -45,12 +46,25 @@ const canonicalForms: Readonly<Record<string, string>> = {
   mem: 'memory',
   disk: 'filesystem',
   count: 'number',
+  latency: 'duration',
+  time: 'duration',
+  available: 'free',
+  avail: 'free',
+  backlog: 'lag',
+  temp: 'temperature',
+  traffic: 'io',
+  space: 'filesystem',
+  garbage: 'gc',
 };
-const toCanonicalWord = (part: string): string => {
-  const word = canonicalForms[part] ?? part;
-  // "Delivered" also matches "did we deliver".
-  return word.length > 6 && word.endsWith('ed') ? word.slice(0, -2) : word;
-};
+/** "Delivered" also matches "did we deliver", and "received" "did we receive". */
+const toCanonicalWord = (part: string): string => toRoot(canonicalForms[part] ?? part);
+const canonicalGenericWords: ReadonlySet<string> = new Set([...genericWords].map(toCanonicalWord));
+/** "How long does a transfer take", but not "how long is the queue" */
+const canonicalDuration = toCanonicalWord('duration');
+const durationQuestion = / how (?:long|slow|fast|much time) (?!is |are |was |were )/;
+const timeUnit = /^(?:ns|us|µs|ms|s|min|h|seconds?|milliseconds?)$/;
+const isDuration = ({ name, unit }: CatalogueMetric): boolean =>
+  timeUnit.test(unit) || splitNameStems(name).some((part) => toCanonicalWord(part) === canonicalDuration);
 
 /** Suffixes that denote a unit or form, not the measured quantity */
 const unitWords: ReadonlySet<string> = new Set([
@@ -71,7 +85,29 @@ interface IndexedMetric {
   readonly head: string;
 }
 
+/**
+ * Returns the number of words at a position that are a part of the name of a metric: "consumer group" is one part of
+ * `kafka_consumergroup_lag`.
+ */
+export const countMetricWords = (words: readonly Word[], position: number, { name }: CatalogueMetric): number => {
+  const nameParts = new Set(splitNameStems(name).map(toCanonicalWord));
+  const [first, second] = words.slice(position, position + 2);
+  const parts = first === undefined ? [] : getWordParts(first);
+  if (parts.length > 0 && parts.every((part) => nameParts.has(part))) return 1;
+  return second !== undefined && nameParts.has(toCanonicalWord(`${first?.lower}${second.stem}`)) ? 2 : 0;
+};
+
 const getWordParts = ({ is, text }: Word): string[] => (is === 'word' ? splitNameStems(text).map(toCanonicalWord) : []);
+
+/** "The largest claim" is one claim, and not the largest number of claims in `claims.open`. */
+const isSingleItem = (words: readonly Word[], { position, words: length, metrics }: MetricPhrase): boolean =>
+  length === 1 &&
+  /^(?:largest|biggest|smallest)$/.test(words[position - 1]?.lower ?? '') &&
+  metrics.every(({ unit }) => unit === `{${words[position]?.lower}}`);
+
+/** "Which bus has the lowest battery" is about `bus.battery.level` for each bus. */
+const isGroupOnly = (words: readonly Word[], { position, words: length }: MetricPhrase): boolean =>
+  length === 1 && /^(?:which|per|each)$/.test(words[position - 1]?.lower ?? '');
 
 /** Index of metrics by the words of their names */
 export class MetricIndex {
@@ -82,7 +118,7 @@ export class MetricIndex {
     for (const metric of metrics) {
       this.#byName.set(metric.name.toLowerCase(), metric);
       const parts = splitNameStems(metric.name).map(toCanonicalWord);
-      const head = parts.findLast((part) => !unitWords.has(part)) ?? '';
+      const head = parts.findLast((part) => !unitWords.has(part) && part !== 'usage') ?? '';
       const indexedMetric = { metric, parts: new Set(parts), head };
       for (const part of indexedMetric.parts) {
         const metricsOfPart = this.#byWord.get(part) ?? [];
@@ -104,9 +140,17 @@ export class MetricIndex {
     let best: (MetricPhrase & { readonly parts: number }) | undefined;
     for (const position of words.keys()) {
       const found = this.#phraseAt(words, position, candidatesByKey);
-      if (found !== undefined && found.parts > (best?.parts ?? 0)) best = found;
+      if (
+        found !== undefined &&
+        !isSingleItem(words, found) &&
+        !isGroupOnly(words, found) &&
+        found.parts > (best?.parts ?? 0)
+      )
+        best = found;
     }
-    return best;
+    if (best === undefined || !durationQuestion.test(` ${words.map(({ lower }) => lower).join(' ')} `)) return best;
+    const durations = best.metrics.filter(isDuration);
+    return durations.length === 0 ? undefined : { ...best, metrics: durations };
   }
 
   /** `candidatesByKey` caches the candidates within one question, so repeated words are resolved once. */
@@ -164,7 +208,7 @@ const selectMostCertain = (
     [...parts].every((part) => queryParts.has(part) || unitWords.has(part)),
   );
   if (exactMatches.length > 0) return exactMatches.map(({ metric }) => metric);
-  if ([...queryParts].every((part) => genericWords.has(part))) return [];
+  if ([...queryParts].every((part) => canonicalGenericWords.has(part))) return [];
   const suffixMatches = candidates.filter(({ head }) => queryParts.has(head));
   return (suffixMatches.length > 0 ? suffixMatches : candidates).map(({ metric }) => metric);
 };

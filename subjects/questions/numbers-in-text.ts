@@ -28,7 +28,7 @@ export const parseStep = (words: readonly Word[], position: number): MarkCandida
   const intervals = parseInterval(words, position);
   if (intervals !== undefined) return intervals;
   const introWordCount = countIntroWords(words, position);
-  if (introWordCount === 0) return undefined;
+  if (introWordCount === 0) return parseJoinedStep(words, position);
   const isArticle = introWordCount === 1 && ['a', 'an'].includes(getLower(words, position));
   const number = isArticle ? undefined : parseNumber(words[position + introWordCount]);
   if (number === undefined) {
@@ -37,6 +37,16 @@ export const parseStep = (words: readonly Word[], position: number): MarkCandida
   }
   if (number.unit !== '') return toStep(introWordCount + 1, number.value * (unitToMs(number.unit) ?? 0));
   return toStep(introWordCount + 2, number.value * (parseUnitName(words[position + introWordCount + 1]) ?? 0));
+};
+
+/** Parses the `day` of "per ward and day". */
+const parseJoinedStep = (words: readonly Word[], position: number): MarkCandidates | undefined => {
+  const isJoined = getLower(words, position - 1) === 'and';
+  const isGrouped = words
+    .slice(Math.max(0, position - 5), position)
+    .some(({ lower }) => lower === 'per' || lower === 'by');
+  const unit = isJoined && isGrouped ? parseUnitName(words[position]) : undefined;
+  return unit === undefined || unit < 60_000 ? undefined : toStep(1, unit);
 };
 
 const intervalWord = /^(?:interval|step|bucket|increment|resolution|granularity|window)$/;
@@ -106,12 +116,11 @@ export const parseLimit = (
   const isCount = number?.unit === '' && Number.isInteger(number.value) && number.value >= 1;
   if (!isCount || ['a', 'an'].includes(getLower(words, position))) return undefined;
   const [previousStem, nextStem] = [words[position - 1]?.stem ?? '', words[position + 1]?.stem ?? ''];
-  const isFollowedByNoun = [nextStem, words[position + 2]?.stem ?? ''].some(
-    (stem) => vocabulary.get(stem)?.is === 'noun',
-  );
+  const secondStem = words[position + 2]?.stem ?? '';
+  const isFollowedByNoun = [nextStem, secondStem].some((stem) => vocabulary.get(stem)?.is === 'noun');
   const isListed =
     listVerbs.has(previousStem) &&
-    (isFollowedByNoun || vocabulary.get(nextStem)?.is === 'condition') &&
+    (isFollowedByNoun || [nextStem, secondStem].some((stem) => vocabulary.get(stem)?.is === 'condition')) &&
     !isUnit(nextStem);
   // "Which three routes": several values of a group.
   const isPlural = words[position + 1]?.lower !== nextStem && number.value <= maxGroups;
@@ -125,23 +134,72 @@ export const parseLimit = (
     : undefined;
 };
 
+/** Reason phrases of RFC 9110 and what people say for them */
+const statusNames: ReadonlyMap<string, string> = new Map([
+  ['bad request', '400'],
+  ['unauthorized', '401'],
+  ['unauthorised', '401'],
+  ['forbidden', '403'],
+  ['conflicts', '409'],
+  ['rate limited', '429'],
+  ['throttled', '429'],
+  ['too many requests', '429'],
+  ['internal server error', '500'],
+  ['internal server errors', '500'],
+  ['bad gateway', '502'],
+  ['service unavailable', '503'],
+  ['gateway timeout', '504'],
+  ['gateway timeouts', '504'],
+]);
+const maxStatusNameWords = 3;
+
+/** Parses `unauthorized` and `bad gateway` as statuses that records have. */
+const parseStatusName = (words: readonly Word[], position: number, lexicon: Lexicon): MarkCandidates | undefined => {
+  for (let length = maxStatusNameWords; length > 0; length--) {
+    const name = words
+      .slice(position, position + length)
+      .map(({ lower }) => lower)
+      .join(' ');
+    const status = statusNames.get(name);
+    const fields = lexicon.fields.filter(
+      ({ name: field, values }) => status !== undefined && statusField.test(field) && values.includes(status),
+    );
+    if (status === undefined || fields.length === 0) continue;
+    const marks = fields.map(
+      ({ name: field }): Mark => ({
+        is: 'condition',
+        condition: { search: `${field}:${status}`, field, isNumerator: true, value: status },
+      }),
+    );
+    return { words: length, marks };
+  }
+  return undefined;
+};
+
 const statusWords: ReadonlySet<string> = new Set(['status', 'statuses', 'http', 'code']);
 const statusCodeContext =
-  /^(?:returned|return|returning|response|error|answered|with|got|gave|code|was|were|many|most)$/;
+  /^(?:returned|return|returning|response|error|answered|with|got|gave|code|was|were|many|most|hit|hitting|get|getting|saw|served|threw|any)$/;
 /** Fields that contain HTTP statuses */
 export const statusField = /(?:^|\.)status_?code$/i;
 
-/** Parses `5xx`, `status 500`, `404s`, `HTTP 503` as conditions on HTTP status fields. */
-export const parseStatus = (words: readonly Word[], position: number, lexicon: Lexicon): MarkCandidates | undefined => {
+/** Parses `5xx`, `status 500`, `404s`, `HTTP 503` and `unauthorized` as conditions on HTTP status fields. */
+export const parseStatus = (words: readonly Word[], position: number, lexicon: Lexicon): MarkCandidates | undefined =>
+  parseStatusName(words, position, lexicon) ?? parseStatusCode(words, position, lexicon);
+
+const parseStatusCode = (words: readonly Word[], position: number, lexicon: Lexicon): MarkCandidates | undefined => {
   let offset = position;
   while (offset < position + 3 && statusWords.has(getLower(words, offset))) offset++;
   if (offset > position && ['of', 'is', '='].includes(getLower(words, offset))) offset++;
   const [, digit, rest] = /^([1-5])(xx|\d\d)s?$/.exec(getLower(words, offset)) ?? [];
   if (digit === undefined || rest === undefined) return undefined;
+  const isKnownFailure =
+    /^[45]/.test(digit) &&
+    (position === 0 || ['of', 'to', 'and', 'or'].includes(getLower(words, position - 1))) &&
+    lexicon.fields.some(({ name, values }) => statusField.test(name) && values.includes(`${digit}${rest}`));
   if (
     offset === position &&
     rest !== 'xx' &&
-    (!isStatusAlone(words, position) || isUnit(words[position + 1]?.stem ?? ''))
+    (!(isKnownFailure || isStatusAlone(words, position)) || isUnit(words[position + 1]?.stem ?? ''))
   )
     return undefined;
   const fields = lexicon.fields.filter(({ name }) => statusField.test(name));

@@ -11,7 +11,10 @@ const findLongestMatch = <Value>(
   phrases: ReadonlyMap<string, Value>,
 ): [number, Value] | undefined => {
   for (let length = Math.min(maxWords, words.length - position); length > 0; length--) {
-    const stems = words.slice(position, position + length).map(({ stem }) => stem);
+    // "Orders by venue" are orders, not "order by".
+    const stems = words
+      .slice(position, position + length)
+      .map(({ stem, lower }, index) => (index === 0 && length > 1 && lower === 'orders' ? lower : stem));
     const value = phrases.get(stems.join(' '));
     if (value !== undefined) return [length, value];
   }

@@ -11,25 +11,35 @@ const msNs = 1_000_000n;
 const pointInTimeProblem =
   'a point in time is not a range: write a start and an end, such as "between 15:00 and 15:30"';
 
+const beforeProblem = '"before" has no range that it precedes: write for example "before the last deployment"';
+
+const findPartProblem = (parts: readonly TimePart[]): string | undefined => {
+  if (parts.some(({ is }) => is === 'moment')) return pointInTimeProblem;
+  return parts.some(({ is }) => is === 'before') ? beforeProblem : undefined;
+};
+
 /** Returns the range of the combined parts; `undefined` if there are none. */
 export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: Now): ParsedRange | undefined => {
   if (parts.length === 0) return undefined;
-  if (parts.some(({ is }) => is === 'moment')) return { problem: pointInTimeProblem };
+  const problem = findPartProblem(parts);
+  if (problem !== undefined) return { problem };
   const filterParts = <Is extends TimePart['is']>(is: Is) =>
     parts.filter((part): part is Extract<TimePart, { is: Is }> => part.is === is);
-  const [dayParts, clockParts, lastParts, sinceParts] = [
+  const [dayParts, clockParts, lastParts, sinceParts, instantParts] = [
     filterParts('days'),
     filterParts('clock'),
     filterParts('last'),
     filterParts('since'),
+    filterParts('instants'),
   ];
   if (
     dayParts.length > 1 ||
     clockParts.length > 1 ||
     lastParts.length + sinceParts.length > 1 ||
-    (lastParts.length > 0 && parts.length > 1)
+    (lastParts.length + instantParts.length > 0 && parts.length > 1)
   )
     return { problem: 'the question contains several times that do not form one range: use one range' };
+  if (instantParts[0] !== undefined) return toRange(instantParts[0].fromMs, instantParts[0].toMs, nowMs);
   if (lastParts[0] !== undefined)
     return lastParts[0].ms > 0 && lastParts[0].ms < 4e12
       ? toRange(nowMs - lastParts[0].ms, nowMs, nowMs)
@@ -44,6 +54,17 @@ export const resolveRange = (parts: readonly TimePart[], { nowMs, timeZone }: No
   const [from, to] = limitToClock(day, clockParts[0], sinceParts[0]);
   if (from > now) return { problem: 'the range is in the future, where no data exists yet' };
   return toRange(clock.getInstant(from), to > now ? nowMs : clock.getInstant(to), nowMs);
+};
+
+/** Returns a range, moved back by whole lengths of a compared period until it is in that period or earlier. */
+export const shiftRange = (range: Range, period: Range, nowMs: number): Range => {
+  const dayNs = BigInt(dayMs) * msNs;
+  const length = period.to - period.from;
+  const wholeDays = (ns: bigint): bigint => (ns / dayNs) * dayNs;
+  // A day is as many days ago as its start; a week is as long as it is.
+  const distance = length > 2n * dayNs ? length + dayNs / 2n : BigInt(Math.trunc(nowMs)) * msNs - period.from;
+  const shift = wholeDays(distance);
+  return { from: range.from - shift, to: range.to - shift };
 };
 
 type Clock = Extract<TimePart, { is: 'clock' }>;

@@ -3,10 +3,17 @@
  * meaning.
  */
 
+import type { CatalogueField } from './catalogue.ts';
 import { ComparisonReader } from './comparisons.ts';
-import { createEqualityCondition, createExistenceCondition, createTextCondition } from './conditions.ts';
-import type { Candidates, Lexicon, NamedValue, Target } from './lexicon.ts';
+import {
+  createEqualityCondition,
+  createExistenceCondition,
+  createTextCondition,
+  mergeAlternatives,
+} from './conditions.ts';
+import { type Candidates, isTechnicalValue, type Lexicon, type NamedValue, type Target } from './lexicon.ts';
 import { type Condition, createSingleMark, type Mark, type MarkCandidates, type MarkedWords } from './marks.ts';
+import { countMetricWords } from './metric-phrases.ts';
 import { parseLimit, parsePercentile, parseStatus, parseStep } from './numbers-in-text.ts';
 import { matchOperator, matchPhrase } from './phrases.ts';
 import { parseNumber } from './quantities.ts';
@@ -59,7 +66,7 @@ export class QuestionReader {
 
   #parseAt(position: number): MarkCandidates {
     const word = this.#words[position] as Word;
-    if (this.#phrase?.position === position)
+    if (this.#phrase?.position === position && !this.#isGroupBeforeMetric(position))
       return createSingleMark(this.#phrase.words, { is: 'noun', noun: 'metric' });
     if (word.is === 'comma') return createSingleMark(1, { is: 'and' });
     if (word.is === 'condition') return this.#parseCondition(word);
@@ -72,13 +79,99 @@ export class QuestionReader {
       this.#comparisons.index(position) ??
       this.#parseContains(position) ??
       this.#matchEntityNoun(position) ??
+      this.#matchAny(position) ??
+      this.#matchMessageGroup(position) ??
+      this.#matchCreation(position) ??
       this.#matchDuration(position) ??
+      this.#matchMetricOrigin(position) ??
       this.#parseTraceId(position) ??
       this.#matchNameOrPhrase(position) ??
       this.#parseQuoted(position) ??
       this.#parseNumber(position) ??
+      this.#parseBareHours(position) ??
+      this.#matchServicePart(position) ??
+      this.#matchMetricWord(position) ??
+      this.#matchWorkload(position) ??
+      this.#matchEndingOfField(position) ??
+      this.#matchVersionVerb(position) ??
+      this.#matchHeadOfValue(position) ??
       createSingleMark(1, { is: 'unknown' })
     );
+  }
+
+  /** "Which pods use the most memory" groups `k8s.pod.memory.usage` by the pod, which is also a word of its name. */
+  #isGroupBeforeMetric(position: number): boolean {
+    const before = this.#words[position - 1]?.lower ?? '';
+    return groupWords.has(before) && this.#lexicon.fieldAt(this.#words, position) !== undefined;
+  }
+
+  /** Matches further words of the metric's name, which follow a value: "sent in Europe by the CDN" for `cdn.bytes.sent`. */
+  #matchMetricWord(position: number): MarkCandidates | undefined {
+    const { metric } = this.#target.signal === 'metrics' ? this.#target : {};
+    const isGroup = /^(?:which|per|each)$/.test(this.#words[position - 1]?.lower ?? '');
+    const words = metric === undefined || isGroup ? 0 : countMetricWords(this.#words, position, metric);
+    return words === 0 ? undefined : createSingleMark(words, { is: 'noun', noun: 'metric' });
+  }
+
+  /** Matches "by the CDN" for `cdn.bytes.sent`, which is no group. */
+  #matchMetricOrigin(position: number): MarkCandidates | undefined {
+    if (this.#words[position]?.lower !== 'by') return undefined;
+    const namePosition = this.#words[position + 1]?.lower === 'the' ? position + 2 : position + 1;
+    const isField = this.#lexicon.fieldAt(this.#words, namePosition) !== undefined;
+    const name = isField || this.#words[namePosition] === undefined ? undefined : this.#matchMetricWord(namePosition);
+    return name && { words: namePosition + name.words - position, marks: name.marks };
+  }
+
+  /** Matches the `type` of "rejected claims by type" with the field `claim.type`. */
+  #matchEndingOfField(position: number): MarkCandidates | undefined {
+    const stem = this.#words[position]?.stem ?? '';
+    const isGroup = groupWords.has(this.#words[position - 1]?.lower ?? '');
+    if (!isGroup || !/^(?:type|kind|status|state|class|reason|name|id)$/.test(stem)) return undefined;
+    const stems = new Set(this.#words.map((word) => word.stem));
+    const fields = this.#lexicon.fields.filter(({ name }) => {
+      const parts = splitNameStems(name);
+      return parts.length > 1 && parts.at(-1) === stem && parts.slice(0, -1).every((part) => stems.has(part));
+    });
+    const [field] = fields;
+    return fields.length === 1 && field !== undefined
+      ? createSingleMark(1, { is: 'field', field: field.name, isNumber: field.isNumber })
+      : undefined;
+  }
+
+  /** Matches the `billing` of "cpu of billing" with the pods billing-7d9 and billing-8fa, if the metric names no service. */
+  #matchWorkload(position: number): MarkCandidates | undefined {
+    const word = this.#words[position] as Word;
+    const field = this.#target.signal === 'metrics' ? this.#lexicon.workloadFieldOf(word) : undefined;
+    return field === undefined
+      ? undefined
+      : createSingleMark(1, { is: 'condition', condition: { search: `${field}:${word.lower}-*`, field } });
+  }
+
+  /** Matches the verb of "which version is billing running". */
+  #matchVersionVerb(position: number): MarkCandidates | undefined {
+    const isVerb = /^(?:running|run|deployed)$/.test(this.#words[position]?.stem ?? '');
+    const hasVersion = this.#words.some(({ stem }) => /^(?:version|release|build|image)$/.test(stem));
+    return isVerb && hasVersion ? createSingleMark(1, { is: 'noise' }) : undefined;
+  }
+
+  /** Matches "timeouts" with the exceptions TimeoutError and ConnectTimeout, and "faults" with the event plug_fault. */
+  #matchHeadOfValue(position: number): MarkCandidates | undefined {
+    if (this.#target.signal === 'metrics') return undefined;
+    const [first, ...others] = this.#lexicon.valuesByHead(this.#words[position] as Word);
+    if (first === undefined) return undefined;
+    const condition = others.reduce<Condition>(
+      (merged, { field, value }) => mergeAlternatives(merged, createEqualityCondition(field, value), 'or') ?? merged,
+      createEqualityCondition(first.field, first.value),
+    );
+    return createSingleMark(1, { is: 'condition', condition });
+  }
+
+  /** Matches "errors of the pharmacy" with the only service whose name has that part. */
+  #matchServicePart(position: number): MarkCandidates | undefined {
+    const before = this.#words[position - 1]?.lower ?? '';
+    const candidates =
+      before === 'the' || namePrepositions.has(before) ? this.#lexicon.servicePartAt(this.#words, position) : undefined;
+    return candidates && this.#createNameMarks(position, candidates, undefined);
   }
 
   /** Parses `service:cart`, a condition in the search language. */
@@ -96,20 +189,50 @@ export class QuestionReader {
     return timeMatch && createSingleMark(timeMatch.words, { is: 'time', time: timeMatch.value });
   }
 
+  #parseBareHours(position: number): MarkCandidates | undefined {
+    const timeMatch = this.#times.parseBareHours(position);
+    return timeMatch && createSingleMark(timeMatch.words, { is: 'time', time: timeMatch.value });
+  }
+
   /** Parses `containing "out of stock"`; one word needs no quotes. */
   #parseContains(position: number): MarkCandidates | undefined {
-    const operator = matchOperator(this.#words, position);
+    const operator = this.#matchTextOperator(position);
     const word = operator?.operator === 'contains' ? this.#words[position + operator.words] : undefined;
     if (operator === undefined || word === undefined || this.#target.signal === 'metrics') return undefined;
+    if (word.is === 'word' && !this.#isContainedText(position, operator.words)) return undefined;
     return createSingleMark(operator.words + 1, { is: 'condition', condition: createTextCondition(word.content) });
   }
 
-  /** Matches "mean time" and "redis time": the duration of spans. */
+  /** "Messages about refunds" contain the word, while "what about" does not follow a noun. */
+  #matchTextOperator(position: number): ReturnType<typeof matchOperator> {
+    const isNamed =
+      this.#lexicon.fieldAt(this.#words, position + 1) !== undefined ||
+      this.#lexicon.valueAt(this.#words, position + 1) !== undefined;
+    const isAbout =
+      this.#words[position]?.lower === 'about' &&
+      !isNamed &&
+      /^(?:log|message|entry|line|record)$/.test(this.#words[position - 1]?.stem ?? '');
+    return isAbout ? { words: 1, operator: 'contains' } : matchOperator(this.#words, position);
+  }
+
+  /** "Say about" and "include errors" are no text of a record, and "match patient" may be a value. */
+  #isContainedText(position: number, words: number): boolean {
+    if ((this.#lexicon.valueAt(this.#words, position)?.words ?? 0) > words) return false;
+    const phrase = matchPhrase(this.#words, position + words, this.#vocabulary);
+    if (phrase?.mark.is === 'noise') return false;
+    return !(this.#words[position]?.stem.startsWith('includ') && phrase?.mark.is === 'condition');
+  }
+
+  #isMeasure(position: number): boolean {
+    const mark = matchPhrase(this.#words.slice(0, position + 1), position, this.#vocabulary)?.mark.is;
+    return (
+      position >= 0 && (mark === 'figure' || mark === 'total' || parsePercentile(this.#words, position)?.words === 1)
+    );
+  }
+
+  /** Matches "mean time", "median checkout time" and "redis time": the duration of spans. */
   #matchDuration(position: number): MarkCandidates | undefined {
-    const before =
-      position > 0 ? matchPhrase(this.#words.slice(0, position), position - 1, this.#vocabulary)?.mark.is : undefined;
-    const followsMeasure =
-      before === 'figure' || before === 'total' || parsePercentile(this.#words, position - 1)?.words === 1;
+    const followsMeasure = [1, 2, 3].some((distance) => this.#isMeasure(position - distance));
     const followsDatabase =
       position > 0 &&
       this.#lexicon
@@ -139,7 +262,9 @@ export class QuestionReader {
     const name = entityFields
       .get(this.#words[position]?.stem ?? '')
       ?.find((value) => this.#lexicon.field(value) !== undefined);
-    if (name === undefined || (this.#lexicon.fieldAt(this.#words, position)?.words ?? 0) > 1) return undefined;
+    if (name === undefined || (this.#lexicon.fieldAt(this.#words, position)?.words ?? 0) > 1)
+      return this.#matchExceptionType(position);
+    if ((this.#lexicon.valueAt(this.#words, position)?.words ?? 0) > 1) return undefined;
     const before = this.#words[position - 1];
     const isGroup =
       /^(?:by|per|each|which|top|common|frequent|unique|distinct|different)$/.test(before?.stem ?? '') ||
@@ -147,6 +272,57 @@ export class QuestionReader {
     return isGroup
       ? createSingleMark(1, { is: 'field', field: name, isNumber: false })
       : createSingleMark(1, { is: 'condition', condition: createExistenceCondition(name) });
+  }
+
+  /** "Did any pod restart" is about each pod. */
+  #matchAny(position: number): MarkCandidates | undefined {
+    const isGroup =
+      this.#target.signal === 'metrics' &&
+      this.#words[position]?.lower === 'any' &&
+      this.#lexicon.fieldAt(this.#words, position + 1) !== undefined;
+    return isGroup ? createSingleMark(1, { is: 'which' }) : undefined;
+  }
+
+  /** Matches the messages of "most common error messages", by which log records are grouped. */
+  #matchMessageGroup(position: number): MarkCandidates | undefined {
+    const isGroup = this.#words
+      .slice(Math.max(0, position - 2), position)
+      .some(({ stem }) => /^(?:common|frequent|top|unique|distinct|different)$/.test(stem));
+    return this.#target.signal === 'logs' && isGroup && this.#words[position]?.stem === 'message'
+      ? createSingleMark(1, { is: 'field', field: 'body', isNumber: false })
+      : undefined;
+  }
+
+  /** Matches "how many invoices were created": requests to the route by the method POST. */
+  #matchCreation(position: number): MarkCandidates | undefined {
+    const field = this.#target.signal === 'traces' ? this.#lexicon.field('http.request.method') : undefined;
+    const isCreation = /^(?:created|placed|submitted|registered)$/.test(this.#words[position]?.lower ?? '');
+    if (!isCreation || field?.values.includes('POST') !== true) return undefined;
+    const routes = this.#words.flatMap((word) => this.#lexicon.routesOf(word));
+    if (routes.length === 0) return undefined;
+    const isNamed = routes.some((route) => this.#lexicon.creationOf(route) !== undefined);
+    const method: Mark = { is: 'condition', condition: createEqualityCondition(field.name, 'POST') };
+    return createSingleMark(1, isNamed ? { is: 'noise' } : method);
+  }
+
+  /** Matches the `type` of "exceptions by type". */
+  #matchExceptionType(position: number): MarkCandidates | undefined {
+    const field = entityFields.get('exception')?.find((value) => this.#lexicon.field(value) !== undefined);
+    const isGroup = /^(?:by|per|each)$/.test(this.#words[position - 1]?.lower ?? '');
+    const isType = /^(?:type|class|kind)$/.test(this.#words[position]?.stem ?? '');
+    const isAboutExceptions = this.#words.slice(0, position).some(({ stem }) => stem === 'exception');
+    return field !== undefined && isGroup && isType && isAboutExceptions
+      ? createSingleMark(1, { is: 'field', field, isNumber: false })
+      : undefined;
+  }
+
+  /** "The last error log" is one record, and "the last error logs" are several. */
+  #describeOrder(mark: Mark, position: number): Mark {
+    if (mark.is !== 'newest' && mark.is !== 'oldest') return mark;
+    const noun = this.#words
+      .slice(position, position + 4)
+      .find(({ stem }) => /^(?:log|record|entry|request|span|trace|warning|exception)$/.test(stem));
+    return noun !== undefined && noun.lower === noun.stem ? { ...mark, isSingle: true } : mark;
   }
 
   /**
@@ -157,23 +333,146 @@ export class QuestionReader {
     const before = this.#matchValueBeforeField(position);
     if (before !== undefined) return before;
     const phrase = matchPhrase(this.#words, position, this.#vocabulary);
-    const value = this.#lexicon.valueAt(this.#words, position);
+    const value = this.#findPlausibleValue(position);
     const field = this.#lexicon.fieldAt(this.#words, position);
+    const routes = this.#matchRoutes(position, value, field);
+    if (routes !== undefined && phrase === undefined) return routes;
     const longestLength = Math.max(value?.words ?? 0, field?.words ?? 0);
-    const word = this.#words[position] as Word;
     const isName = longestLength > 0 && this.#isName(position, { phraseKind: phrase?.mark.is, value, field });
     if (phrase !== undefined && phrase.words >= longestLength && !isName)
-      return createSingleMark(phrase.words, phrase.mark);
+      return this.#createPhraseMarks(phrase, position, value);
     const noiseMarks: readonly Mark[] =
       longestLength <= 1 && this.#isDescriptionOfValue(position) ? [{ is: 'noise' }] : [];
-    const isValue = value !== undefined && isBareValue(word) && value.words >= (field?.words ?? 0);
+    const name = this.#createNameMarks(position, value, field);
+    const marks = [...noiseMarks, ...name.marks];
+    return marks.length === 0 ? undefined : { words: name.words, marks };
+  }
+
+  /** Returns the marks of a phrase of the language. Several if the phrase may also be the name of a service. */
+  #createPhraseMarks(
+    phrase: { readonly mark: Mark; readonly words: number },
+    position: number,
+    value: Candidates<NamedValue> | undefined,
+  ): MarkCandidates {
+    if (this.#isValueComparison(phrase, position))
+      return createSingleMark(phrase.words, { is: 'compare', noun: 'latency' });
+    const service = phrase.mark.is === 'list' ? this.#matchServiceVerb(position, value) : undefined;
+    return service === undefined
+      ? createSingleMark(phrase.words, this.#describeOrder(phrase.mark, position + phrase.words))
+      : { words: 1, marks: [service, phrase.mark] };
+  }
+
+  /** Returns whether "slower than" is followed by a value and not by a duration: "is 2.4.0 slower than 2.3.1". */
+  #isValueComparison({ mark, words }: { readonly mark: Mark; readonly words: number }, position: number): boolean {
+    return (
+      mark.is === 'operator' &&
+      mark.about === 'duration' &&
+      this.#lexicon.valueAt(this.#words, position + words) !== undefined
+    );
+  }
+
+  /** Matches "search requests": the requests of the service search, or a verb that begins a question. */
+  #matchServiceVerb(position: number, value: Candidates<NamedValue> | undefined): Mark | undefined {
+    const next = matchPhrase(this.#words, position + 1, this.#vocabulary)?.mark;
+    const [service] = value?.words === 1 ? value.options : [];
+    return service?.field === 'service' && (next?.is === 'noun' || next?.is === 'condition')
+      ? { is: 'condition', condition: this.#toCondition(service, position) }
+      : undefined;
+  }
+
+  /** Returns marks for a value, if its words are at least as many as those of a field, otherwise for the field. */
+  #createNameMarks(
+    position: number,
+    value: Candidates<NamedValue> | undefined,
+    field: Candidates<CatalogueField> | undefined,
+  ): MarkCandidates {
+    const isValue =
+      value !== undefined &&
+      (isBareValue(this.#words[position] as Word) || this.#isOtherValue(position, value)) &&
+      value.words >= (field?.words ?? 0);
     const marks = isValue
       ? value.options.map(
           (namedValue): Mark => ({ is: 'condition', condition: this.#toCondition(namedValue, position) }),
         )
-      : (field?.options ?? []).map(({ name, isNumber }): Mark => ({ is: 'field', field: name, isNumber }));
-    const words = (isValue ? value.words : field?.words) ?? 1;
-    return noiseMarks.length + marks.length === 0 ? undefined : { words, marks: [...noiseMarks, ...marks] };
+      : (field?.options ?? []).map(
+          ({ name, isNumber }): Mark => ({
+            is: 'field',
+            field: name,
+            isNumber,
+            ...(this.#isOfType(name, position, field?.words ?? 0) ? { isOfType: true as const } : {}),
+            ...(this.#isListed(position + (field?.words ?? 1)) ? { isListed: true as const } : {}),
+          }),
+        );
+    return { words: (isValue ? value.words : field?.words) ?? 1, marks };
+  }
+
+  /** Returns whether a relative clause follows a plural at the beginning: "pods that restarted", "hosts with errors". */
+  #isListed(position: number): boolean {
+    const last = this.#words[position - 1];
+    const next = this.#words[position]?.lower ?? '';
+    if (last === undefined || last.lower === last.stem || !/^(?:that|which|with|whose)$/.test(next)) return false;
+    const isFirst = this.#words
+      .slice(0, position - 1)
+      .every((_, index) => introductions.has(matchPhrase(this.#words, index, this.#vocabulary)?.mark.is));
+    return isFirst && !this.#words.some(({ lower }) => superlative.test(lower));
+  }
+
+  /** Returns whether words name a field without its last word `type`. */
+  #isOfType(name: string, position: number, words: number): boolean {
+    const ending = splitNameStems(name).at(-1) ?? '';
+    const named = this.#words.slice(position, position + words).flatMap(({ text }) => splitNameStems(text));
+    return /^(?:type|kind|status|state)$/.test(ending) && !named.includes(ending);
+  }
+
+  /** Returns the values that words name. A name of a table or queue needs a word such as "table" in the question. */
+  #findPlausibleValue(position: number): Candidates<NamedValue> | undefined {
+    const value = this.#lexicon.valueAt(this.#words, position);
+    if (value === undefined || this.#words.some(({ stem }) => storageWords.has(stem))) return value;
+    const options = value.options.filter((option) => !isTechnicalValue(option));
+    return options.length === 0 ? undefined : { ...value, options };
+  }
+
+  /**
+   * Matches "orders" as requests to the route `/orders`. A service of that name has precedence; values of other fields
+   * are further meanings.
+   */
+  #matchRoutes(
+    position: number,
+    value: Candidates<NamedValue> | undefined,
+    field: Candidates<CatalogueField> | undefined,
+  ): MarkCandidates | undefined {
+    const routes = this.#lexicon.routesOf(this.#words[position] as Word);
+    const [first] = routes;
+    if (first === undefined || field !== undefined || (value?.words ?? 0) > 1) return undefined;
+    const options = value?.options ?? [];
+    if (options.some((option) => option.field === 'service')) return undefined;
+    const conditions = routes.map((route) => createEqualityCondition(route.field, route.value));
+    const condition = conditions
+      .slice(1)
+      .reduce((merged, other) => mergeAlternatives(merged, other, 'or') ?? merged, conditions[0] as Condition);
+    const creation = routes.length === 1 ? this.#lexicon.creationOf(first) : undefined;
+    return {
+      words: 1,
+      marks: [
+        ...(creation === undefined ? [] : [toRequestMark(createEqualityCondition(creation.field, creation.value))]),
+        toRequestMark(condition),
+        ...options.map((option): Mark => ({ is: 'condition', condition: this.#toCondition(option, position) })),
+      ],
+    };
+  }
+
+  /** Returns whether a number is another value of a named field, as in "version 2.1 compared to 2.0". */
+  #isOtherValue(position: number, { options }: Candidates<NamedValue>): boolean {
+    return (
+      joiningWords.has(this.#words[position - 1]?.lower ?? '') &&
+      options.some(({ field }) =>
+        this.#words
+          .slice(0, position)
+          .some((_word, index) =>
+            this.#lexicon.fieldAt(this.#words, index)?.options.some(({ name }) => name === field),
+          ),
+      )
+    );
   }
 
   /** "From gates" and "by gates" name an origin. */
@@ -191,13 +490,24 @@ export class QuestionReader {
    */
   #isDescriptionOfValue(position: number): boolean {
     const stem = this.#words[position]?.stem;
+    // Records are no persons: "how many premium users" is not a number of requests.
+    if (stem !== undefined && persons.has(stem) && this.#words.some(({ stem: each }) => countWords.has(each)))
+      return false;
     if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && splitNameStems(name)[0] === stem)) return false;
     const nextPosition = formsOfBe.has(this.#words[position + 1]?.lower ?? '') ? position + 2 : position + 1;
     return [position - 1, nextPosition].some((valuePosition) =>
       this.#lexicon
         .valueAt(this.#words.slice(0, Math.max(position, valuePosition + 1)), valuePosition)
-        ?.options.some(({ field }) => field !== 'service' && field !== 'severity'),
+        ?.options.some(
+          ({ field, value }) => field !== 'service' && field !== 'severity' && !this.#isFiller(valuePosition, value),
+        ),
     );
+  }
+
+  /** Returns whether a word is a filler word rather than the value: "get" is not the method GET. */
+  #isFiller(position: number, value: string): boolean {
+    const phrase = matchPhrase(this.#words, position, this.#vocabulary);
+    return phrase?.mark.is === 'noise' && this.#words[position]?.text !== value;
   }
 
   /** Returns whether words that match both a name and a phrase of the language mean the name. */
@@ -207,10 +517,17 @@ export class QuestionReader {
       phraseKind,
       value,
       field,
-    }: { phraseKind: Mark['is'] | undefined; value: Candidates<NamedValue> | undefined; field: unknown },
+    }: {
+      phraseKind: Mark['is'] | undefined;
+      value: Candidates<NamedValue> | undefined;
+      field: Candidates<CatalogueField> | undefined;
+    },
   ): boolean {
     const word = this.#words[position] as Word;
     if (word.is === 'quoted' || /[._/-]/.test(word.text)) return true;
+    if (this.#isDescribed(position, value)) return true;
+    // "Amount of" is a number of records, unless records have an amount.
+    if (phraseKind === 'count' && field?.options.some(({ isNumber }) => isNumber) === true) return true;
     // Noise words are a name if a field has that name.
     if (phraseKind === 'noise' && field !== undefined && word.lower.length > 3) return true;
     // "Requests of search", "the slowest search": in these positions, a service name is not the verb "search", which
@@ -221,6 +538,15 @@ export class QuestionReader {
       (phraseKind === 'noise' && namePrepositions.has(before)) || (phraseKind === 'list' && !isOrder);
     if (isAfterPreposition && value?.options[0]?.field === 'service') return true;
     return /^[A-Z]{2,}/.test(word.text) && value?.options.some((namedValue) => namedValue.value === word.text) === true;
+  }
+
+  /** Returns whether a value is followed by what it describes: "plus customers" with a field `customer.tier`. */
+  #isDescribed(position: number, value: Candidates<NamedValue> | undefined): boolean {
+    const nextStem = this.#words[position + 1]?.stem;
+    return (
+      value?.words === 1 &&
+      value.options.some(({ field }) => /[._]/.test(field) && splitNameStems(field)[0] === nextStem)
+    );
   }
 
   /** Matches "first class" and "gold tier": a value followed by its field, whatever else the word means. */
@@ -257,6 +583,21 @@ export class QuestionReader {
   }
 }
 
+const toRequestMark = (condition: Condition): Mark => ({
+  is: 'condition',
+  condition: { ...condition, isRequest: true },
+});
+
+const persons: ReadonlySet<string> = new Set(
+  'user customer client visitor member patient guest driver passenger account subscriber buyer reader student'.split(
+    ' ',
+  ),
+);
+const countWords: ReadonlySet<string> = new Set(['many', 'number', 'count']);
+const groupWords: ReadonlySet<string> = new Set(['which', 'what', 'by', 'per', 'each', 'any']);
+/** Marks before the noun of a question: "show all hosts" */
+const introductions: ReadonlySet<Mark['is'] | undefined> = new Set<Mark['is']>(['noise', 'list', 'all']);
+const superlative = /^(?:most|least|top|worst|\p{L}+est)$/u;
 const formsOfBe: ReadonlySet<string> = new Set(['is', 'are', 'was', 'were', 'been', 'being']);
 const namePrepositions: ReadonlySet<string> = new Set([
   'of',
@@ -270,6 +611,14 @@ const namePrepositions: ReadonlySet<string> = new Set([
   'at',
   'to',
 ]);
+/** Words for which names of tables, queues and the like are meant */
+const storageWords: ReadonlySet<string> = new Set(
+  'table collection database db query sql statement insert select topic queue index row keyspace destination consumer producer'.split(
+    ' ',
+  ),
+);
+/** Words between two values of one field */
+const joiningWords: ReadonlySet<string> = new Set(['and', 'or', 'to', 'with', 'versus', 'vs']);
 /** Words after which a verb is a request */
 const requestWords: ReadonlySet<string> = new Set([
   'please',
@@ -289,5 +638,5 @@ const entityFields: ReadonlyMap<string, readonly string[]> = new Map([
   ...['database', 'db', 'sql', 'query'].map((stem) => [stem, databases] as const),
 ]);
 
-/** Numbers alone are not values. */
-const isBareValue = (word: Word): boolean => word.is === 'quoted' || !/^-?[\d.]+$/.test(word.text);
+/** Numbers alone are not values, but versions such as 2.15.0 are. */
+const isBareValue = (word: Word): boolean => word.is === 'quoted' || !/^-?\d+(?:\.\d+)?$/.test(word.text);

@@ -7,6 +7,7 @@ import { type Draft, type NamedField, UnclearQuestionError } from './assemble.ts
 import { createExistenceCondition } from './conditions.ts';
 import { hasRecordNoun, resolveExtremes } from './extremes.ts';
 import type { Condition, MeasureFunction } from './marks.ts';
+import { statusField } from './numbers-in-text.ts';
 import { rejectIncomplete } from './unmatched-words.ts';
 
 /** A query, and the conditions of its search */
@@ -48,11 +49,31 @@ const getNounConditions = (draft: Draft, hasServerSpans: boolean): Conditions[] 
   const hasClientField = conditions.some(({ field }) => clientFields.test(field));
   const hasKindCondition = conditions.some(({ field }) => field === 'kind');
   if (!hasServerSpans) return [[]];
+  const isNamed = conditions.some(({ field }) => field === 'name');
+  if (!hasClientField && !hasKindCondition && meansServedRequests(draft, isNamed)) return [[serverSpan]];
   // Outgoing calls are recorded by client spans only.
   if (nouns.has('calls') && !hasKindCondition) return hasClientField ? [[clientSpan]] : [[serverSpan], [clientSpan]];
   if (nouns.has('requests') && !hasKindCondition) return getRequestConditions(draft);
-  const isNamed = conditions.some(({ field }) => field === 'name');
-  return nouns.has('latency') && !nouns.has('spans') && !hasClientField && !isNamed ? [[serverSpan]] : [[]];
+  const isDuration = nouns.has('latency') || isBarePercentile(draft);
+  return isDuration && !nouns.has('spans') && !hasClientField && !isNamed ? [[serverSpan]] : [[]];
+};
+
+/** "P99 of cart" is about the requests of the service. */
+const isBarePercentile = ({ nouns, measures, unassignedFields: fields }: Draft): boolean =>
+  nouns.size === 0 && measures.some(({ function: name }) => name === 'percentile') && !fields.some(isQuantity);
+
+/**
+ * Returns whether a question without a noun is about requests that services serve: an HTTP status, what requests are
+ * for, or a number of failures. Otherwise, one failed request counts once per service and call that it went through.
+ */
+const meansServedRequests = (draft: Draft, isNamed: boolean): boolean => {
+  const { nouns, conditions, measures } = draft;
+  if (['calls', 'requests', 'spans', 'traces'].some((noun) => nouns.has(noun as 'calls'))) return false;
+  if (conditions.some(({ isRequest }) => isRequest)) return true;
+  if (isNamed) return false;
+  if (conditions.some(({ field, isNumerator }) => isNumerator && statusField.test(field))) return true;
+  const countsFailures = conditions.some(({ field, isNumerator }) => isNumerator && field === 'status');
+  return countsFailures && (isCounted(draft) || measures.length > 0);
 };
 
 /**
@@ -141,7 +162,7 @@ const isCounted = ({ aggregationWords: ways, groupBy, stepMs, unassignedFields: 
   groupBy.length > 0 ||
   loose.length > 0 ||
   stepMs !== undefined ||
-  ['count', 'total', 'overTime', 'most', 'least'].some((way) => ways.has(way as 'count'));
+  ['count', 'total', 'overTime', 'most', 'least', 'compare'].some((way) => ways.has(way as 'count'));
 
 /** "Latency of checkout" may be a mean or a high percentile. */
 const createDefaultMeasures = (field: string): (readonly Measure[])[] => [
@@ -287,13 +308,20 @@ const buildShare = (draft: Draft, signal: Signal, noun: Conditions, hasServerSpa
     hasServerSpans &&
     !draft.nouns.has('spans') &&
     !draft.nouns.has('traces');
-  const all = [...(isBare ? [serverSpan] : noun), ...draft.conditions.filter((condition) => !part.includes(condition))];
+  const groupBy = chooseGroups(draft, []);
+  const isRanked = draft.aggregationWords.has('most') || draft.aggregationWords.has('which');
+  const limit = draft.limit ?? (isRanked && groupBy.length > 0 ? defaultGroupLimit : undefined);
+  const wholeConditions = [
+    ...(isBare ? [serverSpan] : noun),
+    ...draft.conditions.filter((condition) => !part.includes(condition)),
+  ];
+  const all = limit === undefined ? wholeConditions : addGroupConditions(wholeConditions, groupBy, signal);
   const createCountQuery = (measure: Measure): QueryRequest => ({
     kind: 'aggregate',
     signal,
     ...toSearchFields(all),
     measures: [measure],
-    groupBy: chooseGroups(draft, []),
+    groupBy,
   });
   type AggregateRequest = Extract<QueryRequest, { kind: 'aggregate' }>;
   return {
@@ -306,6 +334,7 @@ const buildShare = (draft: Draft, signal: Signal, noun: Conditions, hasServerSpa
         part: createCountQuery({ function: 'count', ...toSearchFields(part) }) as AggregateRequest,
         whole: createCountQuery({ function: 'count' }) as AggregateRequest,
       },
+      ...(limit === undefined ? {} : { limit }),
     },
   };
 };

@@ -78,12 +78,12 @@ export const findSimilarNames = (word: string, names: Iterable<string>): string[
 
 /**
  * Corrects typing errors if exactly one known word is nearest, for the first twelve unknown words. Only a slip is
- * corrected to a noise word (`noiseWords`), because otherwise a significant word would be lost.
+ * corrected to a word of `slipWords`, because otherwise a significant word would be lost.
  */
 export const correctSpelling = (
   words: readonly Word[],
   known: readonly ReadonlySet<string>[],
-  noiseWords: ReadonlySet<string> = new Set(),
+  slipWords: ReadonlySet<string> = new Set(),
 ): Word[] => {
   let checkedCount = 0;
   return words.map((word) => {
@@ -95,7 +95,7 @@ export const correctSpelling = (
       findCorrection(word.lower, known) ??
       (word.stem === word.lower ? undefined : findCorrection(word.stem, known, Math.min(1, getMaxMistakes(word.stem))));
     const losesMeaning =
-      correction !== undefined && noiseWords.has(toStem(correction)) && !isTypingSlip(word.lower, correction);
+      correction !== undefined && slipWords.has(toStem(correction)) && !isTypingSlip(word.lower, correction);
     return correction === undefined || losesMeaning
       ? word
       : { ...word, text: correction, lower: correction, stem: toStem(correction), content: correction };

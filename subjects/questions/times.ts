@@ -11,11 +11,26 @@ export type TimePart =
   | { readonly is: 'days'; readonly from: number; readonly to: number }
   | { readonly is: 'clock'; readonly from: number; readonly to: number | undefined }
   | { readonly is: 'since'; readonly day: number | undefined; readonly clock: number }
+  /** `service`: the one that the expression names, as in "since the last deployment of cart" */
+  | { readonly is: 'deployment'; readonly bound: 'since' | 'before'; readonly service: string | undefined }
+  /** The period before another one, as in "compared with before" */
+  | { readonly is: 'before' }
+  /** Instants in epoch milliseconds */
+  | { readonly is: 'instants'; readonly fromMs: number; readonly toMs: number }
   | { readonly is: 'moment' };
+
+/** A deployment of the organization, which "since the last deployment" means */
+export interface ServiceDeployment {
+  readonly service: string;
+  readonly version: string;
+  readonly atMs: number;
+}
 
 export interface Now {
   readonly nowMs: number;
   readonly timeZone: string;
+  /** Deployments, the newest first; absent if none were read */
+  readonly deployments?: readonly ServiceDeployment[];
 }
 
 const months = 'january february march april may june july august september october november december'.split(' ');
@@ -33,7 +48,7 @@ export const timeWords: readonly string[] = [
   ...numerals.keys(),
   ...months,
   ...weekdays,
-  ...'weekend last past previous latest since after before until till between today yesterday midnight noon morning afternoon evening ago around half hourly daily weekly minutely interval intervals bucket buckets percentile percentiles quantile'.split(
+  ...'deployment deploy release rollout weekend night overnight last past previous latest since after before until till between today yesterday midnight noon morning afternoon evening ago around half hourly daily weekly minutely interval intervals bucket buckets percentile percentiles quantile'.split(
     ' ',
   ),
 ];
@@ -50,9 +65,11 @@ export class TimeReader {
   readonly #clock: WallClock;
   readonly #now: number;
   readonly #today: number;
+  readonly #deployments: readonly ServiceDeployment[];
 
-  constructor(words: readonly Word[], { nowMs, timeZone }: Now) {
+  constructor(words: readonly Word[], { nowMs, timeZone, deployments = [] }: Now) {
     this.#words = words;
+    this.#deployments = deployments;
     this.#clock = getWallClock(timeZone);
     this.#now = this.#clock.getWallTime(nowMs);
     this.#today = Math.floor(this.#now / dayMs) * dayMs;
@@ -70,9 +87,12 @@ export class TimeReader {
   position(position: number): WordMatch<TimePart> | undefined {
     const preposition = this.#isWord(position, 'in', 'over', 'during', 'for', 'within', 'on', 'of', 'from') ? 1 : 0;
     const parseExpression = (from: number): WordMatch<TimePart> | undefined =>
+      this.#parseDeployment(from) ??
+      this.#parsePreviousPeriod(from) ??
       this.#parseSince(from) ??
       this.#parseBetween(from) ??
       this.#parseRelative(from) ??
+      this.#parsePeriodBefore(from) ??
       this.#parseAgo(from) ??
       this.#parseDays(from) ??
       this.#parsePartOfDay(from) ??
@@ -103,6 +123,55 @@ export class TimeReader {
     const joined = this.#isWord(wordIndex + 2, 'of', 'an', 'a') ? 1 : 0;
     const ms = number.unit === '' ? unitToMs(this.#words[wordIndex + 2 + joined]?.stem) : undefined;
     return ms === undefined ? undefined : { words: article + joined + 3, value: { is: 'last', ms: number.value * ms } };
+  }
+
+  /** Parses `the hour before` and `the 5 minutes before`, which follow "compared with". */
+  #parsePeriodBefore(position: number): WordMatch<TimePart> | undefined {
+    const number = this.#isWord(position, 'the') ? parseNumber(this.#words[position + 1]) : undefined;
+    const unitPosition = number?.unit === '' ? position + 2 : position + 1;
+    const unitMs = this.#isWord(position, 'the') ? unitToMs(this.#words[unitPosition]?.stem) : undefined;
+    const isLast = this.#isWord(unitPosition + 1, 'before') && this.#words[unitPosition + 2] === undefined;
+    return unitMs !== undefined && isLast
+      ? { words: unitPosition + 2 - position, value: { is: 'last', ms: unitMs * (number?.value ?? 1) } }
+      : undefined;
+  }
+
+  /** Parses `since the last deployment`, `before the release of cart`, `after the deploy`. */
+  #parseDeployment(position: number): WordMatch<TimePart> | undefined {
+    if (!this.#isWord(position, 'since', 'after', 'before')) return undefined;
+    let end = position + 1;
+    while (this.#isWord(end, 'the', 'last', 'latest', 'newest', 'previous', 'recent', 'most', 'our', 'its')) end += 1;
+    if (!deploymentWords.has(this.#getLower(end))) return undefined;
+    end += 1;
+    const bound = this.#isWord(position, 'before') ? 'before' : 'since';
+    const named = this.#isWord(end, 'of', 'to', 'in', 'for') ? this.#parseDeployedService(end + 1) : undefined;
+    return {
+      words: end - position + (named === undefined ? 0 : 1 + named.words),
+      value: { is: 'deployment', bound, service: named?.value },
+    };
+  }
+
+  /** Returns the deployed service that words name: `route planner` for route-planner. */
+  #parseDeployedService(position: number): WordMatch<string> | undefined {
+    const start = this.#isWord(position, 'the') ? position + 1 : position;
+    const services = [...new Set(this.#deployments.map(({ service }) => service))];
+    for (let length = 4; length > 0; length--) {
+      const words = this.#words.slice(start, start + length);
+      if (words.length < length) continue;
+      const text = words.map(({ lower }) => lower).join('-');
+      const service = services.find((name) => {
+        const lower = name.toLowerCase();
+        return [lower, lower.slice(lower.lastIndexOf('/') + 1)].some((form) => form.replace(/[._]/g, '-') === text);
+      });
+      if (service !== undefined) return { words: start - position + length, value: service };
+    }
+    return undefined;
+  }
+
+  /** Parses the `before` of "compared with before". */
+  #parsePreviousPeriod(position: number): WordMatch<TimePart> | undefined {
+    const isLast = this.#words[position + 1] === undefined;
+    return this.#isWord(position, 'before') && isLast ? { words: 1, value: { is: 'before' } } : undefined;
   }
 
   /** Returns the previous week or month. */
@@ -139,7 +208,7 @@ export class TimeReader {
         ]),
       ),
     };
-    const weekend = this.#parseWeekend(position);
+    const weekend = this.#parseWeekend(position) ?? this.#parseNight(position);
     if (weekend !== undefined) return weekend;
     const period =
       this.#isWord(position, 'this') && Object.hasOwn(periods, this.#getLower(position + 1))
@@ -157,6 +226,17 @@ export class TimeReader {
     const isOver = saturday > this.#today || this.#isWord(position + article, 'last', 'past');
     const from = isOver ? saturday - 7 * dayMs : saturday;
     return { words: article + qualifierCount + 1, value: { is: 'days', from, to: from + 2 * dayMs } };
+  }
+
+  /** Parses `last night` and `overnight`: from 18:00 yesterday to 6:00 today. */
+  #parseNight(position: number): WordMatch<TimePart> | undefined {
+    const isLast = this.#isWord(position, 'last') && this.#isWord(position + 1, 'night');
+    return isLast || this.#isWord(position, 'overnight')
+      ? {
+          words: isLast ? 2 : 1,
+          value: { is: 'days', from: this.#today - 6 * hourMs, to: this.#today + 6 * hourMs },
+        }
+      : undefined;
   }
 
   /** Parses `yesterday morning`, `on Monday in the afternoon`: hours of the given day. */
@@ -288,6 +368,15 @@ export class TimeReader {
     };
   }
 
+  /** Parses `between 8 and 9` as hours, if the numbers are those of no field. */
+  parseBareHours(position: number): WordMatch<TimePart> | undefined {
+    if (!this.#isWord(position, 'between') || !this.#isWord(position + 2, 'and', 'to')) return undefined;
+    const first = this.#parseBareHour(position + 1, true);
+    const second = this.#parseBareHour(position + 3, true);
+    if (first === undefined || second === undefined || second.value <= first.value) return undefined;
+    return { words: 4, value: { is: 'clock', from: first.value, to: second.value } };
+  }
+
   /** Parses `since Monday`, `since 9am`, `since yesterday at 5pm`, `since this morning`, `after 14:00`. */
   #parseSince(position: number): WordMatch<TimePart> | undefined {
     if (!this.#isWord(position, 'since', 'after')) return undefined;
@@ -305,15 +394,22 @@ export class TimeReader {
     return { words, value: { is: 'since', day: day?.value, clock: clock?.value ?? 0 } };
   }
 
-  /** Parses `before 9am` and `until noon` from the start of the day; `at 3pm` is not a range. */
+  /**
+   * Parses `before 9am` and `until noon` from the start of the day, `at 3am` as that hour and `at 14:30` as that
+   * minute, and `around 3am` with half an hour, `around 14:30` with a quarter, on both sides.
+   */
   #parseBound(position: number): WordMatch<TimePart> | undefined {
-    if (!this.#isWord(position, 'before', 'until', 'till', 'at', 'around')) return undefined;
+    if (!this.#isWord(position, 'before', 'until', 'till', 'at', 'around', 'about')) return undefined;
     const clock = this.#parseClockTime(position + 1);
     if (clock === undefined) return undefined;
-    const value: TimePart = this.#isWord(position, 'at', 'around')
-      ? { is: 'moment' }
-      : { is: 'clock', from: 0, to: clock.value };
-    return { words: 1 + clock.words, value };
+    const { value: time, words } = clock;
+    const isHour = time % hourMs === 0 && !this.#getLower(position + 1).includes(':');
+    if (this.#isWord(position, 'before', 'until', 'till'))
+      return { words: 1 + words, value: { is: 'clock', from: 0, to: time } };
+    const [before, after] = this.#isWord(position, 'at')
+      ? [0, isHour ? hourMs : minuteMs]
+      : [isHour ? hourMs / 2 : hourMs / 4, isHour ? hourMs / 2 : hourMs / 4];
+    return { words: 1 + words, value: { is: 'clock', from: Math.max(0, time - before), to: time + after } };
   }
 
   /** Parses `2 days ago` as that day. Other units denote a point in time, which is not a range. */
@@ -328,6 +424,8 @@ export class TimeReader {
     return { words, value: { is: 'days', from, to: from + dayMs } };
   }
 }
+
+const deploymentWords: ReadonlySet<string> = new Set(['deployment', 'deploy', 'release', 'rollout']);
 
 const partsOfDay: Readonly<Record<string, readonly [number, number]>> = {
   morning: [0, 12],

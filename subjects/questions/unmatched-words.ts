@@ -32,8 +32,27 @@ const rejectSingleValueGroups = ({ groupBy, conditions }: Draft): void => {
 const isRanked = ({ aggregationWords: words }: Draft): boolean => words.has('most') || words.has('least');
 const hasNumber = ({ unassignedFields: fields }: Draft): boolean => fields.some(({ isNumber }) => isNumber);
 
+/** Orders that exclude each other */
+const contradictoryOrders = [
+  ['newest', 'oldest'],
+  ['slowest', 'fastest'],
+  ['most', 'least'],
+  ['newest', 'slowest'],
+  ['newest', 'fastest'],
+  ['oldest', 'slowest'],
+  ['oldest', 'fastest'],
+] as const;
+
 /** Words that the query would ignore, with the suggested alternative */
 const ignoredWordRules: readonly (readonly [isLost: (draft: Draft) => boolean, reason: string])[] = [
+  [
+    ({ aggregationWords: words }) => contradictoryOrders.some(([one, other]) => words.has(one) && words.has(other)),
+    'the question asks for two orders that exclude each other, such as newest and oldest first: use one',
+  ],
+  [
+    ({ aggregationWords: words, conditions }) => words.has('sent') && conditions.some(({ isRequest }) => isRequest),
+    'a route does not say what was made or sent: query the requests to the route',
+  ],
   [
     ({ aggregationWords: words, distinct }) => words.has('distinct') && distinct.length === 0,
     'the distinct values have no field: name one, such as "different services"',
@@ -48,8 +67,8 @@ const ignoredWordRules: readonly (readonly [isLost: (draft: Draft) => boolean, r
     'the time of an event is in its records: query the last or first records',
   ],
   [
-    ({ aggregationWords: words, limit }) => words.has('share') && limit !== undefined,
-    'shares are calculated for all groups: remove the number',
+    ({ aggregationWords: words }) => words.has('share') && words.has('least'),
+    'shares are listed in descending order: the smallest are not supported',
   ],
   [
     (draft) =>

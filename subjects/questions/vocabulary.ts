@@ -23,13 +23,16 @@ const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
     write|wrote|written|send|sent|produce|produced|emit|emitted|make|made|record|recorded|serve|served|handle|handled|receive|received|process|processed|
     return|returned|answer|answered|respond|responded|see|seen|take|took|taken|look like|kind|value|values|
     data|amount|system|application|went|go|goes|as|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results|everything|something|anything|ones|details|each of them|please|together|overall|
-    throw|throws|threw|thrown|raise|raised|report|reported|generate|generated|so far|up to now|until now|till now|recent|recently|used|use|uses|using|
-    api|through|via|against|involving|touching|touch|touched|hit|hitting|regarding|concerning|related to|coming from|belonging to`,
+    appear|appears|appeared|appearing|instead|same|again|as|what about|how about|break|split|group|throw|throws|threw|thrown|raise|raised|report|reported|generate|generated|so far|up to now|until now|till now|recent|recently|used|use|uses|using|
+    api|through|via|against|involving|touching|touch|touched|hit|hitting|regarding|concerning|include|including|includes|saw|experience|experienced|face|faced|encounter|encountered|say about|says about|said about|related to|coming from|belonging to|in minutes|in seconds|in milliseconds|in hours|in bytes|in megabytes|in gigabytes|in percent|right|shortly`,
     { is: 'noise' },
   ],
-  ['average|mean|avg|averaged|on average|typical', createMeasureMark('avg')],
+  ['average|mean|avg|averaged|on average|typical|typically|averages|usual', createMeasureMark('avg')],
   ['minimum|min|smallest|coldest|coolest|lightest', createMeasureMark('min')],
-  ['maximum|max|peak|largest|biggest|hottest|warmest|heaviest|deepest|fullest|greatest', createMeasureMark('max')],
+  [
+    'maximum|max|peak|peaks|largest|biggest|hottest|warmest|heaviest|deepest|fullest|greatest|top value|worst value',
+    createMeasureMark('max'),
+  ],
   ['shortest', { is: 'figure', measure: { function: 'min' }, isLongest: true }],
   ['longest', { is: 'figure', measure: { function: 'max' }, isLongest: true }],
   ['median', { is: 'figure', measure: { function: 'percentile', percentile: 50 } }],
@@ -37,42 +40,65 @@ const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['total', { is: 'total' }],
   ['rate|per second|a second|every second|each second|rate per second|by second', createMeasureMark('rate')],
   [
-    'how many|how many times|number of times|number|count|counts|how often|volume|amount of|quantity|how much',
+    'how many|how many times|number of times|number|numbers|count|counts|counting|how often|how frequently|volume|amount of|quantity|how much|what number of|tally|tally of|tell me how many|total number of|total count of',
     { is: 'count' },
   ],
-  ['different|distinct|unique|separate', { is: 'distinct' }],
-  ['share|percentage|percent|proportion|fraction|ratio|what percent|% of|%', { is: 'share' }],
+  ['different|distinct|unique|separate|individual', { is: 'distinct' }],
+  [
+    'share|percentage|percent|proportion|portion|fraction|ratio|what percent|what share|what part|part of|% of|%',
+    { is: 'share' },
+  ],
   ['current|currently|right now|latest value|at the moment|last value', { is: 'current' }],
   ['per|for each|for every|each|in each|on each|every|separately for', { is: 'group', isEach: true }],
   [
-    'by|grouped by|group by|split by|broken down by|break down by|across|according to|grouped per|distribution of|breakdown of|breakdown by|distributed by',
+    'by|grouped by|group by|split by|broken out by|separated by|one line per|cut by|split by|broken down by|break down by|across|according to|grouped per|distribution of|breakdown of|breakdown by|distributed by',
     { is: 'group' },
   ],
   ['across all|over all|for all|of all', { is: 'all' }],
-  ['which|what', { is: 'which' }],
+  ['which|what|which of the', { is: 'which' }],
   ['show|list|display|find|give|print|fetch|search|show me|give me|what are', { is: 'list' }],
   ['or', { is: 'or' }],
-  ['and|as well as|plus|both|also', { is: 'and' }],
+  ['and|as well as|plus|also|nor', { is: 'and' }],
   [
-    "not|no|except|excluding|without|other than|besides|but not|isn't|aren't|didn't|doesn't|don't|hasn't|haven't|wasn't|weren't|is not|are not|not from|apart from|outside",
+    'gone up|gone down|go up|go down|went up|went down|increased|decreased|risen|fallen|dropped|grown|growing|rising|falling|dropping|increasing|decreasing|increase|decrease|grow|rise|fall|drop|climbing|spike|spiked',
+    { is: 'trend' },
+  ],
+  ['both', { is: 'both' }],
+  [
+    'compare|compared|comparing|compared with|compared to|versus|vs|comparison of|comparison between|difference between|in comparison with|in comparison to|against each other|side by side',
+    { is: 'compare' },
+  ],
+  [
+    "not|neither|no|except|excluding|without|other than|besides|but not|isn't|aren't|didn't|doesn't|don't|hasn't|haven't|wasn't|weren't|is not|are not|not from|apart from|outside|exclude|ignore|ignoring|leave out|leaving out",
     { is: 'not' },
   ],
   [
-    'change|changed|changing|over time|trend|graph|chart|plot|timeline|time series|history|develop|developed|evolve|evolved|evolution',
+    'change|changed|changing|over time|as a chart|as a graph|as a line|trend|trends|trending|graph|chart|plot|timeline|time series|history|develop|developed|evolve|evolved|evolution',
     { is: 'overTime' },
   ],
-  ['slowest', { is: 'slowest' }],
+  ['as a table|in a table|as table|table form|without steps', { is: 'table' }],
+  ['slowest|most sluggish', { is: 'slowest' }],
   ['fastest|quickest', { is: 'fastest' }],
   ['when', { is: 'when' }],
   [
-    'most|top|busiest|the most|largest number of|most often|most frequent|most common|noisiest|biggest number of|highest number of',
+    'most|top|busiest|worst|the most|more|rank|ranking of|ranked by|rank by|order by|ordered by|sorted by|sort by|largest number of|most often|most frequent|most common|noisiest|biggest number of|highest number of',
     { is: 'most' },
   ],
   ['highest', { is: 'most', isExtreme: true }],
   ['least|fewest|bottom|least often|rarest|lowest number of|smallest number of', { is: 'least' }],
   ['lowest', { is: 'least', isExtreme: true }],
-  ['latest|newest|most recent|last', { is: 'newest' }],
-  ['oldest|first|earliest', { is: 'oldest' }],
+  [
+    'latest|newest|most recent|last|newest first|latest first|most recent first|last first|recent first|newest to oldest|newest at the top|latest at the top',
+    { is: 'newest' },
+  ],
+  [
+    'oldest|first|earliest|oldest first|earliest first|first ones first|oldest to newest|oldest at the top|chronologically|in chronological order',
+    { is: 'oldest' },
+  ],
+  ['slowest first|longest first', { is: 'slowest' }],
+  ['fastest first|quickest first|shortest first', { is: 'fastest' }],
+  ['most first|largest first|biggest first|highest first|in descending order|descending', { is: 'most' }],
+  ['fewest first|smallest first|lowest first|least first|in ascending order|ascending', { is: 'least' }],
 ];
 
 /** Words between a field and its value */
@@ -99,29 +125,35 @@ const createDurationOperator = (operator: 'above' | 'below' | 'from' | 'upto'): 
 const spanError: Mark = { is: 'condition', condition: { search: 'status:error', field: 'status', isNumerator: true } };
 const tracePhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
-    'requests|request|responses|transactions|http requests|incoming requests|traffic|hits|http responses',
+    'requests|request|responses|transactions|http requests|incoming requests|hits|http responses',
     createNounMark('requests'),
   ],
+  ['traffic', { is: 'traffic' }],
   ['calls|invocations', createNounMark('calls')],
   [
     'outgoing calls|outgoing requests|client calls|client spans|client requests',
     { is: 'condition', condition: { search: 'kind:client', field: 'kind' } },
   ],
-  ['throughput|rps|request rate', { is: 'throughput' }],
+  ['throughput|rps|qps|request rate', { is: 'throughput' }],
+  [
+    'get slower|got slower|getting slower|become slower|became slower|gotten slower|slower|get faster|got faster|getting faster|become faster|became faster|gotten faster|slow down|slowed down|slowing down|speed up|sped up',
+    { is: 'trend', noun: 'latency' },
+  ],
   ['send|sent|sending|make|made|making|issue|issued|issuing', { is: 'sent' }],
   ['send to|sent to|made to|made against|issued to|making to|sending to', { is: 'noise' }],
-  ['longest running|longest lasting|most time consuming', { is: 'slowest' }],
+  ['longest running|longest lasting|most time consuming|most expensive|long running|slow', { is: 'slowest' }],
+  ['rejected with|refused with|answered with|ended with|responded with', { is: 'noise' }],
   ['server spans', createNounMark('requests')],
   ['producer spans', { is: 'condition', condition: { search: 'kind:producer', field: 'kind' } }],
   ['consumer spans', { is: 'condition', condition: { search: 'kind:consumer', field: 'kind' } }],
   ['spans|operations', createNounMark('spans')],
   ['traces', createNounMark('traces')],
   [
-    'latency|response time|how long|how fast|how slow|time taken|execution time|elapsed time|request time|request duration|response times|latencies|processing time|time spent|time spent in|time spent on',
+    'latency|response time|turnaround|turnaround time|answer time|reply time|service time|lag time|how long|how fast|how slow|time taken|execution time|elapsed time|request time|request duration|response times|latencies|processing time|time spent|time spent in|time spent on',
     createNounMark('latency'),
   ],
   [
-    'errors|error|failed|failures|failure|failing|fail|fails|unsuccessful|erroneous|faulty|went wrong|errored|failed with errors',
+    'errors|error|failed|failures|failure|failing|fail|fails|unsuccessful|erroneous|faulty|went wrong|go wrong|going wrong|errored|failed with errors|erroring|crashed|blew up|broken|breaking|broke|wrong',
     spanError,
   ],
   [
@@ -146,14 +178,14 @@ const tracePhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
 
 const logPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
-    'logs|log|log lines|log records|log messages|log entries|log events|lines|messages|entries|log line|log entry|logged',
+    'logs|log|log lines|log records|log messages|log entries|log events|lines|messages|entries|entry|log line|log entry|logged|log output',
     createNounMark('logs'),
   ],
   [
-    'errors|error|failures|failure|error level',
+    'errors|error|failures|failure|error level|problems|error entries|error lines|broken|breaking|broke|wrong',
     { is: 'condition', condition: { search: 'severity:>=error', field: 'severity', isNumerator: true } },
   ],
-  ['warnings|warning|warn', createSeverityMark('warn')],
+  ['warnings|warning|warn|warns|warn level|warning level', createSeverityMark('warn')],
   ['fatal|fatal errors', createSeverityMark('>=fatal')],
   ['critical|critical errors', createSeverityMark('critical')],
   ['debug|debug level', createSeverityMark('debug')],
@@ -162,7 +194,7 @@ const logPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
 
 const metricPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
-    'metric|metrics|gauge|counter|histogram|reading|how big|how large|how high|how low|how full|how long is|use|uses|using|consume|consumes|consumed|consuming',
+    'metric|metrics|gauge|counter|histogram|reading|bytes|open|how big|how large|how high|how low|how full|how long is|how long|how slow|how fast|how much time|use|uses|using|consume|consumes|consumed|consuming',
     { is: 'noise' },
   ],
   ['now', { is: 'current' }],
@@ -200,9 +232,14 @@ export const vocabularyWords: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Single words that have no meaning alone */
-export const noiseWords: ReadonlySet<string> = new Set(
-  [...vocabularies.logs].flatMap(([phrase, { is }]) => (is === 'noise' && !phrase.includes(' ') ? [phrase] : [])),
+/**
+ * Single words to which only a slip of typing is corrected: those without a meaning, and those of steps. Other words
+ * differ from them by one letter: "charged" is not "changed".
+ */
+export const slipWords: ReadonlySet<string> = new Set(
+  [...vocabularies.logs].flatMap(([phrase, { is }]) =>
+    (is === 'noise' || is === 'overTime') && !phrase.includes(' ') ? [phrase] : [],
+  ),
 );
 
 /** Ambiguous words that are not part of one name; they do not name a metric alone */

@@ -44,6 +44,29 @@ export const toStem = (text: string): string => {
   return /(?:x|ch|sh|ss)es$/.test(lower) ? lower.slice(0, -2) : lower.slice(0, -1);
 };
 
+const verbEndings = ['ation', 'ion', 'ing', 'ed', 'er', 'al', 'e'];
+const minRootLength = 5;
+
+/** Verbs whose past has another vowel */
+const irregularRoots: Readonly<Record<string, string>> = {
+  sell: 'sold',
+  sale: 'sold',
+  buy: 'bought',
+  send: 'sent',
+  pay: 'paid',
+  lose: 'lost',
+  loss: 'lost',
+  win: 'won',
+};
+
+/** Returns what forms of a verb have in common: "refuse", "refused" and "refusal" become "refus". */
+export const toRoot = (stem: string): string => {
+  const irregularRoot = irregularRoots[stem];
+  if (irregularRoot !== undefined) return irregularRoot;
+  const ending = verbEndings.find((each) => stem.endsWith(each) && stem.length - each.length >= minRootLength);
+  return ending === undefined ? stem : toRoot(stem.slice(0, -ending.length));
+};
+
 const createWord = (kind: Word['is'], text: string): Word => ({
   is: kind,
   text,

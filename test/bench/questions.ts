@@ -1,20 +1,22 @@
 /** How many questions in plain language are read right, refused, given alternatives of, or read wrongly; and how long one takes. */
 
 import '../../subjects/query-kinds.ts';
-import { answerTo } from '../cases/questions/question-case.ts';
+import { personsOfTrades } from '../cases/questions/persons/persons.ts';
+import { plainEnglish } from '../cases/questions/plain-english.ts';
+import { answerTo, judgeAnswer } from '../cases/questions/question-case.ts';
 import { trades } from '../cases/questions/trades.ts';
 
-const judged = (answer: string | string[], expected: string | readonly string[]): string => {
-  if (JSON.stringify(answer) === JSON.stringify(expected)) return 'right';
-  if (Array.isArray(answer)) return 'alternatives';
-  return answer.startsWith('refused') ? 'refused' : 'wrong';
-};
-
-for (const [trade, catalogue, questions] of trades) {
+const ofPersons = personsOfTrades.map(
+  ([trade, catalogue, persons]) => [`${trade}, five persons`, catalogue, Object.values(persons).flat()] as const,
+);
+for (const [trade, catalogue, questions] of [...trades, ...plainEnglish, ...ofPersons]) {
   const counts = { right: 0, refused: 0, alternatives: 0, wrong: 0 } as Record<string, number>;
   const begin = process.cpuUsage();
   for (const [question, expected] of questions) {
-    const judgement = judged(answerTo(question, catalogue), expected);
+    const judgement = judgeAnswer(
+      answerTo(question, catalogue, 'deployments' in catalogue ? { deployments: catalogue.deployments } : {}),
+      expected,
+    );
     counts[judgement] = (counts[judgement] ?? 0) + 1;
   }
   const { user, system } = process.cpuUsage(begin);

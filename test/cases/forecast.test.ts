@@ -7,7 +7,8 @@ import { randomOf } from './random.ts';
 
 const horizon = 48;
 const hours: ForecastOptions = { horizon, periods: [24, 168], kind: 'any' };
-const made = (length: number, value: (hour: number) => number): number[] => Array.from({ length }, (_, i) => value(i));
+const create = (length: number, value: (hour: number) => number): number[] =>
+  Array.from({ length }, (_, i) => value(i));
 const forecastOf = (values: readonly number[], options: Partial<ForecastOptions> = {}): Forecast => {
   const found = forecast(values, { ...hours, ...options });
   if (found === undefined) throw new Error(`${values.length} values are too few`);
@@ -17,19 +18,19 @@ const sum = (values: readonly number[]): number => values.reduce((total, value) 
 
 test('a repeating season continues', (t) => {
   const wave = (hour: number): number => 100 + 50 * Math.sin((2 * Math.PI * hour) / 24) + (hour % 168 < 48 ? 30 : 0);
-  for (const [lead, value] of forecastOf(made(1000, wave)).values.entries())
+  for (const [lead, value] of forecastOf(create(1000, wave)).values.entries())
     t.true(Math.abs(value - wave(1000 + lead)) < 1, `${lead}: ${value}`);
 });
 
 test('a constant stays constant, and its interval has no width', (t) => {
-  const found = forecastOf(made(100, () => 7));
+  const found = forecastOf(create(100, () => 7));
   t.true(found.values.every((value) => Math.abs(value - 7) < 1e-9));
   t.true(found.intervals(0.95).every(([low, high]) => high - low < 1e-9));
 });
 
 test('a trend continues for as many steps as its history, then stays flat', (t) => {
   const { values } = forecastOf(
-    made(60, (step) => 10 * step),
+    create(60, (step) => 10 * step),
     { horizon: 600 },
   );
   t.true(Math.abs((values[20] ?? 0) - 800) < 40, String(values[20]));
@@ -38,10 +39,10 @@ test('a trend continues for as many steps as its history, then stays flat', (t) 
 
 test('counts never go below zero and ratios stay within 0 and 1, including their intervals', (t) => {
   const random = randomOf(3);
-  const falling = made(200, (step) => Math.max(0, 200 - step + 20 * random()));
+  const falling = create(200, (step) => Math.max(0, 200 - step + 20 * random()));
   const counts = forecastOf(falling, { kind: 'count' });
   const shares = forecastOf(
-    made(200, () => 0.9 + 0.1 * random()),
+    create(200, () => 0.9 + 0.1 * random()),
     { kind: 'share' },
   );
   t.true(counts.values.every((value) => value >= 0));
@@ -81,14 +82,14 @@ test('if every night was exactly 0 the next night is 0, and rare values are not 
   const random = randomOf(11);
   const sun = (hour: number): number =>
     hour % 24 > 6 && hour % 24 < 18 ? Math.sin((2 * Math.PI * ((hour % 24) - 6)) / 24) : 0;
-  const power = made(480, (hour) => 100 * sun(hour) * (0.3 + 0.7 * random()));
+  const power = create(480, (hour) => 100 * sun(hour) * (0.3 + 0.7 * random()));
   const found = forecastOf(power, { kind: 'count' });
   for (const [lead, value] of found.values.entries())
     if (sun(480 + lead) < 1e-9) t.is(value, 0, String(lead));
     else if (sun(480 + lead) > 0.3) t.true(value > 5, `${lead}: ${value}`);
   t.true(found.intervals(0.95).every(([low, high]) => low === 0 || low < high));
   const rare = forecastOf(
-    made(480, () => Number(random() < 0.2)),
+    create(480, () => Number(random() < 0.2)),
     { kind: 'count' },
   );
   t.true(rare.values.filter((value) => value > 0).length > horizon - 6);
@@ -100,7 +101,7 @@ test('with few values, intervals reach about their coverage, a trend continues, 
     const random = randomOf(7000 + seed);
     const normal = (): number => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
     let walk = 100;
-    const series = made(16, (step) => {
+    const series = create(16, (step) => {
       walk += 5 * normal();
       return [100 + 10 * normal(), walk, 100 + 8 * step + 5 * normal()][seed % 3] ?? 0;
     });
@@ -129,7 +130,7 @@ test('with few values, intervals reach about their coverage, a trend continues, 
 test('too few values give no forecast', (t) => {
   t.is(
     forecast(
-      made(minValues - 1, (step) => step),
+      create(minValues - 1, (step) => step),
       hours,
     ),
     undefined,
@@ -138,7 +139,7 @@ test('too few values give no forecast', (t) => {
 
 test('values of 1e300, and similarly small values, give finite forecasts', (t) => {
   for (const unit of [1e300, 1e-300, -1e300]) {
-    const found = forecastOf(made(300, (step) => unit * (1 + (step % 24) / 24)));
+    const found = forecastOf(create(300, (step) => unit * (1 + (step % 24) / 24)));
     t.true(found.values.every(Number.isFinite), String(unit));
     t.true(found.intervals(0.95).flat().every(Number.isFinite), String(unit));
   }
@@ -152,7 +153,7 @@ test('equal values give equal forecasts, bit by bit', (t) => {
 test('a noisy trend crosses a limit at the calculated step, between an earlier and a later bound', (t) => {
   const random = randomOf(9);
   const found = forecastOf(
-    made(200, (step) => step + 4 * random()),
+    create(200, (step) => step + 4 * random()),
     { horizon: 100, periods: [] },
   );
   const above = computeCrossing(found, { above: 242 });
@@ -164,7 +165,7 @@ test('a noisy trend crosses a limit at the calculated step, between an earlier a
 
 test('a limit that is unlikely to be crossed has no step, and the reason includes the probability', (t) => {
   const random = randomOf(9);
-  const found = forecastOf(made(300, () => 50 + random()));
+  const found = forecastOf(create(300, () => 50 + random()));
   const never = computeCrossing(found, { below: 10 });
   t.deepEqual(never, {
     steps: null,
@@ -173,4 +174,43 @@ test('a limit that is unlikely to be crossed has no step, and the reason include
     probability: 0,
     reason: 'it is not likely to be below 10 within 48 steps: the probability is 0 %',
   });
+});
+
+/** Two weeks and two more of hourly values with a trend, a season of a day and noise. */
+const makeTrend = (random: () => number, slope: number, amplitude: number): number[] => {
+  const [noise, phase] = [0.2 + random(), 6 * random()];
+  return Array.from({ length: 672 }, (_, step) => {
+    const roughlyNormal = random() + random() + random() + random() - 2;
+    return 50 + slope * step + amplitude * Math.sin((2 * Math.PI * step) / 24 + phase) + 1.7 * noise * roughlyNormal;
+  });
+};
+
+/** Returns whether a value is beyond a limit in the direction of a slope. */
+const isCrossed = (value: number, limit: number, slope: number): boolean => (slope > 0 ? value > limit : value < limit);
+
+test('a trend beside a season is kept, and the interval of a crossing holds the time at which it happens', (t) => {
+  const random = randomOf(21);
+  const results = Array.from({ length: 40 }, (_, series) => {
+    const slope = (0.01 + 0.05 * random()) * (series % 2 === 0 ? 1 : -1);
+    const amplitude = [0, 2, 5, 8][series % 4] ?? 0;
+    const values = makeTrend(random, slope, amplitude);
+    const limit = 50 + slope * 336 * (1.3 + 0.5 * random()) + Math.sign(slope) * amplitude;
+    const predicted = forecast(values.slice(0, 336), { horizon: 336, periods: [24, 168], kind: 'any' }) as Forecast;
+    const { low, high } = computeCrossing(predicted, slope > 0 ? { above: limit } : { below: limit });
+    const crossedAt = 1 + values.slice(336).findIndex((value) => isCrossed(value, limit, slope));
+    return {
+      slopeShare: ((predicted.values[335] ?? 0) - (predicted.values[167] ?? 0)) / 168 / slope,
+      isReached: crossedAt > 0,
+      isHeld: low !== null && low <= crossedAt && crossedAt <= (high ?? 336),
+    };
+  });
+  const [median = 0] = results
+    .map(({ slopeShare }) => slopeShare)
+    .toSorted((left, right) => left - right)
+    .slice(20);
+  t.true(median > 0.9 && median < 1.1, String(median));
+  const reached = results.filter(({ isReached }) => isReached);
+  t.true(reached.length > 30);
+  const held = reached.filter(({ isHeld }) => isHeld);
+  t.true(held.length / reached.length >= 0.85, `${held.length} of ${reached.length}`);
 });

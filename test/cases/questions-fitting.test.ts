@@ -47,3 +47,29 @@ test('values are truncated, and the largest catalogue fits into the limit of the
   t.true(fitting.logs.every(({ values }) => values.every((value) => value.length <= 60)));
   t.true(JSON.stringify(fitting).length <= 16_000);
 });
+
+test('secrets, ids and personal values are masked or omitted, unless the question contains them', (t) => {
+  const fields = [
+    field('password', ['swordfish']),
+    field('http.request.header.authorization', ['Bearer eyJhbGciOiJIUzI1NiJ9']),
+    field('note', ['hunter2secret', 'AKIAIOSFODNN7EXAMPLE', 'card 4111111111111111 declined']),
+    field('user.id', ['ann']),
+    field('tier', ['gold', 'basic']),
+    field('cinema', ['REX-3', 'ODE-2']),
+    field('http.route', ['/orders/{id}']),
+  ];
+  const { logs } = selectRelevantNames('revenue of REX-3', {
+    logs: { services: [], fields },
+    traces: { services: [], fields: [] },
+    metrics: [],
+  });
+  t.deepEqual(Object.fromEntries(logs.map(({ name, values }) => [name, values])), {
+    password: [],
+    'http.request.header.authorization': [],
+    note: ['card <value> declined'],
+    'user.id': [],
+    tier: ['gold', 'basic'],
+    cinema: ['REX-3'],
+    'http.route': ['/orders/{id}'],
+  });
+});

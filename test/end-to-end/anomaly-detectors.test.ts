@@ -261,9 +261,9 @@ inThePage(
 
 test.serial('an input that cannot be watched is refused with its path', async (t) => {
   const refused = async (body: object) => {
-    const answer = await harness.request('POST', '/api/ai/detectors', { body: { name: 'Wrong', ...body } });
-    t.is(answer.status, 400, JSON.stringify(answer.body));
-    return answer.body.error?.details ?? answer.body.details;
+    const response = await harness.request('POST', '/api/ai/detectors', { body: { name: 'Wrong', ...body } });
+    t.is(response.status, 400, JSON.stringify(response.body));
+    return response.body.error?.details ?? response.body.details;
   };
   const paths = async (body: object) => (await refused(body)).map(({ path }: { path: string }) => path);
   t.deepEqual(await paths({ query: { kind: 'rows', signal: 'logs' } }), ['query.kind']);

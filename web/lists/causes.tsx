@@ -10,7 +10,6 @@ import { toResourcePage } from '../frame/resource-links.ts';
 import { isPermitted } from '../frame/rights.ts';
 import { renderText } from '../frame/shown-text.tsx';
 import { formatIsoTime } from '../frame/shown-time.ts';
-import { useQuery } from '../frame/use-query.ts';
 
 export const causeCall = declareCall<typeof findRootCause>('POST', '/api/ai/root-cause');
 
@@ -21,7 +20,7 @@ type Symptom = Pick<
   'alertId' | 'anomalyId' | 'incidentId' | 'service' | 'from' | 'to'
 >;
 
-const causeKindTitles: Readonly<Record<Cause['kind'], string>> = {
+export const causeKindTitles: Readonly<Record<Cause['kind'], string>> = {
   deployment: 'Deployment',
   configuration: 'Configuration',
   restart: 'Restart',
@@ -33,7 +32,7 @@ const causeKindTitles: Readonly<Record<Cause['kind'], string>> = {
   'log-pattern': 'New log pattern',
 };
 
-const CauseTitle = ({ cause: { title, link } }: { readonly cause: Cause }) => {
+export const CauseTitle = ({ cause: { title, link } }: { readonly cause: Pick<Cause, 'title' | 'link'> }) => {
   const to = toResourcePage(link);
   if (to !== undefined) return <Link url={to}>{renderText(title)}</Link>;
   return /^https?:\/\//i.test(link) ? (
@@ -45,10 +44,23 @@ const CauseTitle = ({ cause: { title, link } }: { readonly cause: Cause }) => {
   );
 };
 
-const ReasonList = ({ title, reasons }: { readonly title: string; readonly reasons: readonly string[] }) =>
+const Reason = ({ reason: { text, link } }: { readonly reason: Cause['evidence'][number] }) => {
+  const to = toResourcePage(link);
+  return to === undefined ? renderText(text) : <Link url={to}>{renderText(text)}</Link>;
+};
+
+const ReasonList = ({ title, reasons }: { readonly title: string; readonly reasons: Cause['evidence'] }) =>
   reasons.length === 0 ? null : (
     <p>
-      {title}: {renderText(reasons.join('; '))}.
+      {title}:{' '}
+      {reasons.map((reason, index) => (
+        // Reasons have no unique key.
+        <span key={index}>
+          {index === 0 ? '' : '; '}
+          <Reason reason={reason} />
+        </span>
+      ))}
+      .
     </p>
   );
 
@@ -62,13 +74,20 @@ const CauseItem = ({ cause }: { readonly cause: Cause }) => (
   </li>
 );
 
-const CauseResult = ({ result: { symptom, causes, others, reason } }: { readonly result: RootCauseResponse }) => (
+export const CauseResult = ({
+  result: { symptom, causes, others, reason },
+}: {
+  readonly result: RootCauseResponse;
+}) => (
   <>
     {symptom.degradations.length === 0 ? null : (
       <p>
         Degraded: {renderText(symptom.services.join(', '))} since {formatIsoTime(symptom.begin).slice(0, 19)}:{' '}
         {renderText(symptom.degradations.join('; '))}.
       </p>
+    )}
+    {symptom.analyzedFrom === null ? null : (
+      <p class="soft">Of this range, the part since {formatIsoTime(symptom.analyzedFrom).slice(0, 19)} was analyzed.</p>
     )}
     {causes.length > 0 ? (
       <ol>
@@ -82,7 +101,7 @@ const CauseResult = ({ result: { symptom, causes, others, reason } }: { readonly
     )}
     {others.length === 0 ? null : (
       <details>
-        <summary>Other events: {others.length}</summary>
+        <summary>Ruled out: {others.length}</summary>
         <ul>
           {others.map((cause, index) => (
             // Causes have no unique key.
@@ -93,22 +112,6 @@ const CauseResult = ({ result: { symptom, causes, others, reason } }: { readonly
     )}
   </>
 );
-
-/** Runs a root cause analysis at once, and again when the symptom changes. */
-export const RootCauseAnalysis = ({ symptom }: { readonly symptom: Symptom }) => {
-  const { response, error, ...queryState } = useQuery(causeCall, { body: { ...symptom, ...projectScope.value } });
-  return (
-    <section aria-label="Cause">
-      <ErrorMessage error={error} />
-      {response === undefined ? (
-        <p class="soft">{queryState.isLoading ? 'Comparing requests, deployments, errors and hosts…' : ''}</p>
-      ) : (
-        <CauseResult result={response} />
-      )}
-      <Freshness queryState={{ response, error, ...queryState }} />
-    </section>
-  );
-};
 
 export const Causes = ({ symptom }: { readonly symptom: Symptom }) => {
   const [query] = useState(() => new ApiQuery(causeCall));

@@ -13,7 +13,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { AnomalyView, toAnomalyView } from './anomaly-view.ts';
 import { readClusterEventsNear, readEventsNear, toRange } from './near.ts';
 import { readFeedback } from './stored-feedback.ts';
@@ -35,11 +35,11 @@ export const listAnomalies = defineOperation({
   }),
   response: z.strictObject({ items: z.array(AnomalyView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const page = parseHistoryPage('anomalies', query, reading);
+    const reader = createQueryReader(caller, ports);
+    const page = parseHistoryPage('anomalies', query, reader);
     const { shown: pageAnomalies, nextCursor } = finishHistoryPage(
       'anomalies',
-      await readAnomalies(reading, query, page),
+      await readAnomalies(reader, query, page),
       {
         ...page,
         limit: query.limit,
@@ -96,27 +96,27 @@ export const showAnomaly = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, signal }, ports) {
-    const reading = createReading(caller, ports);
-    const anomaly = await findAnomaly(reading, params.id);
+    const reader = createQueryReader(caller, ports);
+    const anomaly = await findAnomaly(reader, params.id);
     if (anomaly === undefined) throw createNotFoundError('anomaly');
     const { beginMs, endMs, stepMs } = anomaly;
     const partial: z.output<typeof Incompleteness>[] = [];
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     const [points, contributions, events, clusterEvents, similar, concurrent, feedback] = await Promise.all([
-      readScores(reading, anomaly, {
+      readScores(reader, anomaly, {
         fromMs: beginMs - pointLimits.before * stepMs,
-        toMs: (endMs ?? reading.nowMs) + pointLimits.after * stepMs,
+        toMs: (endMs ?? reader.nowMs) + pointLimits.after * stepMs,
         limit: pointLimits.max,
       }),
       findContributions(anomaly, { caller, ports, signal }),
       readEventsNear(anomaly, { caller, ports, partial }),
-      readClusterEventsNear(anomaly, { reading, partial }),
+      readClusterEventsNear(anomaly, { reader, partial }),
       readAnomalies(
-        reading,
+        reader,
         { detectorId: anomaly.detectorId, series: anomaly.key, direction: anomaly.direction },
         { range: toRange(Math.max(0, beginMs - similarityWindowMs), beginMs - 1), limit: 10 },
       ),
-      readAnomalies(reading, {}, { range: toRange(beginMs - 5 * stepMs, beginMs + 5 * stepMs), limit: 21 }),
+      readAnomalies(reader, {}, { range: toRange(beginMs - 5 * stepMs, beginMs + 5 * stepMs), limit: 21 }),
       tenantDocuments.collection(anomalyFeedback).find(buildFeedbackId(anomaly.detectorId, anomaly.key)),
     ]);
     const ownFeedback = feedback === undefined ? [] : [feedback];
@@ -156,7 +156,7 @@ const findContributions = async (
   if (detector === undefined)
     return { ...noContributions, reason: 'its detector, which defined the query, was deleted' };
   try {
-    return await readContributions(detector.query, anomaly, { reading: createReading(caller, ports), signal });
+    return await readContributions(detector.query, anomaly, { reader: createQueryReader(caller, ports), signal });
   } catch (error) {
     signal.throwIfAborted();
     const message = error instanceof ApiError || error instanceof Error ? error.message : '';

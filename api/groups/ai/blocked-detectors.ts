@@ -5,7 +5,7 @@ import { type DetectorSnapshot, readSnapshots } from '../../../subjects/anomalie
 import type { Detector } from '../../../subjects/overview/attention.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 const describeReason = ({ state, error, lagSeconds, lastStep }: DetectorSnapshot): string => {
   if (state === 'failed') return error ?? '';
@@ -25,7 +25,7 @@ export const findBlockedDetectors = async (
     const fields = parseStoredDetector(document);
     return fields === undefined ? [] : [{ ...fields, id: document.id, createdAt: document.createdAt }];
   });
-  const statuses = await readSnapshots(createReading(caller, ports), parsedDetectors);
+  const statuses = await readSnapshots(createQueryReader(caller, ports), parsedDetectors);
   return parsedDetectors.flatMap(({ id, name }, index) => {
     const status = statuses[index];
     const isBlocked = status?.state === 'behind' || status?.state === 'failed';

@@ -8,7 +8,7 @@ import { DetectorFields, listRequiredEntitlements, parseStoredDetector } from '.
 import { findDetectorProblems } from '../../../subjects/anomalies/detector-problems.ts';
 import { DetectorStatus, readStatuses } from '../../../subjects/anomalies/detector-status.ts';
 import { createFieldErrors } from '../../errors.ts';
-import { createReading, readValidities } from '../../kernel/reading.ts';
+import { createQueryReader, readValidities } from '../../kernel/query-reader.ts';
 import { createNoDataFlag, deleteReportWith, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
@@ -44,7 +44,7 @@ const toViews = async (
       ports,
     ),
     readFeedback(tenantDocuments, { detectorId: { $in: documents.map(({ id }) => id) } })
-      .then((feedback) => readStatuses(createReading(caller, ports), detectors, feedback))
+      .then((feedback) => readStatuses(createQueryReader(caller, ports), detectors, feedback))
       .catch((error: unknown) => {
         ports.log.warn({ error: String(error) }, 'the state of detectors cannot be read');
         return [];

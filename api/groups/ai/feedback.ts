@@ -12,7 +12,7 @@ import { computeAdjustments } from '../../../subjects/anomalies/feedback.ts';
 import { findAnomaly, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { anomalyParams } from './anomalies.ts';
 
 const FeedbackResult = z.strictObject({
@@ -51,7 +51,7 @@ export const markAnomaly = defineOperation({
   }),
   response: FeedbackResult,
   async handler({ caller, params, body, change }, ports) {
-    const anomaly = await findAnomaly(createReading(caller, ports), params.id);
+    const anomaly = await findAnomaly(createQueryReader(caller, ports), params.id);
     if (anomaly === undefined) throw createNotFoundError('anomaly');
     const { detectorId, key } = anomaly;
     const id = buildFeedbackId(detectorId, key);

@@ -23,7 +23,10 @@ const maxForecasts = 100;
 const Until = z.union([z.strictObject({ above: z.number() }), z.strictObject({ below: z.number() })]);
 const Crossing = z.strictObject({
   at: z.string().nullable().describe('Time with a crossing probability of 50 %; null: see the reason'),
-  low: z.string().nullable().describe('Time with a crossing probability of 5 %'),
+  low: z
+    .string()
+    .nullable()
+    .describe('Time with a crossing probability of 5 %, also without `at`; null: beyond the horizon'),
   high: z.string().nullable().describe('Time with a crossing probability of 95 %; null: beyond the horizon'),
   probability: z.number().nullable().describe('Probability of crossing within the horizon'),
   reason: z.string().nullable(),

@@ -13,7 +13,7 @@ import { extractQueries } from '../../../subjects/runbooks/named-queries.ts';
 import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading, readValidities } from '../../kernel/reading.ts';
+import { createQueryReader, readValidities } from '../../kernel/query-reader.ts';
 
 const maxQueries = 5;
 /** Maximum rows or series of one result */
@@ -39,6 +39,8 @@ interface QueryRequest {
   readonly range: Range;
   readonly stepMs: number | undefined;
   readonly passage: number | null;
+  /** Placeholders without a value */
+  readonly missing?: readonly string[];
 }
 
 interface QueryContext {
@@ -47,6 +49,8 @@ interface QueryContext {
   readonly signal: AbortSignal;
   readonly range: Range;
   readonly timeZone: string;
+  /** Labels of an alert, which fill placeholders */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /** Returns the query of a question; none if the question is ambiguous or cannot be parsed. */
@@ -54,11 +58,11 @@ const parseQuestionQueries = async (
   question: string,
   { caller, ports, range, timeZone }: QueryContext,
 ): Promise<QueryRequest[]> => {
-  const reading = createReading(caller, ports);
-  const catalogue = await readCachedCatalogue(reading);
-  const metricLabels = await readMetricLabels(findNamedMetrics(question, catalogue), reading);
+  const reader = createQueryReader(caller, ports);
+  const catalogue = await readCachedCatalogue(reader);
+  const metricLabels = await readMetricLabels(findNamedMetrics(question, catalogue), reader);
   const parseResult = interpretQuestion(
-    { question, timeZone, nowMs: reading.nowMs, defaultRange: range },
+    { question, timeZone, nowMs: reader.nowMs, defaultRange: range },
     catalogue,
     metricLabels,
   );
@@ -81,14 +85,19 @@ const limitResult = (result: Result): Result => {
 
 /** Runs a query. Returns its result, or the reason why there is none: one failed query must not affect the others. */
 const runRequest = async (
-  { query, range, stepMs }: QueryRequest,
+  { query, range, stepMs, missing = [] }: QueryRequest,
   { caller, ports, signal }: QueryContext,
 ): Promise<Pick<QueryResult, 'result' | 'reason'>> => {
+  if (missing.length > 0)
+    return {
+      result: null,
+      reason: `no label of the alert fills ${missing.join(', ')}: replace the placeholder, or pass the labels of the alert`,
+    };
   const [validity] = await readValidities([query], caller, ports);
   if (validity?.isValid === false) return { result: null, reason: validity.problems[0]?.message ?? 'it is not valid' };
   try {
     return {
-      result: limitResult(await run(query, createReading(caller, ports), { range, stepMs, signal })),
+      result: limitResult(await run(query, createQueryReader(caller, ports), { range, stepMs, signal })),
       reason: null,
     };
   } catch (error) {
@@ -106,8 +115,14 @@ export const runNamedQueries = async (
 ): Promise<QueryResult[]> => {
   const { range, timeZone } = context;
   const questionRequests = await parseQuestionQueries(question, context);
-  const passageRequests = extractQueries(passages, maxQueries - questionRequests.length).map(
-    ({ query, passageIndex }): QueryRequest => ({ query, passage: passageIndex, range, stepMs: undefined }),
+  const passageRequests = extractQueries(passages, maxQueries - questionRequests.length, context.labels).map(
+    ({ query, passageIndex, missing }): QueryRequest => ({
+      query,
+      passage: passageIndex,
+      range,
+      stepMs: undefined,
+      missing,
+    }),
   );
   const requests = [...questionRequests, ...passageRequests];
   const results = await Promise.all(requests.map((request) => runRequest(request, context)));

@@ -1,7 +1,7 @@
 /** Events near an anomaly: events of the feed, and Kubernetes events. */
 import { findRangeProblem, type Range } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 import type { FeedEvent } from '../../../subjects/events/events.ts';
 import { readFeedPage } from '../../../subjects/events/feed.ts';
@@ -9,7 +9,7 @@ import { type KubernetesEvent, readEvents } from '../../../subjects/kubernetes/e
 import type { Caller } from '../../callers/caller.ts';
 import { createEventSources } from '../../event-feed/sources.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 /** Time range of events near an anomaly, before and after its start. */
 const eventWindow = { beforeMs: 3_600_000, afterMs: 600_000, max: 50 };
@@ -34,7 +34,7 @@ export const readEventsNear = async (
     projectId: anomaly.projectId || undefined,
   };
   const sources = createEventSources(query, {
-    reading: createReading(caller, ports),
+    reader: createQueryReader(caller, ports),
     ports,
     partial,
     tenantId: caller.tenantId,
@@ -49,10 +49,10 @@ export const readEventsNear = async (
  */
 export const readClusterEventsNear = async (
   anomaly: StoredAnomaly,
-  { reading, partial }: { readonly reading: TenantReader; readonly partial: Incompleteness[] },
+  { reader, partial }: { readonly reader: TenantReader; readonly partial: Incompleteness[] },
 ): Promise<KubernetesEvent[]> => {
   const range = getEventRange(anomaly);
-  const reason = findRangeProblem(range, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  const reason = findRangeProblem(range, { caller: reader, signal: 'logs', nowMs: reader.nowMs });
   if (reason !== undefined) {
     partial.push({ code: 'retention', message: `no Kubernetes events: ${reason}` });
     return [];
@@ -60,7 +60,7 @@ export const readClusterEventsNear = async (
   const scope = { projectId: anomaly.projectId || undefined };
   const pages = await Promise.all(
     (['Warning', 'Normal'] as const).map((type) =>
-      readEvents(reading, range, { type, ...scope }, { limit: eventWindow.max }),
+      readEvents(reader, range, { type, ...scope }, { limit: eventWindow.max }),
     ),
   );
   return pages

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
 import { getAvailableSources, PassageIndexCache } from '../../../subjects/runbooks/shelves.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { compareToQuestion, type EmbeddingUsage } from './embeddings.ts';
 import type { ModelContext } from './model.ts';
 
@@ -32,8 +32,10 @@ export const sourcesField = z
   .array(z.enum(sources))
   .min(1)
   .max(sources.length)
-  .default([...sources])
-  .describe('Documents, resolved incidents, texts of alert rules, log patterns, and the READMEs of this platform');
+  .default(sources.filter((source) => source !== 'handbook'))
+  .describe(
+    'Documents, resolved incidents, texts of alert rules, and log patterns. `handbook` is the documentation of OIQ, which is not searched by default',
+  );
 
 export const UnreadSources = z
   .array(z.strictObject({ source: z.enum(sources), reason: z.string() }))
@@ -57,9 +59,9 @@ export const searchPassages = async (
   context: ModelContext,
 ): Promise<PassageSearchResult> => {
   const { caller, ports } = context;
-  const reading = createReading(caller, ports);
-  const index = await indexCache.get({ documents: ports.documents.forTenant(caller.tenantId), reading });
-  const allowedSources = new Set(getAvailableSources(reading));
+  const reader = createQueryReader(caller, ports);
+  const index = await indexCache.get({ documents: ports.documents.forTenant(caller.tenantId), reader });
+  const allowedSources = new Set(getAvailableSources(reader));
   const searchedSources = new Set(requestedSources.filter((source) => allowedSources.has(source)));
   const reason = `the plan ${caller.plan.name} does not include it`;
   const { similarity: similarityOf, usage: embeddings } = await compareToQuestion(

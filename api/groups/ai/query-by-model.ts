@@ -7,12 +7,14 @@ import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { returnsRecords } from '../../../queries/query-kind.ts';
 import { parseRange } from '../../../queries/range.ts';
+import { requireReadable } from '../../../queries/readable.ts';
 import { parseQuery } from '../../../queries/run.ts';
-import { resolveStepMs } from '../../../queries/steps.ts';
+import { buildSteps, resolveStepMs } from '../../../queries/steps.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import type { Catalogue } from '../../../subjects/questions/catalogue.ts';
 import { selectRelevantNames } from '../../../subjects/questions/fitting.ts';
 import type { Interpretation, InterpretedWord } from '../../../subjects/questions/interpretation.ts';
-import { readValidities } from '../../kernel/reading.ts';
+import { createQueryReader, readValidities } from '../../kernel/query-reader.ts';
 import { type ModelContext, parseJsonText, queryModel } from './model.ts';
 
 const instructions = [
@@ -49,6 +51,24 @@ export interface ModelQuery {
   readonly reason: string | null;
 }
 
+/** Returns why a query cannot run in its ranges: the retention, the plan, or too many steps; `undefined` if it can. */
+export const findRunProblem = (
+  { query: request, range, comparedRange, stepMs }: Interpretation,
+  reader: TenantReader,
+): string | undefined => {
+  const query = parseQuery(request);
+  try {
+    for (const readRange of [range, ...(comparedRange === undefined ? [] : [comparedRange])]) {
+      requireReadable(query, readRange, reader);
+      if (stepMs !== undefined) buildSteps(readRange, stepMs);
+    }
+    return undefined;
+  } catch (error) {
+    if (error instanceof QueryError) return error.message;
+    throw error;
+  }
+};
+
 /** Parses the query in the model's output; throws `QueryError` if it is invalid. */
 const parseModelQuery = async (
   answer: unknown,
@@ -60,18 +80,25 @@ const parseModelQuery = async (
   const { query: rawQuery, from, to, step } = output.data;
   if (rawQuery === null) return undefined;
   const query = parseQuery(rawQuery);
+  if ('projectId' in query && query.projectId !== undefined)
+    throw new QueryError('VALIDATION_FAILED', 'query.projectId: omit it, because the question names no project');
+  if ('signal' in query && query.signal !== 'logs' && query.signal !== 'traces')
+    throw new QueryError('VALIDATION_FAILED', 'query.signal: must be logs or traces');
   const range = parseRange({ from, to }, ports.clock.now());
   const [validity] = await readValidities([query], caller, ports);
   const [problem] = validity?.problems ?? [];
   if (problem !== undefined) throw new QueryError('VALIDATION_FAILED', `${problem.path}: ${problem.message}`);
   const search = 'search' in query && query.search !== undefined ? [query.search] : [];
-  return {
+  const interpretation = {
     query,
     range,
     conditions: search,
     words: words.map((word) => ({ ...word, mappedTo: null })),
     stepMs: step == null || returnsRecords(query) ? undefined : resolveStepMs(step, range),
   };
+  const runProblem = findRunProblem(interpretation, createQueryReader(caller, ports));
+  if (runProblem !== undefined) throw new QueryError('VALIDATION_FAILED', runProblem);
+  return interpretation;
 };
 
 /** Returns the query of a question that the grammar cannot parse. Every part is validated: unknown names are errors. */

@@ -10,7 +10,7 @@ import { DurationText, TimeText } from '../../../queries/time-parameters.ts';
 import type { Point } from '../../../subjects/anomalies/scores/scorer.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 /** Maximum points of all series of a request */
 export const maxPoints = 50_000;
@@ -107,7 +107,7 @@ export const readRequestedSeries = async (
   const query = request.query as Query;
   const range = parseRange(request, ports.clock.now());
   const stepMs = resolveStepMs(request.step, range);
-  const result = await run(query, createReading(caller, ports), { range, stepMs, signal });
+  const result = await run(query, createQueryReader(caller, ports), { range, stepMs, signal });
   if (result.form !== 'series')
     throw createValidationError('query', 'returns a table: only values by step can be analyzed');
   const total = result.series.length * buildSteps(range, stepMs).count;

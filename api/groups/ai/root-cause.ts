@@ -1,15 +1,22 @@
 import { z } from 'zod';
-import { projectScopeParameters } from '../../../queries/project-scope.ts';
+import { type ProjectScope, projectScopeParameters } from '../../../queries/project-scope.ts';
 import { runWithoutCost } from '../../../queries/run.ts';
 import { getNodeDisplayName } from '../../../subjects/causes/incident-context.ts';
 import { type Causes, causeKinds, findCauses, type JudgedCause, minScore } from '../../../subjects/causes/judge.ts';
 import { readIncidentContext } from '../../../subjects/causes/read-incident-context.ts';
 import { judgeSourceChanges } from '../../../subjects/causes/shown-by.ts';
+import type { Caller } from '../../callers/caller.ts';
 import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import type { Ports } from '../../kernel/ports.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { readReporterChanges } from './shown-changes.ts';
-import { readSymptom, symptomFields } from './symptom.ts';
+import { readSymptom, type SymptomRequest, symptomFields } from './symptom.ts';
+
+const Evidence = z.strictObject({
+  text: z.string(),
+  link: z.string().describe('Path of the API with the records that show it; empty if there are none'),
+});
 
 const Cause = z.strictObject({
   kind: z.enum(causeKinds),
@@ -22,8 +29,8 @@ const Cause = z.strictObject({
   title: z.string(),
   link: z.string().describe('Link to its page; empty for none'),
   score: z.number().describe('From 0 to 1: how well it explains the symptom. It is reported as a cause from 0.3 on'),
-  evidence: z.array(z.string()).describe('Evidence for it'),
-  counterEvidence: z.array(z.string()).describe('Evidence against it'),
+  evidence: z.array(Evidence).describe('Evidence for it'),
+  counterEvidence: z.array(Evidence).describe('Evidence against it'),
   path: z.array(z.string()).describe('Calls from the symptom to it; may be empty'),
 });
 
@@ -67,6 +74,75 @@ const toResult = (
   };
 };
 
+export const RootCause = z.strictObject({
+  state: z.enum(['found', 'inconclusive']).describe('inconclusive: no known cause explains it, for the given reason'),
+  reason: z.string().nullable(),
+  symptom: z.strictObject({
+    services: z.array(z.string()),
+    noticed: z.iso.datetime(),
+    begin: z.iso.datetime().nullable().describe('Time when requests began to degrade; null if they did not'),
+    degradations: z.array(z.string()).describe('Degradations of requests compared with the hour before'),
+    analyzedFrom: z.iso
+      .datetime()
+      .nullable()
+      .describe('Start of the analyzed part, if the requested range is longer than 12 hours; null: all of it'),
+  }),
+  causes: z.array(Cause).describe('Reported causes, the most likely first'),
+  others: z.array(Cause).describe('Other candidates, with evidence against each; at most 20'),
+});
+
+interface AnalysisContext {
+  readonly caller: Caller;
+  readonly ports: Ports;
+  readonly signal: AbortSignal;
+}
+
+/** Ranks the causes of a symptom. Throws if the request names no symptom, or one that does not exist. */
+export const analyzeRootCause = async (
+  request: SymptomRequest & ProjectScope,
+  { caller, ports, signal }: AnalysisContext,
+): Promise<z.input<typeof RootCause>> => {
+  const symptom = await readSymptom(request, { caller, ports });
+  const reader = createQueryReader(caller, ports);
+  const { service, projectId, scope } = request;
+  if (service !== undefined) await requireKnownService(reader, { service, projectId, scope });
+  const changes = await readReporterChanges(symptom, caller.tenantId, ports);
+  const incidentContext = await readIncidentContext(reader, symptom, { projectId, scope }, (query, options) =>
+    runWithoutCost(query, reader, { ...options, signal }),
+  );
+  const noticed = new Date(incidentContext?.detectedMs ?? symptom.noticedMs).toISOString();
+  if (incidentContext === undefined) {
+    const reason =
+      'the symptom has no label with a service or a host that serves requests, so its calls cannot be followed to a cause';
+    const symptomView = {
+      services: [...symptom.services],
+      noticed,
+      begin: null,
+      degradations: [],
+      analyzedFrom: null,
+    };
+    const judgedChanges = judgeSourceChanges(changes, { ...symptom, areRequestsWorse: false });
+    return { ...toResult({ causes: [], sharesOnOthers: [], reason }, judgedChanges), symptom: symptomView };
+  }
+  const rankedCauses = findCauses(incidentContext);
+  const { onsetMs, symptom: degradations } = rankedCauses;
+  const judgedChanges = judgeSourceChanges(changes, {
+    noticedMs: incidentContext.detectedMs,
+    areRequestsWorse: degradations.length > 0,
+  });
+  return {
+    ...toResult(rankedCauses, judgedChanges),
+    symptom: {
+      services: incidentContext.symptoms.map(getNodeDisplayName),
+      noticed,
+      degradations: [...degradations],
+      analyzedFrom:
+        incidentContext.analyzedFromMs === undefined ? null : new Date(incidentContext.analyzedFromMs).toISOString(),
+      begin: degradations.length === 0 ? null : new Date(onsetMs).toISOString(),
+    },
+  };
+};
+
 export const findRootCause = defineOperation({
   method: 'POST',
   path: '/api/ai/root-cause',
@@ -76,49 +152,6 @@ export const findRootCause = defineOperation({
   role: 'viewer',
   unaudited: 'it reads telemetry, as lists do',
   body: z.strictObject({ ...symptomFields, ...projectScopeParameters }),
-  response: z.strictObject({
-    state: z.enum(['found', 'inconclusive']).describe('inconclusive: no known cause explains it, for the given reason'),
-    reason: z.string().nullable(),
-    symptom: z.strictObject({
-      services: z.array(z.string()),
-      noticed: z.iso.datetime(),
-      begin: z.iso.datetime().nullable().describe('Time when requests began to degrade; null if they did not'),
-      degradations: z.array(z.string()).describe('Degradations of requests compared with the hour before'),
-    }),
-    causes: z.array(Cause).describe('Reported causes, the most likely first'),
-    others: z.array(Cause).describe('Other candidates, with evidence against each; at most 20'),
-  }),
-  async handler({ caller, body, signal }, ports) {
-    const symptom = await readSymptom(body, { caller, ports });
-    const reading = createReading(caller, ports);
-    const { service, projectId, scope } = body;
-    if (service !== undefined) await requireKnownService(reading, { service, projectId, scope });
-    const changes = await readReporterChanges(symptom, caller.tenantId, ports);
-    const incidentContext = await readIncidentContext(reading, symptom, { projectId, scope }, (query, options) =>
-      runWithoutCost(query, reading, { ...options, signal }),
-    );
-    const noticed = new Date(incidentContext?.detectedMs ?? symptom.noticedMs).toISOString();
-    if (incidentContext === undefined) {
-      const reason =
-        'the symptom has no label with a service or a host that serves requests, so its calls cannot be followed to a cause';
-      const symptomView = { services: [...symptom.services], noticed, begin: null, degradations: [] };
-      const judgedChanges = judgeSourceChanges(changes, { ...symptom, areRequestsWorse: false });
-      return { ...toResult({ causes: [], sharesOnOthers: [], reason }, judgedChanges), symptom: symptomView };
-    }
-    const rankedCauses = findCauses(incidentContext);
-    const { onsetMs, symptom: degradations } = rankedCauses;
-    const judgedChanges = judgeSourceChanges(changes, {
-      noticedMs: incidentContext.detectedMs,
-      areRequestsWorse: degradations.length > 0,
-    });
-    return {
-      ...toResult(rankedCauses, judgedChanges),
-      symptom: {
-        services: incidentContext.symptoms.map(getNodeDisplayName),
-        noticed,
-        degradations: [...degradations],
-        begin: degradations.length === 0 ? null : new Date(onsetMs).toISOString(),
-      },
-    };
-  },
+  response: RootCause,
+  handler: ({ caller, body, signal }, ports) => analyzeRootCause(body, { caller, ports, signal }),
 });

@@ -23,6 +23,11 @@ export const answerFromRunbooks = defineOperation({
   body: z.strictObject({
     question: z.string().min(1).max(16_384),
     sources: sourcesField,
+    labels: z
+      .record(z.string().max(256), z.string().max(1024))
+      .refine((labels) => Object.keys(labels).length <= 100, 'must have at most 100 labels')
+      .default({})
+      .describe('Labels of an alert: they fill placeholders in PromQL of runbooks, such as instance="<instance>"'),
     timeZone: timeZoneField,
     from: TimeText.default('now-1h').describe('Default for queries without a time'),
     to: TimeText.default('now').describe('Default for queries without a time'),
@@ -48,7 +53,7 @@ export const answerFromRunbooks = defineOperation({
       .describe('null: the organization has no model'),
   }),
   async handler({ caller, body, request, signal }, ports) {
-    const { question, sources, timeZone } = body;
+    const { question, sources, labels, timeZone } = body;
     const range = parseRange(body, ports.clock.now());
     const searchResult = await searchPassages(
       { question, limit: maxPassages, sources },
@@ -62,7 +67,14 @@ export const answerFromRunbooks = defineOperation({
         ? null
         : await answerWithModel(question, searchResult.passages, { caller, ports, request, signal });
     const answerSentences = model?.used ? model.sentences : sentences;
-    const figures = await runNamedQueries(question, relevantPassages, { caller, ports, signal, range, timeZone });
+    const figures = await runNamedQueries(question, relevantPassages, {
+      caller,
+      ports,
+      signal,
+      range,
+      timeZone,
+      labels,
+    });
     return {
       sentences: answerSentences.map(({ text, passages }) => ({ text, passages: [...passages] })),
       reason,

@@ -14,7 +14,7 @@ import type { Transact } from '../../changes.ts';
 import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 
 /** Time for which a suggestion cannot be applied again after its request was sent. It is longer than a request can take. */
@@ -60,7 +60,7 @@ const readDismissals = async ({ caller, ports }: RequestContext, ids: readonly s
 const readOpenSuggestions = async (context: RequestContext): Promise<SuggestionResult> => {
   const { suggestions, missing } = await suggestNow({
     documents: context.ports.documents.forTenant(context.caller.tenantId),
-    reading: createReading(context.caller, context.ports),
+    reader: createQueryReader(context.caller, context.ports),
     log: context.ports.log,
   });
   const toSuggestionId = (suggestion: Suggestion): string => createSuggestionId(context.caller.tenantId, suggestion);

@@ -9,7 +9,7 @@ import type { Symptom } from '../../../subjects/causes/read-incident-context.ts'
 import type { Caller } from '../../callers/caller.ts';
 import { type ApiError, createFieldError } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 const id = z.string().min(1).max(256);
 
@@ -54,12 +54,12 @@ const readAlertSymptoms = async (
   alertIds: readonly string[],
   { caller, ports }: RequestContext,
 ): Promise<Omit<Symptom, 'isRange'>[]> => {
-  const reading = createReading(caller, ports);
+  const reader = createQueryReader(caller, ports);
   const range = {
-    from: BigInt(Math.trunc(reading.nowMs) - 5 * weekMs) * 1_000_000n,
-    to: BigInt(Math.trunc(reading.nowMs)) * 1_000_000n,
+    from: BigInt(Math.trunc(reader.nowMs) - 5 * weekMs) * 1_000_000n,
+    to: BigInt(Math.trunc(reader.nowMs)) * 1_000_000n,
   };
-  const rows = await readTransitions(reading, { alertIds }, { range, limit: 1000 });
+  const rows = await readTransitions(reader, { alertIds }, { range, limit: 1000 });
   return alertIds.flatMap((alertId) => {
     const transitions = rows.filter(({ alert_id }) => alert_id === alertId);
     const firingTransition = transitions.find(
@@ -79,7 +79,7 @@ const readAlertSymptoms = async (
         hosts: getHostsFromLabels(firingTransition.labels),
         shownBy: [{ what: 'alert rule', id: firingTransition.rule_id }],
         noticedMs: Number(hasPendingPhase ? pendingTransition.ms : firingTransition.ms),
-        untilMs: endTransition === undefined ? reading.nowMs : Number(endTransition.ms),
+        untilMs: endTransition === undefined ? reader.nowMs : Number(endTransition.ms),
       },
     ];
   });
@@ -114,7 +114,7 @@ export const readSymptom = async (request: SymptomRequest, context: RequestConte
     return { ...alertSymptom, isRange: false };
   }
   if (anomalyId !== undefined) {
-    const anomaly = await findAnomaly(createReading(caller, ports), anomalyId);
+    const anomaly = await findAnomaly(createQueryReader(caller, ports), anomalyId);
     if (anomaly === undefined) throw createMissingError('anomalyId', 'anomaly');
     return {
       services: getServicesFromLabels(anomaly.labels),

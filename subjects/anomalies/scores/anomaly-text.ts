@@ -40,8 +40,22 @@ export const describeAnomaly = ({
   high,
   before,
 }: Pick<AnomalyChange, 'sign' | 'value' | 'unit' | 'low' | 'high' | 'before'>): string => {
-  const valueText = `${formatShort(value)}${unit === '' ? '' : ` ${unit}`}`;
-  const rangeText = low === null || high === null ? '' : `, normal range ${formatShort(low)} to ${formatShort(high)}`;
-  const expectedText = before === null ? '' : `, expected ${formatShort(before)}`;
+  const unitText = formatUnit(unit);
+  const valueText = `${formatShort(value)}${unitText}`;
+  const expectedText = before === null ? '' : `, expected ${formatShort(before)}${unitText}`;
+  // Signs over several points may be unusual although the last value is in its range.
+  const isOutside = low !== null && high !== null && value !== null && (value < low || value > high);
+  const lowest = isCount(unit) && low !== null ? Math.max(0, low) : low;
+  const rangeText =
+    isOutside && lowest !== null ? `, normal range ${formatShort(lowest)} to ${formatShort(high)}${unitText}` : '';
   return `${signTexts[sign]}: ${valueText}${expectedText}${rangeText}`;
 };
+
+/** Returns a unit behind a value: the unit 1 has no name, and `{order}` is an annotation of UCUM. */
+const formatUnit = (unit: string): string => {
+  const name = unit === '1' ? '' : unit.replace(/[{}]/g, '');
+  return name === '' ? '' : ` ${name}`;
+};
+
+/** Returns whether values of a unit are never negative: counts and bytes. */
+const isCount = (unit: string): boolean => unit === 'By' || unit.startsWith('{');

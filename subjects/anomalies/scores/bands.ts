@@ -2,8 +2,8 @@
 
 import type { StepRange } from '../../../queries/complete-steps.ts';
 import { buildSeriesResult, type ResultData } from '../../../queries/query-result.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { listReadableSignals } from './detector-status.ts';
 
 /** Label that identifies the part of a band. */
@@ -67,11 +67,11 @@ interface Row {
  */
 export const readDetectorBands = async (
   detectorId: string,
-  reading: TenantReader,
+  reader: TenantReader,
   { fromMs, toMs, stepMs }: StepRange,
 ): Promise<ResultData> => {
   const queryParameters = { detector: detectorId, from: String(fromMs), to: String(toMs) };
-  const anomalousSeries = await reading.columns.query<{
+  const anomalousSeries = await reader.columns.query<{
     key: string;
     name: string;
     unit: string;
@@ -81,10 +81,10 @@ export const readDetectorBands = async (
     WHERE tenant_id = {tenant:String} AND hasAll({readable:Array(String)}, signals) AND detector_id = {detector:String}
       AND time < fromUnixTimestamp64Milli({to:Int64}, 'UTC') AND (end_ms = 0 OR end_ms > {from:Int64})
     GROUP BY series ORDER BY max(score) DESC, series LIMIT ${maxSeries + 1}`,
-    { ...queryParameters, readable: listReadableSignals(reading) },
+    { ...queryParameters, readable: listReadableSignals(reader) },
   );
   const selectedSeries = anomalousSeries.slice(0, maxSeries);
-  const rows = await reading.columns.query<Row & Record<string, unknown>>(
+  const rows = await reader.columns.query<Row & Record<string, unknown>>(
     `SELECT series AS key, toString(intDiv(toUnixTimestamp64Milli(time), {step:Int64}) * {step:Int64}) AS at, argMax(value, time) AS was,
       argMax(tuple(expected), time).1 AS expected, argMax(tuple(high), time).1 AS high, argMax(tuple(low), time).1 AS low
     FROM anomaly_scores FINAL

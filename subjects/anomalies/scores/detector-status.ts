@@ -1,6 +1,7 @@
 /** Status of the series of a detector, by its stored scores and anomalies. */
-import type { TenantReader } from '../../../queries/reading.ts';
+
 import { type ReadSignal, signalDefinitions } from '../../../queries/signals/index.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import type { Direction } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';
 import type { SeriesStatus } from './status-table.ts';
@@ -45,8 +46,8 @@ export const listReadableSignals = ({ plan }: Pick<TenantReader, 'plan'>): strin
   );
 
 /** Returns the last anomaly of each series that was active then, or had ended within a day. */
-const readLastAnomalies = (reading: TenantReader, detectorId: string, toMs: number): Promise<AnomalyRow[]> =>
-  reading.columns.query<AnomalyRow & Record<string, unknown>>(
+const readLastAnomalies = (reader: TenantReader, detectorId: string, toMs: number): Promise<AnomalyRow[]> =>
+  reader.columns.query<AnomalyRow & Record<string, unknown>>(
     `SELECT series AS key, name, unit, labels, sign, direction, before AS expected_before, toString(step_ms) AS step,
       toString(toUnixTimestamp64Milli(time)) AS began, toString(end_ms) AS ended
     FROM anomalies FINAL
@@ -55,7 +56,7 @@ const readLastAnomalies = (reading: TenantReader, detectorId: string, toMs: numb
       AND (end_ms = 0 OR end_ms > {ended:UInt64})
     ORDER BY series, time DESC LIMIT 1 BY series LIMIT ${maxRows}`,
     {
-      readable: listReadableSignals(reading),
+      readable: listReadableSignals(reader),
       detector: detectorId,
       since: String(toMs - maxAnomalyMs),
       to: String(toMs),
@@ -116,10 +117,10 @@ const toAnomalyStatus = (anomaly: AnomalyRow, row: ScoreRow | undefined, toMs: n
  */
 export const readDetectorStatus = async (
   detectorId: string,
-  reading: TenantReader,
+  reader: TenantReader,
   toMs: number,
 ): Promise<SeriesStatus[]> => {
-  const anomalies = await readLastAnomalies(reading, detectorId, toMs);
-  const scoresByKey = await readScores(reading, detectorId, anomalies, toMs);
+  const anomalies = await readLastAnomalies(reader, detectorId, toMs);
+  const scoresByKey = await readScores(reader, detectorId, anomalies, toMs);
   return anomalies.map((anomaly) => toAnomalyStatus(anomaly, scoresByKey.get(anomaly.key), toMs));
 };

@@ -15,7 +15,7 @@ import { createValidationError } from '../../../queries/errors.ts';
 import type { MeasuringQuery } from '../../../queries/query.ts';
 import type { RunPartQuery } from '../../../queries/query-kind.ts';
 import type { QueryContext, ResultData } from '../../../queries/query-result.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { AnomalyQuery } from '../query.ts';
 import { type BandPoint, downsample, readDetectorBands, type SeriesBand, toBandSeries } from './bands.ts';
@@ -35,18 +35,18 @@ const maxPoints = 50_000;
 interface ScoringRequest {
   readonly query: MeasuringQuery;
   readonly anomaly: AnomalyQuery;
-  readonly reading: TenantReader;
+  readonly reader: TenantReader;
   readonly runPartQuery: RunPartQuery;
 }
 
 /** Returns the series of a query before `toMs`, from `fromMs` at the latest on. */
-const readSeries = async ({ query, anomaly, reading, runPartQuery }: ScoringRequest, toMs: number, fromMs: number) => {
+const readSeries = async ({ query, anomaly, reader, runPartQuery }: ScoringRequest, toMs: number, fromMs: number) => {
   const stepMs = Number(parseDuration(anomaly.step ?? '1m') ?? 0n) / 1_000_000;
   const endMs = Math.floor(toMs / stepMs) * stepMs;
   const anchorMs = historySteps.anchor * stepMs;
   const anchoredMs = Math.floor(endMs / anchorMs) * anchorMs - historySteps.minSteps * stepMs;
   const targetMs = Math.min(anchoredMs, Math.floor(fromMs / stepMs) * stepMs);
-  const earliestMs = Math.ceil(getRetentionStartMs(query, reading) / stepMs) * stepMs;
+  const earliestMs = Math.ceil(getRetentionStartMs(query, reader) / stepMs) * stepMs;
   const steps = { fromMs: Math.min(Math.max(targetMs, earliestMs), endMs - stepMs), toMs: endMs, stepMs };
   const { series, partial } = await runPartQuery(query, buildStepsContext(query, steps));
   const points = (series.length * (endMs - steps.fromMs)) / stepMs;
@@ -99,19 +99,19 @@ const scoreBands = async (scoring: ScoringRequest, { fromMs, toMs, stepMs }: Ste
  */
 export const runAnomaly = async (
   anomaly: AnomalyQuery,
-  reading: TenantReader,
+  reader: TenantReader,
   { range, stepMs }: QueryContext,
   runPartQuery: RunPartQuery,
 ): Promise<ResultData> => {
-  requireReadAccess(reading, 'ai');
+  requireReadAccess(reader, 'ai');
   const toMs = Number((range.to + 1n) / 1_000_000n);
   const steps = stepMs === undefined ? undefined : { fromMs: Number(range.from / 1_000_000n), toMs, stepMs };
   const { query, detectorId = '', direction } = anomaly;
   if (query !== undefined) {
-    const scoring = { query, anomaly, reading, runPartQuery };
+    const scoring = { query, anomaly, reader, runPartQuery };
     return steps === undefined ? scoreStatus(scoring, toMs) : scoreBands(scoring, steps);
   }
   return steps === undefined
-    ? toStatusTable(await readDetectorStatus(detectorId, reading, toMs), direction)
-    : readDetectorBands(detectorId, reading, steps);
+    ? toStatusTable(await readDetectorStatus(detectorId, reader, toMs), direction)
+    : readDetectorBands(detectorId, reader, steps);
 };

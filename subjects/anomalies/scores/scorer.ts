@@ -6,6 +6,7 @@ import { compareClocks, compareWithOtherClock, isOtherClockLikelier, recordAlarm
 import { adoptNewLevel, beginLevels, learnLevels, moveLevelsTo, scorePredictions, shiftLevels } from './forecaster.ts';
 import { isRecurringJump, learnHabit } from './habits.ts';
 import { computeOffsets, firstEstimatePoints, type Observation, observe } from './measure.ts';
+import { acceptRecords, isRecordAnomaly, markRecordAnomaly, observeRecords, type RecordRates } from './records.ts';
 import {
   centerSeason,
   getDeviationAt,
@@ -26,7 +27,7 @@ import {
   updatePeaks,
 } from './signs.ts';
 import { exactSlots, readSlot, restoreState, type ScorerState, signs, slots } from './state.ts';
-import { estimateTail, getOccurrenceRate } from './tails.ts';
+import { estimateTail, getOccurrenceRate, packSize } from './tails.ts';
 
 /** A time in milliseconds, and a value or null. */
 export type Point = readonly [timeMs: number, value: number | null];
@@ -97,6 +98,7 @@ const scorePoint = (state: ScorerState, [timeMs, value]: Point, { falseAlarmsPer
     return { ...unscored, isAnomalous: readSlot(x, exactSlots.episodeMs) !== 0 };
   const count = readSlot(n, slots.count);
   if (count > 0 && timeMs <= readSlot(x, exactSlots.lastMs)) return { ...unscored, isAnomalous: false };
+  if (isRepeated(state, timeMs)) return { ...unscored, isAnomalous: readSlot(x, exactSlots.episodeMs) !== 0 };
   const { isResumed } = recordPoint(state, timeMs, value);
   const scaledValue = clamp(value / readSlot(x, exactSlots.unit), 1e30);
   const observation = observe(
@@ -123,8 +125,10 @@ const scoreObservation = (
   if (isResumed) resetSums(state);
   const difference = observation.value - observation.expected;
   const isNormal = isResumed || isRecurringJump(state, difference, observation.deviation);
+  const records = observeRecords(state, observation, isResumed);
   const rarity = computeRarity(
     state,
+    records,
     computeSizes(state, computeOffsets(state, observation, isNormal)),
     falseAlarmsPerWeek,
   );
@@ -156,32 +160,77 @@ const scoreObservation = (
     low: bound(1, -1),
     high: bound(0, 1),
     isAnomalous,
-    sign: isAnomalous ? (signs[rates.indexOf(rate)] ?? null) : null,
+    sign: isAnomalous ? (reportedSigns[rates.indexOf(rate)] ?? null) : null,
   };
 };
 
 const isTrained = (n: Float32Array, count: number): boolean =>
   count >= minPoints && (count >= minDayPoints || count * readSlot(n, slots.stepMs) > 1.1 * dayMs);
 
+/**
+ * Factors of the rates of signs whose tails are lighter at first than later: sums of small deviations, where levels
+ * differ from day to day, and high values, where spikes have heavy tails.
+ */
+const rateFactors: Readonly<Record<Sign, number>> = {
+  up: 2,
+  down: 1,
+  jumpUp: 2,
+  jumpDown: 1,
+  driftUp: 12,
+  driftDown: 12,
+  noise: 1,
+  flat: 1,
+};
+
+/** Records, and the signs that they are reported as. */
+const recordSigns: readonly (readonly [name: keyof RecordRates, sign: Sign])[] = [
+  ['pause', 'flat'],
+  ['burst', 'noise'],
+  ['levelUp', 'driftUp'],
+  ['levelDown', 'driftDown'],
+];
+const reportedSigns: readonly Sign[] = [...signs, ...recordSigns.map(([, sign]) => sign)];
+
 /** Returns the rarity of each sign's size, and of the rarest one, in occurrences per week. */
-const computeRarity = (state: ScorerState, sizes: Float64Array, falseAlarmsPerWeek: number): Rarity => {
+const computeRarity = (
+  state: ScorerState,
+  records: RecordRates,
+  sizes: Float64Array,
+  falseAlarmsPerWeek: number,
+): Rarity => {
   const n = state.numbers;
   const weeks = Math.max(
     0.05,
     ((readSlot(n, slots.nowCount) + readSlot(n, slots.pastCount)) * readSlot(n, slots.stepMs)) / weekMs,
   );
-  const tails = signs.map((_, sign) => estimateTail(state, sign, weeks));
-  const rates = tails.map((tail, sign) => getOccurrenceRate(tail, sizes[sign] ?? 0));
+  const tails = signs.map((sign, index) => {
+    const tail = estimateTail(state, index, weeks);
+    return { ...tail, rate: rateFactors[sign] * tail.rate };
+  });
+  const rates = [
+    ...tails.map((tail, sign) => getOccurrenceRate(tail, sizes[sign] ?? 0)),
+    ...recordSigns.map(([name]) => records[name]),
+  ];
   return { sizes, tails, rates, rate: Math.min(...rates), limit: falseAlarmsPerWeek / independentSigns };
 };
 
 /** Returns whether an anomaly begins at this point, or has clearly worsened. */
 const shouldReport = (state: ScorerState, timeMs: number, rarity: Rarity, hasEnoughHistory: boolean): boolean => {
   if (readSlot(state.exact, exactSlots.episodeMs) !== 0) return continueAnomaly(state, timeMs, rarity);
-  if (!hasEnoughHistory || rarity.rate >= rarity.limit) return false;
+  if (!hasEnoughHistory || !hasRareRecord(state, rarity)) return false;
   beginAnomaly(state, timeMs, rarity.rate);
+  markRecordAnomaly(state, !rarity.rates.slice(0, signs.length).some((rate) => rate < rarity.limit));
   return true;
 };
+
+/**
+ * Returns whether a rare sign is larger than it has been since it last fell. A sign that stays at its size, as in a
+ * series that never changes, is not unusual, however long that lasts.
+ */
+const hasRareRecord = (state: ScorerState, { sizes, rates, limit }: Rarity): boolean =>
+  rates.some(
+    (rate, sign) => rate < limit && (sign >= signs.length || packSize(sizes[sign] ?? 0) > (state.high[sign] ?? 0)),
+  );
 
 /** Records a point: its time, the step, and the unit of all computations, from the first nonzero value. */
 const recordPoint = ({ exact: x, numbers: n }: ScorerState, timeMs: number, value: number): { isResumed: boolean } => {
@@ -189,15 +238,36 @@ const recordPoint = ({ exact: x, numbers: n }: ScorerState, timeMs: number, valu
   if (readSlot(x, exactSlots.unit) === 0 || (x[exactSlots.unit] === minUnit && value !== 0))
     x[exactSlots.unit] = Math.max(minUnit, 2 ** Math.floor(Math.log2(Math.abs(value))));
   const gapMs = count === 0 ? 0 : timeMs - readSlot(x, exactSlots.lastMs);
-  const knownStepMs = readSlot(n, slots.stepMs);
+  const isResumed = count > 1 && gapMs > 12 * readSlot(n, slots.stepMs);
   x[exactSlots.lastMs] = timeMs;
   n[slots.count] = count + 1;
-  const isResumed = count > 1 && gapMs > 12 * knownStepMs;
-  if (gapMs > 0 && !isResumed)
-    n[slots.stepMs] =
-      knownStepMs === 0 || gapMs < 0.75 * knownStepMs ? gapMs : knownStepMs + 0.01 * (gapMs - knownStepMs);
+  learnStep(n, gapMs);
   return { isResumed };
 };
+
+/**
+ * Learns the step from a gap: its typical length, because a single short or long gap says nothing about the others. Each
+ * gap that is much shorter or longer moves the step a little, so a lasting change is learned within a hundred points.
+ */
+const learnStep = (n: Float32Array, gapMs: number): void => {
+  const stepMs = readSlot(n, slots.stepMs);
+  if (gapMs <= 0) return;
+  const pace = Math.max(0.02, 1 / (readSlot(n, slots.count) + 1));
+  if (stepMs === 0) n[slots.stepMs] = gapMs;
+  else if (gapMs < 0.75 * stepMs) n[slots.stepMs] = Math.max(gapMs, stepMs * (1 - pace));
+  else if (gapMs > 1.5 * stepMs) n[slots.stepMs] = Math.min(gapMs, stepMs * (1 + pace));
+  else n[slots.stepMs] = stepMs + 0.01 * (gapMs - stepMs);
+};
+
+/** Returns whether a point follows its predecessor too soon to be another one, and learns the step from the gap. */
+const isRepeated = ({ exact: x, numbers: n }: ScorerState, timeMs: number): boolean => {
+  const stepMs = readSlot(n, slots.stepMs);
+  const gapMs = timeMs - readSlot(x, exactSlots.lastMs);
+  if (readSlot(n, slots.count) < 2 || gapMs >= 0.25 * stepMs) return false;
+  learnStep(n, gapMs);
+  return true;
+};
+
 const minUnit = 1e-280;
 
 /** Continues an anomaly with a point, or ends it. Returns whether it has clearly worsened. */
@@ -205,7 +275,9 @@ const continueAnomaly = (state: ScorerState, timeMs: number, { sizes, tails, rat
   const { exact: x, numbers: n } = state;
   const durationMs = timeMs - readSlot(x, exactSlots.episodeMs);
   limitSums(state, tails, limit);
-  n[slots.calm] = rate > 8 * limit ? readSlot(n, slots.calm) + 1 : 0;
+  // Records fade for hours, so they only extend an anomaly that began with a record.
+  const signRate = isRecordAnomaly(state) ? rate : Math.min(...rates.slice(0, signs.length));
+  n[slots.calm] = signRate > 8 * limit ? readSlot(n, slots.calm) + 1 : 0;
   if (durationMs > Math.max(maxEpisodeMs, 48 * readSlot(n, slots.stepMs))) {
     acceptAsNormal(state, sizes);
     n[slots.slow] = readSlot(n, slots.slow) + adoptNewLevel(state);
@@ -228,6 +300,7 @@ const beginAnomaly = ({ exact, numbers }: ScorerState, timeMs: number, rate: num
 
 const endAnomaly = (state: ScorerState): void => {
   state.exact[exactSlots.episodeMs] = 0;
+  acceptRecords(state);
   resetSums(state);
 };
 

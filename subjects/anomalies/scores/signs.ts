@@ -115,6 +115,7 @@ export interface Rarity {
   readonly sizes: Float64Array;
   /** By sign. */
   readonly tails: readonly Tail[];
+  /** By sign, followed by those of records. */
   readonly rates: readonly number[];
   /** Rate of the rarest sign, per week; and the rate below which the point is anomalous. */
   readonly rate: number;

@@ -1,4 +1,4 @@
-/** State of the scorer for one series: 1,920 bytes that are stored unchanged, with named slots. */
+/** State of the scorer for one series: 1,976 bytes that are stored unchanged, with named slots. */
 
 import { anomalySigns } from '../../../schemas/anomalies.ts';
 
@@ -57,10 +57,32 @@ const numberCount = 38;
 export const clockSlots = { ahead: 0, by: 1, day: 2, stage: 3, evidence: 4, sure: 5, slow: 6, fast: 7 } as const;
 const clockNumbers = 8;
 
-/** Size of a state. States from versions without clocks are shorter; their clock numbers are 0. */
+/**
+ * Slots of records over weeks (`records.ts`): the number of points; the current, the longest and the number of pauses;
+ * the current burst, its peak and the largest one; the level, its range, and its peaks
+ * outside of the range; and 1 if the ongoing anomaly began with a record.
+ */
+export const recordSlots = {
+  count: 0,
+  pause: 1,
+  longestPause: 2,
+  pauses: 3,
+  burst: 4,
+  burstPeak: 5,
+  largestBurst: 6,
+  level: 7,
+  high: 8,
+  low: 9,
+  highPeak: 10,
+  lowPeak: 11,
+  isRecordAnomaly: 12,
+} as const;
+const recordNumbers = 14;
+
+/** Size of a state. States from versions without clocks or records are shorter; the numbers that they lack are 0. */
 export const stateBytes =
   8 * exactNumbers +
-  4 * (numberCount + quarters + hours + clockNumbers) +
+  4 * (numberCount + quarters + hours + clockNumbers + recordNumbers) +
   2 * hours +
   (4 * maxPeaks + 3) * signs.length;
 
@@ -80,6 +102,7 @@ export interface ScorerState {
   readonly high: Int16Array;
   readonly since: Uint8Array;
   readonly clock: Float32Array;
+  readonly records: Float32Array;
 }
 
 /** Returns the number in a slot. */
@@ -101,8 +124,9 @@ const createViews = (bytes: Uint8Array): ScorerState => {
   const high = new Int16Array(buffer, reserveBytes(2 * signs.length), signs.length);
   const since = new Uint8Array(buffer, reserveBytes(signs.length), signs.length);
   const clock = new Float32Array(buffer, reserveBytes(4 * clockNumbers), clockNumbers);
+  const records = new Float32Array(buffer, reserveBytes(4 * recordNumbers), recordNumbers);
   const exact = new Float64Array(buffer, 0, exactNumbers);
-  return { bytes, exact, numbers: single, dayProfile, weekProfile, hourDeviations, peaks, high, since, clock };
+  return { bytes, exact, numbers: single, dayProfile, weekProfile, hourDeviations, peaks, high, since, clock, records };
 };
 
 /** Returns the state of a new series, or a copy of a stored one. */

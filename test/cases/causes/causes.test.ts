@@ -27,7 +27,11 @@ test('an event that starts after the symptom or in an unrelated place is not a c
   const aside = { ...late, node: 'service:elsewhere', atMs: onsetMs, title: 'aside' };
   const { causes, sharesOnOthers } = findCauses({ ...incidentContext, changes: [late, aside], novelties: [] });
   t.false(causes.some(({ title }) => title === 'late' || title === 'aside'));
-  const against = (title: string) => sharesOnOthers.find((each) => each.title === title)?.counterEvidence.join();
+  const against = (title: string) =>
+    sharesOnOthers
+      .find((each) => each.title === title)
+      ?.counterEvidence.map(({ text }) => text)
+      .join();
   t.regex(against('late') ?? '', /it began \d+ minutes after the symptom/);
   t.is(against('aside'), 'it is not on the path of the symptom');
 });

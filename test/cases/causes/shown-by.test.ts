@@ -32,7 +32,10 @@ test('the change closest before the symptom is the most likely cause', (t) => {
     [-2, -20, 4],
   );
   t.deepEqual(all[0]?.evidence, [
-    'the alert rule that detected the symptom: it was changed 2 minutes before the symptom',
+    {
+      text: 'the alert rule that detected the symptom: it was changed 2 minutes before the symptom',
+      link: '/api/alerts/rules/r1',
+    },
   ]);
   t.is(all[0]?.link, '/api/alerts/rules/r1');
 });
@@ -49,6 +52,9 @@ test('a plan change can be the cause, an alert routing change never is', (t) => 
       ['alert routing', false],
     ],
   );
-  t.deepEqual(all[1]?.counterEvidence, ['routes change who is notified of an alert, not whether it fires']);
+  t.deepEqual(
+    all[1]?.counterEvidence.map(({ text }) => text),
+    ['routes change who is notified of an alert, not whether it fires'],
+  );
   t.true(judgeSourceChanges(changes, { noticedMs, areRequestsWorse: true }).every(({ score }) => score === 0));
 });

@@ -57,10 +57,10 @@ export const airportQuestions: readonly QuestionCase[] = [
   ],
   [
     'how many 500s has baggage returned since 8',
-    'traces count [http.response.status_code:500 service:baggage] 11T08:00..11T10:30',
+    'traces count [http.response.status_code:500 kind:server service:baggage] 11T08:00..11T10:30',
   ],
-  ['how long is the queue at security in T2', 'metric security.queue.length avg/avg [terminal:T2]'],
-  ['which host uses the most memory', 'metric system.memory.usage avg/avg by host.name limit 10'],
+  ['how long is the queue at security in T2', 'metric security.queue.length avg/sum [terminal:T2]'],
+  ['which host uses the most memory', 'metric system.memory.usage avg/sum by host.name limit 10'],
   ['is term-b out of memory', 'refused unknown-name'],
   [
     'what percentage of requests to /flights were 429',
@@ -86,7 +86,10 @@ export const airportQuestions: readonly QuestionCase[] = [
     'errors during the weekend',
     ['logs rows [severity:>=error] 07T00:00..09T00:00', 'traces rows [status:error] 07T00:00..09T00:00'],
   ],
-  ['errors last night', 'refused unknown-name'],
+  [
+    'errors last night',
+    ['logs rows [severity:>=error] 10T18:00..11T06:00', 'traces rows [status:error] 10T18:00..11T06:00'],
+  ],
   ['mean time of assign seat for iberia', 'traces avg(duration) [airline:iberia name:"assign seat"]'],
   [
     'time spent in redis',
@@ -143,7 +146,7 @@ export const airportQuestions: readonly QuestionCase[] = [
   ['which methods are used on /bags/{id}', 'traces count [http.route:"/bags/{id}"] by http.request.method'],
   ['what airlines do we have', ['logs count by airline', 'traces count by airline']],
   ['how many requests had a latency above 2s', 'traces count [duration:>2s kind:server]'],
-  ['GET /flights p99', 'traces p99(duration) [http.request.method:GET http.route:"/flights"]'],
+  ['GET /flights p99', 'traces p99(duration) [http.request.method:GET http.route:"/flights" kind:server]'],
   ['what are the top 10 error types', 'logs count [exception.type:*] by exception.type limit 10'],
   ['avg duration by service name', 'traces avg(duration) by service'],
   ['most common errors in gates', 'refused unclear'],

@@ -59,7 +59,7 @@ export const bankQuestions: readonly QuestionCase[] = [
   ['how many sessions are active', 'metric login.sessions.active avg/sum'],
   ['90th percentile of the fraud score', 'metric fraud.score quantile 0.9/sum'],
   ['average fraud score per hour over the last day', 'metric fraud.score avg/sum each 1h 10T10:30..11T10:30'],
-  ['free memory on vault-1', 'metric system.memory.usage avg/avg [host.name:vault-1 system.memory.state:free]'],
+  ['free memory on vault-1', 'metric system.memory.usage avg/sum [host.name:vault-1 system.memory.state:free]'],
   ['CPU of vault-2, last 30 minutes', 'metric system.cpu.utilization avg/avg [host.name:vault-2] 11T10:00..11T10:30'],
   ['which host has the highest cpu', 'metric system.cpu.utilization avg/avg by host.name limit 10'],
   [
@@ -83,7 +83,7 @@ export const bankQuestions: readonly QuestionCase[] = [
     'share traces [status:error] of [kind:server service:fraud-check] each 1h 09T00:00..11T10:30',
   ],
   ['p50, p90 and p99 latency by route', 'traces p50(duration),p90(duration),p99(duration) [kind:server] by http.route'],
-  ['worst latency of statements', 'refused unknown-name'],
+  ['worst latency of statements', 'traces max(duration) [kind:server service:statements]'],
   [
     'maximum response time of statements between 6am and 8am',
     'traces max(duration) [kind:server service:statements] 11T06:00..11T08:00',
@@ -98,7 +98,13 @@ export const bankQuestions: readonly QuestionCase[] = [
   ['p95 duration of client spans by rpc service', 'traces p95(duration) [kind:client] by rpc.service'],
   ['number of traces in the last hour', 'traces distinct(traceId)'],
   ['show 5 traces of atm-proxy', 'traces rows [NOT parentSpanId:* service:atm-proxy] limit 5'],
-  ['compare vault-1 and vault-2', 'refused comparison'],
+  [
+    'compare vault-1 and vault-2',
+    [
+      'logs count [host.name:(vault-1 OR vault-2)] by host.name',
+      'traces count [host.name:(vault-1 OR vault-2)] by host.name',
+    ],
+  ],
   ['logs of login for customer c-77', 'logs rows [customer.id:c-77 service:login]'],
   ['logs of branch bern with amount over 10000', 'logs rows [amount:>10000 branch:bern]'],
   ['total amount by account type in logs', 'logs sum(amount) by account.type'],
@@ -119,7 +125,13 @@ export const bankQuestions: readonly QuestionCase[] = [
   ['which exception occurs most often', 'logs count [exception.type:*] by exception.type limit 10'],
   ['are there any fatal logs', 'logs rows [severity:>=fatal]'],
   ['requests by version of card-gateway', 'traces count [kind:server service:card-gateway] by service.version'],
-  ['latency of version 2.1 compared to 2.0', 'refused comparison'],
+  [
+    'latency of version 2.1 compared to 2.0',
+    [
+      'traces avg(duration) [kind:server service.version:(2.1 OR 2.0)] by service.version',
+      'traces p95(duration) [kind:server service.version:(2.1 OR 2.0)] by service.version',
+    ],
+  ],
   [
     'how does latency of login look over time',
     [
@@ -127,8 +139,8 @@ export const bankQuestions: readonly QuestionCase[] = [
       'traces p95(duration) [kind:server service:login] each 30000',
     ],
   ],
-  ['what is wrong with ledger-api', 'refused unknown-name'],
-  ['reason for errors in login', 'refused cause'],
+  ['what is wrong with ledger-api', 'cause ledger-api'],
+  ['reason for errors in login', 'cause login'],
   ['predict transfers for tomorrow', 'refused forecast'],
   ['set the log level of login to debug', 'refused change'],
   ['block customer c-1', 'refused unknown-name'],

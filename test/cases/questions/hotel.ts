@@ -50,11 +50,11 @@ export const hotel = {
 export const hotelQuestions: readonly QuestionCase[] = [
   ['bookings made in prague yesterday', 'metric bookings.made increase/sum [hotel:prague] 10T00:00..11T00:00'],
   ['how many bookings were cancelled this week', 'metric bookings.cancelled increase/sum 09T00:00..11T10:30'],
-  ['cancellations per hotel', 'refused unknown-name'],
-  ['rooms occupied right now in lisbon', 'metric rooms.occupied last/avg [hotel:lisbon]'],
+  ['cancellations per hotel', 'metric bookings.cancelled increase/sum by hotel'],
+  ['rooms occupied right now in lisbon', 'metric rooms.occupied last/sum [hotel:lisbon]'],
   ['total number of occupied rooms', 'metric rooms.occupied avg/sum'],
-  ['what is the size of the mail queue', 'metric mail.queue.size avg/avg'],
-  ['offline door locks by hotel since 6am', 'metric door.locks.offline avg/avg by hotel 11T06:00..11T10:30'],
+  ['what is the size of the mail queue', 'metric mail.queue.size avg/sum'],
+  ['offline door locks by hotel since 6am', 'metric door.locks.offline avg/sum by hotel 11T06:00..11T10:30'],
   ['how many guests checked in', 'refused unknown-name'],
   [
     'declined payments today',
@@ -80,9 +80,9 @@ export const hotelQuestions: readonly QuestionCase[] = [
   ['p95 latency of booking by room class', 'traces p95(duration) [kind:server service:booking] by room.class'],
   [
     'how often did POST /bookings return 409 today',
-    'traces count [http.request.method:POST http.response.status_code:409 http.route:"/bookings"] 11T00:00..11T10:30',
+    'traces count [http.request.method:POST http.response.status_code:409 http.route:"/bookings" kind:server] 11T00:00..11T10:30',
   ],
-  ['conflicts on /bookings', 'refused unknown-name'],
+  ['conflicts on /bookings', 'traces rows [http.response.status_code:409 http.route:"/bookings" kind:server]'],
   ['suites requested in berlin', 'refused unknown-name'],
   ['requests for suites in berlin', 'traces rows [hotel:berlin kind:server room.class:suite]'],
   ['99th percentile of charge card', 'traces p99(duration) [name:"charge card"]'],
@@ -98,5 +98,5 @@ export const hotelQuestions: readonly QuestionCase[] = [
   ['is ber-1 overloaded', 'refused unknown-name'],
   ['what will occupancy be next weekend', 'refused forecast'],
   ['cancel booking b-701', 'refused unknown-name'],
-  ['guests with errors in the guest-app', 'refused unclear'],
+  ['guests with errors in the guest-app', 'logs count [service:guest-app severity:>=error] by guest.id'],
 ];

@@ -53,17 +53,23 @@ export const library = {
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
 export const libraryQuestions: readonly QuestionCase[] = [
-  ['how many errors did we have in the last hour', ['logs count [severity:>=error]', 'traces count [status:error]']],
+  [
+    'how many errors did we have in the last hour',
+    ['logs count [severity:>=error]', 'traces count [kind:server status:error]'],
+  ],
   [
     'errors per service today',
     [
       'logs count [severity:>=error] by service 11T00:00..11T10:30',
-      'traces count [status:error] by service 11T00:00..11T10:30',
+      'traces count [kind:server status:error] by service 11T00:00..11T10:30',
     ],
   ],
   [
     'which service has the most errors',
-    ['logs count [severity:>=error] by service limit 10', 'traces count [status:error] by service limit 10'],
+    [
+      'logs count [severity:>=error] by service limit 10',
+      'traces count [kind:server status:error] by service limit 10',
+    ],
   ],
   [
     'show me errors from lending in the last 30 minutes',
@@ -91,14 +97,17 @@ export const libraryQuestions: readonly QuestionCase[] = [
   ['requests per second of the catalog service', 'traces rate [kind:server service:catalog]'],
   [
     'how many 500s did ebooks return yesterday',
-    'traces count [http.response.status_code:500 service:ebooks] 10T00:00..11T00:00',
+    'traces count [http.response.status_code:500 kind:server service:ebooks] 10T00:00..11T00:00',
   ],
   ['error rate of holds', 'share traces [status:error] of [kind:server service:holds]'],
   [
     'error rate by service in the last 6 hours',
     'share traces [status:error] of [kind:server] by service 11T04:30..11T10:30',
   ],
-  ['which route has the highest error rate', 'share traces [status:error] of [kind:server] by http.route'],
+  [
+    'which route has the highest error rate',
+    'share traces [status:error] of [http.route:* kind:server] by http.route limit 10',
+  ],
   ['count of logs by severity', 'logs count by severity'],
   ['logs containing "connection refused"', 'logs rows ["connection refused"]'],
   ['logs of patron p-100 yesterday', 'logs rows [patron.id:p-100] 10T00:00..11T00:00'],
@@ -110,7 +119,13 @@ export const libraryQuestions: readonly QuestionCase[] = [
     'refused loans at central in the last 2 hours',
     'logs rows [branch:central loan.outcome:refused] 11T08:30..11T10:30',
   ],
-  ['TimeoutError in lending last night', 'refused unknown-name'],
+  [
+    'TimeoutError in lending last night',
+    [
+      'logs rows [exception.type:TimeoutError service:lending] 10T18:00..11T06:00',
+      'traces rows [exception.type:TimeoutError service:lending] 10T18:00..11T06:00',
+    ],
+  ],
   ['top 10 patrons by errors', 'logs count [patron.id:* severity:>=error] by patron.id limit 10'],
   [
     'most common exception types',
@@ -124,7 +139,7 @@ export const libraryQuestions: readonly QuestionCase[] = [
   ['cpu by host over the last 24 hours', 'metric system.cpu.utilization avg/avg by host.name 10T10:30..11T10:30'],
   [
     'memory of lib-b in the last 3 hours every 10 minutes',
-    'metric system.memory.usage avg/avg [host.name:lib-b] each 10m 11T07:30..11T10:30',
+    'metric system.memory.usage avg/sum [host.name:lib-b] each 10m 11T07:30..11T10:30',
   ],
   ['how full is the disk on lib-a', 'metric system.filesystem.utilization avg/avg [host.name:lib-a]'],
   ['disk usage of /data per host', 'metric system.filesystem.utilization avg/avg [mountpoint:"/data"] by host.name'],
@@ -135,8 +150,14 @@ export const libraryQuestions: readonly QuestionCase[] = [
       'metric loans.issued increase/sum by branch 09T00:00..11T10:30',
     ],
   ],
-  ['how many loans did harbour issue yesterday', 'refused unknown-name'],
-  ['total loans today', 'metric loans.issued increase/sum 11T00:00..11T10:30'],
+  ['how many loans did harbour issue yesterday', 'refused unclear'],
+  [
+    'total loans today',
+    [
+      'metric loans.issued increase/sum 11T00:00..11T10:30',
+      'traces count [http.route:"/loans" kind:server] 11T00:00..11T10:30',
+    ],
+  ],
   [
     'ebook downloads by format, hourly, since Monday',
     'metric ebook.downloads increase/sum by format each 1h 09T00:00..11T10:30',
@@ -146,11 +167,11 @@ export const libraryQuestions: readonly QuestionCase[] = [
     'fines collected at northside this month',
     'metric fines.collected increase/sum [branch:northside] 01T00:00..11T10:30',
   ],
-  ['holds waiting now', 'metric holds.waiting last/avg'],
-  ['holds waiting by branch', 'metric holds.waiting avg/avg by branch'],
+  ['holds waiting now', 'metric holds.waiting last/sum'],
+  ['holds waiting by branch', 'metric holds.waiting avg/sum by branch'],
   ['maximum consumer lag of mails today', 'metric kafka.consumer.lag max/max [topic:mails] 11T00:00..11T10:30'],
   ['is kafka lagging', 'refused unknown-name'],
-  ['jvm memory of catalog', 'metric jvm.memory.used avg/avg [service.name:catalog]'],
+  ['jvm memory of catalog', 'metric jvm.memory.used avg/sum [service.name:catalog]'],
   ['average fine amount by branch', 'logs avg(fine.amount) by branch'],
   ['largest fine today', 'refused unclear'],
   ['traces slower than 2 seconds in lending', 'traces rows [NOT parentSpanId:* duration:>2s service:lending]'],
@@ -167,7 +188,7 @@ export const libraryQuestions: readonly QuestionCase[] = [
     'how many requests got 429 in the last 15 minutes',
     'traces count [http.response.status_code:429 kind:server] 11T10:15..11T10:30',
   ],
-  ['average file size of downloads', 'refused unknown-name'],
+  ['average file size of downloads', 'traces avg(file.size) [http.route:"/downloads" kind:server]'],
   [
     'slowest database calls of catalog',
     'traces max(duration) [db.system.name:* kind:client service:catalog] by service,name,traceId,spanId limit 10',
@@ -177,10 +198,22 @@ export const libraryQuestions: readonly QuestionCase[] = [
     ['traces avg(duration) [db.system.name:postgresql]', 'traces p95(duration) [db.system.name:postgresql]'],
   ],
   ['how many calls to redis per minute', 'traces count [db.system.name:redis kind:client] each 1m'],
-  ['compare errors of lending today with yesterday', 'refused comparison'],
-  ['errors in version 2.4.0 versus 2.3.0', 'refused comparison'],
+  [
+    'compare errors of lending today with yesterday',
+    [
+      'logs count [service:lending severity:>=error] 11T00:00..11T10:30 than 10T00:00..11T00:00',
+      'traces count [kind:server service:lending status:error] 11T00:00..11T10:30 than 10T00:00..11T00:00',
+    ],
+  ],
+  [
+    'errors in version 2.4.0 versus 2.3.0',
+    [
+      'logs count [service.version:(2.4.0 OR 2.3.0) severity:>=error] by service.version',
+      'traces count [kind:server service.version:(2.4.0 OR 2.3.0) status:error] by service.version',
+    ],
+  ],
   ['requests in staging', 'traces rows [deployment.environment.name:staging kind:server]'],
-  ['why is catalog slow', 'refused cause'],
+  ['why is catalog slow', 'cause catalog'],
   ['will the disk of lib-a be full next week', 'refused forecast'],
   ['delete all logs of patron p-100', 'refused change'],
   ['errors of the payments service', 'refused unknown-name'],
@@ -193,7 +226,7 @@ export const libraryQuestions: readonly QuestionCase[] = [
   ],
   ['rate of checkout book per minute', 'traces rate [name:"checkout book"] each 1m'],
   ['p50 and p99 latency of holds', 'traces p50(duration),p99(duration) [kind:server service:holds]'],
-  ['which host has the highest memory usage', 'metric system.memory.usage avg/avg by host.name limit 10'],
+  ['which host has the highest memory usage', 'metric system.memory.usage avg/sum by host.name limit 10'],
   ['traces with HoldConflict', 'traces rows [NOT parentSpanId:* exception.type:HoldConflict]'],
   [
     'when did the last error happen in ebooks',

@@ -55,7 +55,13 @@ export const meteringQuestions: readonly QuestionCase[] = [
       'logs count [reading.status:rejected] 11T00:00..11T10:30',
     ],
   ],
-  ['what went wrong in billing last night', 'refused unknown-name'],
+  [
+    'what went wrong in billing last night',
+    [
+      'logs rows [service:billing severity:>=error] 10T18:00..11T06:00',
+      'traces rows [service:billing status:error] 10T18:00..11T06:00',
+    ],
+  ],
   [
     'errors logged by meter-gateway in the last 2 hours',
     'logs rows [service:meter-gateway severity:>=error] 11T08:30..11T10:30',
@@ -65,14 +71,17 @@ export const meteringQuestions: readonly QuestionCase[] = [
   ['average grid frequency per region since midnight', 'metric grid.frequency avg/avg by region 11T00:00..11T10:30'],
   ['lowest grid frequency this week', 'metric grid.frequency min/min 09T00:00..11T10:30'],
   ['how many meters are online', 'metric meters.online avg/sum'],
-  ['meters online by region every 15 minutes', 'metric meters.online avg/avg by region each 900000'],
-  ['how big is the billing backlog now', 'metric billing.backlog last/avg'],
+  ['meters online by region every 15 minutes', 'metric meters.online avg/sum by region each 900000'],
+  ['how big is the billing backlog now', 'metric billing.backlog last/sum'],
   [
     'which service is the slowest',
     ['traces avg(duration) by service limit 10', 'traces p95(duration) by service limit 10'],
   ],
-  ['p95 of /invoices', 'traces p95(duration) [http.route:"/invoices"]'],
-  ['slow postgresql queries of the past hour', 'refused unclear'],
+  ['p95 of /invoices', 'traces p95(duration) [http.route:"/invoices" kind:server]'],
+  [
+    'slow postgresql queries of the past hour',
+    'traces max(duration) [db.system.name:postgresql] by service,name,traceId,spanId limit 10',
+  ],
   [
     'postgresql calls slower than 100 ms from billing',
     'traces rows [db.system.name:postgresql duration:>100ms kind:client service:billing]',
@@ -107,7 +116,13 @@ export const meteringQuestions: readonly QuestionCase[] = [
     'error rate by customer segment over the last day',
     'share traces [status:error] of [kind:server] by customer.segment 10T10:30..11T10:30',
   ],
-  ['compare billing errors today with yesterday', 'refused comparison'],
+  [
+    'compare billing errors today with yesterday',
+    [
+      'logs count [service:billing severity:>=error] 11T00:00..11T10:30 than 10T00:00..11T00:00',
+      'traces count [kind:server service:billing status:error] 11T00:00..11T10:30 than 10T00:00..11T00:00',
+    ],
+  ],
   ['how many invoices were paid', 'refused unknown-name'],
   ['disk usage of dc-b2', 'metric system.filesystem.utilization avg/avg [host.name:dc-b2]'],
   ['when will the disk of dc-a1 be full', 'refused forecast'],
@@ -138,7 +153,7 @@ export const heldOutMeteringQuestions: readonly QuestionCase[] = [
   ['peak grid frequency between 6 and 9 this morning', 'metric grid.frequency max/max 11T06:00..11T09:00'],
   ['current number of meters online in the north', 'metric meters.online last/sum [region:north]'],
   ['offline meters', 'refused unknown-name'],
-  ['billing backlog over the last 3 days', 'metric billing.backlog avg/avg 08T10:30..11T10:30'],
+  ['billing backlog over the last 3 days', 'metric billing.backlog avg/sum 08T10:30..11T10:30'],
   ['median duration of compute bill', 'traces p50(duration) [name:"compute bill"]'],
   ['how long does decode frame take at the 99th percentile', 'traces p99(duration) [name:"decode frame"]'],
   [
@@ -164,7 +179,7 @@ export const heldOutMeteringQuestions: readonly QuestionCase[] = [
   ['did anything break after the 7.1 rollout', 'refused unknown-name'],
   [
     'errors by version',
-    ['logs count [severity:>=error] by service.version', 'traces count [status:error] by service.version'],
+    ['logs count [severity:>=error] by service.version', 'traces count [kind:server status:error] by service.version'],
   ],
   ['cpu of dc-a1 in 10 minute steps', 'metric system.cpu.utilization avg/avg [host.name:dc-a1] each 10m'],
   ['how many complaints came in', 'refused unknown-name'],

@@ -49,7 +49,7 @@ export const newspaper = {
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
 export const newspaperQuestions: readonly QuestionCase[] = [
   ['page views today by section', 'metric page.views increase/sum by section 11T00:00..11T10:30'],
-  ['how many subscriptions did we sell yesterday', 'refused unknown-name'],
+  ['how many subscriptions did we sell yesterday', 'metric subscriptions.sold increase/sum 10T00:00..11T00:00'],
   ['how many readers are online right now', 'metric readers.online last/sum'],
   ['cache hit ratio per host', 'metric cache.hit_ratio avg/avg by host.name'],
   ['most readers online this week', 'metric readers.online max/max 09T00:00..11T10:30'],
@@ -97,7 +97,7 @@ export const newspaperQuestions: readonly QuestionCase[] = [
     'which sections have the most errors',
     [
       'logs count [section:* severity:>=error] by section limit 10',
-      'traces count [section:* status:error] by section limit 10',
+      'traces count [kind:server section:* status:error] by section limit 10',
     ],
   ],
   ['TemplateMissing exceptions per host', 'logs count [exception.type:TemplateMissing] by host.name'],
@@ -110,7 +110,7 @@ export const newspaperQuestions: readonly QuestionCase[] = [
   ['is the paywall down', 'refused unknown-name'],
   ['which readers cancelled', 'refused unknown-name'],
   ['how long until memory of news-2 is full', 'refused forecast'],
-  ['why is the front-page so slow', 'refused cause'],
+  ['why is the front-page so slow', 'cause front-page'],
   ['ad-server without ads shown', 'traces rows [NOT ads.shown:* service:ad-server]'],
   ['publish the sports section', 'refused unknown-name'],
   [

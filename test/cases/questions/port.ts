@@ -76,12 +76,15 @@ export const portQuestions: readonly QuestionCase[] = [
   ['did the wind exceed 20 m/s', 'refused unknown-name'],
   ['reefer temperature at west', 'metric reefer.temperature avg/avg [quay:west]'],
   ['crane idle time per quay this month', 'metric crane.idle.time increase/sum by quay 01T00:00..11T10:30'],
-  ['disk usage on yard-1', 'metric system.filesystem.usage avg/avg [host.name:yard-1]'],
+  ['disk usage on yard-1', 'metric system.filesystem.usage avg/sum [host.name:yard-1]'],
   [
     'average cpu of quay-2 in 10 minute steps over the past 2 hours',
     'metric system.cpu.utilization avg/avg [host.name:quay-2] each 10m 11T08:30..11T10:30',
   ],
-  ['which machine has the highest memory utilization', 'refused unknown-name'],
+  [
+    'which machine has the highest memory utilization',
+    'metric system.memory.utilization avg/avg by host.name limit 10',
+  ],
   ['top 2 hosts by cpu utilization', 'metric system.cpu.utilization avg/avg by host.name limit 2'],
   ['p95 latency of berth-planner', 'traces p95(duration) [kind:server service:berth-planner]'],
   [
@@ -99,7 +102,7 @@ export const portQuestions: readonly QuestionCase[] = [
   ],
   [
     'how many 409s did gate-in return between 8am and 9am',
-    'traces count [http.response.status_code:409 service:gate-in] 11T08:00..11T09:00',
+    'traces count [http.response.status_code:409 kind:server service:gate-in] 11T08:00..11T09:00',
   ],
   [
     'count of requests by status code for manifest',
@@ -120,7 +123,7 @@ export const portQuestions: readonly QuestionCase[] = [
     'traffic to gate-in per minute for evergreen',
     'traces count [carrier:evergreen kind:server service:gate-in] each 1m',
   ],
-  ['top 5 routes by number of errors', 'traces count [http.route:* status:error] by http.route limit 5'],
+  ['top 5 routes by number of errors', 'traces count [http.route:* kind:server status:error] by http.route limit 5'],
   ['which carrier sends the most requests', 'traces count [carrier:* kind:server] by carrier limit 10'],
   [
     'the 10 slowest requests of manifest today',
@@ -169,7 +172,7 @@ export const portQuestions: readonly QuestionCase[] = [
   ['logs without a driver id', 'logs rows [NOT driver.id:*]'],
   [
     'errors by version',
-    ['logs count [severity:>=error] by service.version', 'traces count [status:error] by service.version'],
+    ['logs count [severity:>=error] by service.version', 'traces count [kind:server status:error] by service.version'],
   ],
   ['did 9.2.0 make things worse', 'refused unknown-name'],
   ['why are trucks waiting so long', 'refused cause'],

@@ -9,10 +9,16 @@ import type {
   MetricKind,
 } from '../../../subjects/questions/catalogue.ts';
 import { interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
-import type { Interpretation } from '../../../subjects/questions/interpretation.ts';
+import type { Interpretation, InterpretationResult } from '../../../subjects/questions/interpretation.ts';
+import type { ServiceDeployment } from '../../../subjects/questions/times.ts';
 
 /** A question, and its query in short; several are alternatives, and `refused` with a code is a refusal. */
 export type QuestionCase = readonly [question: string, expected: string | readonly string[]];
+
+/** Questions of five persons of one trade */
+export type Persons = Readonly<
+  Record<'operator' | 'developer' | 'manager' | 'support' | 'analyst', readonly QuestionCase[]>
+>;
 
 /** `resource.` alone says where it lies: a name without it means the same. */
 export const field = (
@@ -62,6 +68,8 @@ const conditions = (search: string | undefined): string =>
 const by = (groupBy: readonly string[]): string => (groupBy.length === 0 ? '' : ` by ${groupBy.join(',')}`);
 const limited = (limit: number, defaultLimit = 100): string => (limit === defaultLimit ? '' : ` limit ${limit}`);
 
+const ascending = (isAscending: boolean): string => (isAscending ? ' ascending' : '');
+
 /** `traces p95(duration) [service:cart] by http.route limit 5`. */
 const shortQuery = (request: QueryRequest): string => {
   const query = Query.parse(request);
@@ -76,16 +84,19 @@ const shortQuery = (request: QueryRequest): string => {
       );
       const isReverse =
         order?.direction === 'ascending' && order.by === getDefaultName(measures[0] as (typeof measures)[number]);
-      return `${of} ${measureTexts.join(',')}${conditions(search)}${by(groupBy)}${isReverse ? ' ascending' : ''}${limited(limit)}`;
+      return `${of} ${measureTexts.join(',')}${conditions(search)}${by(groupBy)}${ascending(isReverse)}${limited(limit)}`;
     }
     case 'metric': {
-      const { metric: name, overTime, across, quantile, search, groupBy, limit } = query;
-      return `metric ${name} ${overTime}${quantile === undefined ? `/${across}` : ` ${quantile}/${across}`}${conditions(search)}${by(groupBy)}${limited(limit)}`;
+      const { metric: name, overTime, across, quantile, search, groupBy, limit, order } = query;
+      const quantileText = quantile === undefined ? '' : ` ${quantile}`;
+      return `metric ${name} ${overTime}${quantileText}/${across}${conditions(search)}${by(groupBy)}${ascending(order === 'ascending')}${limited(limit)}`;
     }
     case 'formula': {
-      const { part, whole } = query.queries;
+      const { part, whole, highest } = query.queries;
+      if (highest?.kind === 'metric')
+        return `growth ${highest.metric}${conditions(highest.search)}${by(highest.groupBy)}${limited(query.limit ?? 100)}`;
       if (part?.kind !== 'aggregate' || whole?.kind !== 'aggregate') return query.expression;
-      return `share ${part.signal}${conditions(part.measures[0]?.search)} of${conditions(whole.search)}${by(whole.groupBy)}`;
+      return `share ${part.signal}${conditions(part.measures[0]?.search)} of${conditions(whole.search)}${by(whole.groupBy)}${limited(query.limit ?? 100)}`;
     }
     case 'promql':
       return `promql ${query.expression}`;
@@ -96,21 +107,46 @@ const shortQuery = (request: QueryRequest): string => {
 
 const timeText = (ns: bigint): string => new Date(Number((ns + 1n) / 1_000_000n)).toISOString().slice(8, 16);
 
+const formatRange = ({ from, to }: Interpretation['range']): string => `${timeText(from)}..${timeText(to)}`;
+
 /** A meaning in short: range and step are left out where they are the usual ones. */
-export const short = ({ query, range, stepMs }: Interpretation): string => {
+export const short = ({ query, range, comparedRange, stepMs }: Interpretation): string => {
   const isDefault = range.from === defaultRange.from && range.to === defaultRange.to;
   const units = { 3600000: '1h', 600000: '10m', 300000: '5m', 60000: '1m', 86400000: '1d' } as Record<number, string>;
   return [
     shortQuery(query),
     ...(stepMs === undefined ? [] : [`each ${units[stepMs] ?? stepMs}`]),
-    ...(isDefault ? [] : [`${timeText(range.from)}..${timeText(range.to)}`]),
+    ...(isDefault ? [] : [formatRange(range)]),
+    ...(comparedRange === undefined ? [] : [`than ${formatRange(comparedRange)}`]),
   ].join(' ');
 };
 
 /** What comes of a question, in short. */
-export const answerTo = (question: string, catalogue: Catalogue, timeZone = 'UTC'): string | string[] => {
-  const understood = interpretQuestion({ question, nowMs, timeZone, defaultRange }, catalogue);
+export const answerTo = (
+  question: string,
+  catalogue: Catalogue,
+  { timeZone = 'UTC', deployments = [] }: { timeZone?: string; deployments?: readonly ServiceDeployment[] } = {},
+): string | string[] =>
+  toShortResult(interpretQuestion({ question, nowMs, timeZone, defaultRange, deployments }, catalogue));
+
+export const toShortResult = (understood: InterpretationResult): string | string[] => {
   if (understood.is === 'interpretation') return short(understood.interpretation);
+  if (understood.is === 'investigation') {
+    const { about, service, range } = understood.investigation;
+    const isDefault = range.from === defaultRange.from && range.to === defaultRange.to;
+    return `${about} ${service ?? '*'}${isDefault ? '' : ` ${formatRange(range)}`}`;
+  }
   if (understood.is === 'alternatives') return understood.interpretations.map(short).toSorted();
   return `refused ${understood.refusal.code}`;
+};
+
+/** Returns how an answer compares with the expected one: `right`, `alternatives` with others, `refused` or `wrong`. */
+export const judgeAnswer = (
+  answer: string | string[],
+  expected: string | readonly string[],
+): 'right' | 'alternatives' | 'refused' | 'wrong' => {
+  if (JSON.stringify(answer) === JSON.stringify(expected)) return 'right';
+  if (Array.isArray(answer)) return 'alternatives';
+  const isRefusal = answer.startsWith('refused');
+  return isRefusal && String(expected).startsWith('refused') ? 'right' : isRefusal ? 'refused' : 'wrong';
 };

@@ -58,7 +58,10 @@ export const resortQuestions: readonly QuestionCase[] = [
   ],
   ['current air temperature in the valley', 'metric air.temperature last/avg [station:valley]'],
   ['lowest air temperature at the peak yesterday', 'refused unclear'],
-  ['how many skiers did the gondola transport today', 'refused unknown-name'],
+  [
+    'how many skiers did the gondola transport today',
+    'metric skiers.transported increase/sum [lift:gondola] 11T00:00..11T10:30',
+  ],
   ['skiers transported per lift this week', 'metric skiers.transported increase/sum by lift 09T00:00..11T10:30'],
   ['passes sold by kind yesterday', 'metric passes.sold increase/sum by pass.kind 10T00:00..11T00:00'],
   [
@@ -66,12 +69,12 @@ export const resortQuestions: readonly QuestionCase[] = [
     'metric passes.sold increase/sum [pass.kind:season] 01T00:00..01T00:00',
   ],
   ['longest queue at the eagle this morning', 'metric lift.queue.length max/max [lift:eagle] 11T00:00..11T10:30'],
-  ['queue length per lift every 5 minutes', 'metric lift.queue.length avg/avg by lift each 5m'],
+  ['queue length per lift every 5 minutes', 'metric lift.queue.length avg/sum by lift each 5m'],
   ['which lift stopped most often this week', 'refused unknown-name'],
   ['lift stops on Monday', 'metric lift.stops increase/sum 09T00:00..10T00:00'],
   ['is the glacier lift running', 'refused unknown-name'],
   ['what speed does the eagle lift have now', 'metric lift.speed last/avg [lift:eagle]'],
-  ['memory usage of summit-1 since 6am', 'metric system.memory.usage avg/avg [host.name:summit-1] 11T06:00..11T10:30'],
+  ['memory usage of summit-1 since 6am', 'metric system.memory.usage avg/sum [host.name:summit-1] 11T06:00..11T10:30'],
   ['peak cpu per host in the last 24 hours', 'metric system.cpu.utilization max/max by host.name 10T10:30..11T10:30'],
   [
     'p99 of http.server.request.duration by route',
@@ -85,7 +88,7 @@ export const resortQuestions: readonly QuestionCase[] = [
     'errors per service for the last 12 hours',
     [
       'logs count [severity:>=error] by service 10T22:30..11T10:30',
-      'traces count [status:error] by service 10T22:30..11T10:30',
+      'traces count [kind:server status:error] by service 10T22:30..11T10:30',
     ],
   ],
   ['fatal logs this month', 'logs rows [severity:>=fatal] 01T00:00..11T10:30'],
@@ -136,7 +139,7 @@ export const resortQuestions: readonly QuestionCase[] = [
   ['how many requests got a 404 or 500', 'traces count [http.response.status_code:(404 OR 500) kind:server]'],
   [
     'which routes return the most 503',
-    'traces count [http.response.status_code:503 http.route:*] by http.route limit 10',
+    'traces count [http.response.status_code:503 http.route:* kind:server] by http.route limit 10',
   ],
   [
     'success rate of ticketing over the last day',
@@ -157,8 +160,11 @@ export const resortQuestions: readonly QuestionCase[] = [
   ['errors of redis calls in rental', 'traces rows [db.system.name:redis kind:client service:rental status:error]'],
   ['spans with fewer than 5 skis available', 'traces rows [skis.available:<5]'],
   ['bookings per instructor', 'refused unknown-name'],
-  ['is anything broken', 'refused unknown-name'],
-  ['compare passes sold this week with last week', 'refused comparison'],
+  ['is anything broken', ['logs rows [severity:>=error]', 'traces rows [status:error]']],
+  [
+    'compare passes sold this week with last week',
+    'metric passes.sold increase/sum 09T00:00..11T10:30 than 02T00:00..09T00:00',
+  ],
   ['unusual denied scans', 'refused anomaly'],
   ['shut down the gondola', 'refused change'],
   ['how many passes will we sell tomorrow', 'refused forecast'],

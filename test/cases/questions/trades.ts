@@ -1,20 +1,28 @@
 /** Trades, with what they have and what is asked of it. */
 import { airport, airportQuestions } from './airport.ts';
 import { bank, bankQuestions } from './bank.ts';
+import { charging, chargingQuestions } from './charging.ts';
+import { cinema, cinemaQuestions } from './cinema.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
+import { groceries, groceriesQuestions } from './groceries.ts';
 import { hotel, hotelQuestions } from './hotel.ts';
+import { insurer, insurerQuestions } from './insurer.ts';
 import { library, libraryQuestions } from './library.ts';
 import { heldOutMeteringQuestions, metering, meteringQuestions } from './metering.ts';
 import { newspaper, newspaperQuestions } from './newspaper.ts';
 import { heldOutParcelQuestions, parcelQuestions, parcels } from './parcels.ts';
+import { podcasts, podcastsQuestions } from './podcasts.ts';
 import { port, portQuestions } from './port.ts';
 import { railway, railwayQuestions } from './railway.ts';
 import { resort, resortQuestions } from './resort.ts';
 import { shop, shopQuestions } from './shop.ts';
+import { transit, transitQuestions } from './transit.ts';
+import { webshop, webshopQuestions } from './webshop.ts';
 
 /** Trade, catalogue, and questions with what they are read as. */
 export const trades = [
   ['a shop', shop, shopQuestions],
+  ['a web shop', webshop, webshopQuestions],
   ['a railway', railway, railwayQuestions],
   ['a clinic', clinic, clinicQuestions],
   ['a bank', bank, bankQuestions],
@@ -26,6 +34,12 @@ export const trades = [
   ['a container port', port, portQuestions],
   ['a ski resort', resort, resortQuestions],
   ['libraries of a city', library, libraryQuestions],
+  ['a charging network', charging, chargingQuestions],
+  ['a podcast platform', podcasts, podcastsQuestions],
+  ['a grocer', groceries, groceriesQuestions],
+  ['an insurer', insurer, insurerQuestions],
+  ['a bus company', transit, transitQuestions],
+  ['cinemas', cinema, cinemaQuestions],
 ] as const;
 
 /** Those whose questions are asked once more with a word that nothing is called. */

@@ -6,6 +6,7 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { noDataFilter } from '../../lists/empty-results-filter.ts';
+import { RawText } from '../../lists/raw.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { createDetectorCall, type Detector, detectorsCall } from './calls.ts';
 import { DetectorForm, directions } from './detector-form.tsx';
@@ -46,7 +47,7 @@ const Details = ({ item: detector }: { readonly item: Detector }) => {
         </li>
       </ul>
       <h3>Query</h3>
-      <pre class="body">{renderText(JSON.stringify(detector.query, null, 2), { lines: true })}</pre>
+      <RawText label="Query" text={JSON.stringify(detector.query, null, 2)} />
     </>
   );
 };

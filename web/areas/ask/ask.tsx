@@ -14,12 +14,13 @@ import { Link } from '../../frame/link.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { listQueryLinks } from '../../frame/query-links.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { displayTimeZone, getTimeZoneName } from '../../frame/shown-time.ts';
+import { displayTimeZone, formatIsoTime, getTimeZoneName } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
+import { RawText } from '../../lists/raw.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { QuestionForm } from './box.tsx';
 import { answerQuestionCall, documentsCall, runbookAnswerCall, suggestionsCall } from './calls.ts';
-import { CauseAnswer, useServiceNames } from './cause-answer.tsx';
+import { InvestigationAnswer, ServicePicker, useServiceNames } from './investigation-answer.tsx';
 
 const questionQuery = new ApiQuery(answerQuestionCall);
 
@@ -50,6 +51,12 @@ const Interpretation = ({ phraseMappings }: { readonly phraseMappings: Interpret
 const MeaningDetails = ({ meaning }: { readonly meaning: InterpretedQuery }) => (
   <>
     <p id="sentence">{renderText(meaning.sentence)}</p>
+    {meaning.deployment === null ? null : (
+      <p class="soft">
+        Deployment of {renderText(meaning.deployment.service)} {renderText(meaning.deployment.version)}:{' '}
+        {formatIsoTime(meaning.deployment.time)}
+      </p>
+    )}
     <ul class="links">
       {listQueryLinks(meaning).map(([title, to]) => (
         <li key={title}>
@@ -59,7 +66,7 @@ const MeaningDetails = ({ meaning }: { readonly meaning: InterpretedQuery }) => 
     </ul>
     <details>
       <summary>Query</summary>
-      <pre class="body">{renderText(JSON.stringify(meaning.query, null, 2), { lines: true })}</pre>
+      <RawText label="Query" text={JSON.stringify(meaning.query, null, 2)} />
     </details>
   </>
 );
@@ -77,11 +84,11 @@ const answeringAreas: Readonly<Record<string, readonly [title: string, path: str
 };
 
 const UninterpretedQuestion = ({
-  refusal: { code, reason, nearest, operation, service, words },
+  refusal: { code, reason, nearest, operation, words },
 }: {
   readonly refusal: NonNullable<Answer['refusal']>;
 }) => {
-  if (code === 'cause') return <CauseAnswer service={service} />;
+  if (code === 'cause') return <ServicePicker />;
   const [title, path] = answeringAreas[operation ?? ''] ?? [];
   return (
     <>
@@ -121,6 +128,7 @@ const listQuestions = (service: string): readonly string[] => [
   `Why is ${service} slow?`,
   `p95 duration of ${service} over time`,
   `errors of ${service} in the last hour`,
+  `What changed in ${service}?`,
 ];
 
 /** Questions about services of the organization, before the first question. */
@@ -148,11 +156,18 @@ const FollowUpQuestions = ({ question }: { readonly question: string }) => {
 };
 
 const QueryAnswerView = ({
-  queryAnswer: { answer: response, alternatives, refusal },
+  queryAnswer: { answer: response, alternatives, investigation, refusal },
 }: {
   readonly queryAnswer: Answer;
 }) => {
   if (refusal !== null) return <UninterpretedQuestion refusal={refusal} />;
+  if (investigation !== null)
+    return (
+      <>
+        <InvestigationAnswer key={investigation.service} investigation={investigation} />
+        <Interpretation phraseMappings={investigation.words} />
+      </>
+    );
   if (response === null)
     return (
       <>
@@ -169,10 +184,32 @@ const QueryAnswerView = ({
     <>
       {response.emptyReason === null ? null : <p role="status">{renderText(response.emptyReason)}</p>}
       <ResultView result={response.result} title={response.sentence} />
+      {response.compared === null || response.comparedResult === null ? null : (
+        <section aria-label="Compared range">
+          <h2>
+            Compared with {formatIsoTime(response.compared.from)} to {formatIsoTime(response.compared.to)}
+          </h2>
+          <ResultView result={response.comparedResult} title={response.sentence} />
+        </section>
+      )}
       <MeaningDetails meaning={response} />
       <Interpretation phraseMappings={response.words} />
     </>
   );
+};
+
+/** Maximum number of earlier questions that a question may continue. */
+const maxPreviousQuestions = 8;
+
+/** Questions of this visit, the oldest first; the last one is the shown question. */
+const visitedQuestions: string[] = [];
+
+/** Returns the questions before this one. Returning to an earlier question forgets the later ones. */
+const listPreviousQuestions = (question: string): string[] => {
+  const index = visitedQuestions.indexOf(question);
+  if (index >= 0) visitedQuestions.splice(index + 1);
+  else visitedQuestions.push(question.slice(0, 1_024));
+  return visitedQuestions.slice(0, -1).slice(-maxPreviousQuestions);
 };
 
 const QuestionView = () => {
@@ -180,7 +217,10 @@ const QuestionView = () => {
   const { from, to } = timeRange.value;
   useEffect(() => {
     if (question === '') questionQuery.clear();
-    else questionQuery.run({ body: { question, timeZone: getTimeZoneName(), from, to } });
+    else {
+      const previousQuestions = listPreviousQuestions(question);
+      questionQuery.run({ body: { question, previousQuestions, timeZone: getTimeZoneName(), from, to } });
+    }
     return () => questionQuery.cancel();
   }, [question, from, to, displayTimeZone.value, refreshCount.value]);
   const { response, error, isLoading } = questionQuery.state.value;

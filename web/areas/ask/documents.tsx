@@ -226,6 +226,7 @@ export const Documents = createListView({
     Size: ({ bytes }) => formatQuantity(bytes, 'By'),
     Added: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
   },
+  wideColumns: ['Passages', 'Size', 'Added'],
   numericColumns: ['Passages', 'Size'],
   ItemPanel: DocumentPanel,
 });

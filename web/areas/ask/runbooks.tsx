@@ -169,12 +169,27 @@ const SearchResults = ({ of }: { readonly of: PassageSearchResult }) => (
   </>
 );
 
+/** Returns the labels of an alert in the address; none if the address has none, or others than texts. */
+const readLabels = (): Readonly<Record<string, string>> => {
+  try {
+    const labels: unknown = JSON.parse(readParam('labels') || '{}');
+    return Object.fromEntries(
+      Object.entries(Object(labels)).filter(([, value]) => typeof value === 'string'),
+    ) as Record<string, string>;
+  } catch {
+    return {};
+  }
+};
+
 const runQuestion = (question: string, showsPassagesOnly: boolean): void => {
   const sources = getSelectedSources();
   const sourceFilter = sources.length === 0 ? {} : { sources: [...sources] };
   if (question === '') for (const query of [answerQuery, searchQuery]) query.clear();
   else if (showsPassagesOnly) searchQuery.run({ body: { query: question, limit: maxPassages, ...sourceFilter } });
-  else answerQuery.run({ body: { question, timeZone: getTimeZoneName(), ...timeRange.value, ...sourceFilter } });
+  else {
+    const labels = readLabels();
+    answerQuery.run({ body: { question, labels, timeZone: getTimeZoneName(), ...timeRange.value, ...sourceFilter } });
+  }
 };
 
 export const Runbooks = () => {
@@ -186,7 +201,7 @@ export const Runbooks = () => {
     return () => {
       for (const query of [answerQuery, searchQuery]) query.cancel();
     };
-  }, [question, showsPassagesOnly, getSelectedSources().join(), from, to, refreshCount.value]);
+  }, [question, showsPassagesOnly, getSelectedSources().join(), readParam('labels'), from, to, refreshCount.value]);
   const { state } = showsPassagesOnly ? searchQuery : answerQuery;
   const { error, isLoading } = state.value;
   const questionProblem = error?.of('question') ?? error?.of('query');
@@ -213,7 +228,7 @@ export const Runbooks = () => {
       {questionProblem === undefined ? <ErrorMessage error={error} /> : null}
       <ScrollRegion class={isLoading ? 'scrolled old' : 'scrolled'} label="Runbook search results">
         {question === '' ? (
-          <p class="soft">Search covers documents, resolved incidents, alert rules, log patterns and the handbook.</p>
+          <p class="soft">Search covers documents, resolved incidents, alert rules and log patterns.</p>
         ) : showsPassagesOnly ? (
           searchResult && <SearchResults of={searchResult} />
         ) : (

@@ -70,12 +70,13 @@ const SuggestionActions = ({
     <>
       <RemovalForm
         action={dismissAction}
+        kind="secondary"
         labels={['Dismiss', 'Dismiss until its volume halves or doubles']}
         remove={() => dismissAction.run({ params })}
         onRemoved={() => onDone({ title: `Dismissed: ${title}.`, to: undefined })}
       >
         {request === null ? null : (
-          <button type="button" disabled={applyAction.isRunning.value} onClick={() => void apply()}>
+          <button type="button" class="plain" disabled={applyAction.isRunning.value} onClick={() => void apply()}>
             Apply
           </button>
         )}

@@ -1,0 +1,40 @@
+/** Combines the drafts of two questions, of which the second continues the first: "errors of cart", "and of payments?" */
+import type { Draft } from './assemble.ts';
+
+/** Words for the order of a result, of which the later question's replace the earlier ones' */
+const orders = ['most', 'least', 'newest', 'oldest', 'slowest', 'fastest'] as const;
+/** Words for a kind of aggregation, of which the later question's replace the earlier ones' */
+const aggregations = ['count', 'total', 'current', 'share', 'distinct'] as const;
+
+/** Returns the earlier draft with the parts that the later one has. A condition replaces those on the same field. */
+export const continueDraft = (earlier: Draft, later: Draft): Draft => {
+  const hasAggregation = later.measures.length > 0 || aggregations.some((word) => later.aggregationWords.has(word));
+  const isReplaced = (word: string): boolean =>
+    (hasAggregation && aggregations.some((other) => other === word)) ||
+    (orders.some((order) => later.aggregationWords.has(order)) && orders.some((order) => order === word)) ||
+    (later.aggregationWords.has('table') && word === 'overTime');
+  const changedFields = new Set(later.conditions.map(({ field }) => field));
+  const hasTimes = later.times.length + later.comparedTimes.length > 0;
+  return {
+    nouns: later.nouns.size > 0 ? later.nouns : earlier.nouns,
+    conditions: [...earlier.conditions.filter(({ field }) => !changedFields.has(field)), ...later.conditions],
+    measures: hasAggregation ? later.measures : earlier.measures,
+    groupBy: later.groupBy.length > 0 ? later.groupBy : earlier.groupBy,
+    unassignedFields: later.unassignedFields.length > 0 ? later.unassignedFields : earlier.unassignedFields,
+    distinct: hasAggregation ? later.distinct : earlier.distinct,
+    times: hasTimes ? selectTimes(earlier, later) : earlier.times,
+    comparedTimes: hasTimes ? later.comparedTimes : earlier.comparedTimes,
+    aggregationWords: new Set([
+      ...[...earlier.aggregationWords].filter((word) => !isReplaced(word)),
+      ...later.aggregationWords,
+      // Without its steps, "requests per minute" is a number of requests.
+      ...(later.aggregationWords.has('table') && earlier.stepMs !== undefined ? (['count'] as const) : []),
+    ]),
+    limit: later.limit ?? earlier.limit,
+    stepMs: later.aggregationWords.has('table') ? undefined : (later.stepMs ?? earlier.stepMs),
+  };
+};
+
+/** "Compared with yesterday" keeps the range of the earlier question. */
+const selectTimes = (earlier: Draft, later: Draft): Draft['times'] =>
+  later.times.length > 0 ? later.times : earlier.times;
