@@ -30,7 +30,7 @@ export const TimelineEntry = z.strictObject({
 });
 export type TimelineEntry = z.output<typeof TimelineEntry>;
 
-/** Maximum number of characters of the entries of one source */
+/** Maximum number of characters of a title or text */
 const maxTextLength = 2000;
 const truncate = (text: string): string => text.slice(0, maxTextLength).toWellFormed();
 
@@ -117,7 +117,7 @@ export const toEventEntry = (event: FeedEvent): TimelineEntry => ({
 const formatValue = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Returns the entry of a change to the incident itself, from the audit log. */
-export const toRecordEntry = ({ id, at, action, actor, details }: AuditRecord & { id: string }): TimelineEntry => {
+export const toAuditEntry = ({ id, at, action, actor, details }: AuditRecord & { id: string }): TimelineEntry => {
   const changes = details?.changes ?? [];
   const isAcknowledged = changes.some(({ path, after }) => path === 'status' && after === 'acknowledged');
   const changeLines = changes

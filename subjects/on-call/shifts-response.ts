@@ -41,3 +41,32 @@ export const createShiftsResponse = (
     people: sumHoursByPerson(slices, versions.at(-1)?.timeZone ?? 'UTC'),
   };
 };
+
+/** Shifts of one layer as if the schedule had no other; times are ISO-8601 in UTC */
+export interface LayerShifts {
+  readonly name: string;
+  readonly items: { from: string; to: string; userIds: string[]; overrideId: string | null }[];
+}
+
+const selectLayer = (version: OnCallVersion, name: string): OnCallVersion => ({
+  ...version,
+  layers: version.layers.filter((layer) => layer.name === name),
+  overrides: version.overrides.filter(({ layer }) => layer === name),
+});
+
+/** Returns the shifts of each layer of the newest version, the layer with the highest precedence first. */
+export const createLayerShifts = (
+  versions: readonly OnCallVersion[],
+  absences: Absences,
+  range: { readonly fromMs: number; readonly toMs: number },
+): LayerShifts[] =>
+  (versions.at(-1)?.layers ?? []).toReversed().map(({ name }) => ({
+    name,
+    items: computeShifts(
+      versions.map((version) => selectLayer(version, name)),
+      absences,
+      range,
+    ).flatMap(({ fromMs, toMs, value: { userIds, overrideId = null, reason } }) =>
+      reason === undefined ? [{ from: iso(fromMs), to: iso(toMs), userIds: [...userIds], overrideId }] : [],
+    ),
+  }));

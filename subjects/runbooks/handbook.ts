@@ -1,30 +1,32 @@
-/** Documentation of the platform: the READMEs of its directories */
+/** Documentation of the platform: the pages of `docs/`, except those for contributors */
 import { glob, readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PassageSource } from './passage-index.ts';
 import { readDocument } from './passages.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const isExcluded = (name: string): boolean => name === 'node_modules' || name === 'test' || name.startsWith('.');
+const folder = fileURLToPath(new URL('../../docs', import.meta.url));
+const isExcluded = (path: string): boolean => /^(?:images|decisions|architecture|glossary)\b/.test(path);
 
 let cachedSources: Promise<readonly PassageSource[]> | undefined;
 
-const readAllReadmes = async (): Promise<readonly PassageSource[]> => {
+const readPages = async (): Promise<readonly PassageSource[]> => {
   const paths: string[] = [];
-  const exclude = (path: string): boolean => path.split(/[/\\]/).some(isExcluded);
-  for await (const path of glob('**/README.md', { cwd: root, exclude })) paths.push(path.replaceAll('\\', '/'));
+  for await (const path of glob('**/*.md', { cwd: folder })) paths.push(path.replaceAll('\\', '/'));
   return Promise.all(
-    paths.sort().map(async (path): Promise<PassageSource> => {
-      const { title, passages } = readDocument(await readFile(join(root, path), 'utf8'), 'markdown');
-      const folder = dirname(path) === '.' ? '' : dirname(path);
-      return { source: 'handbook', id: path, title: `${title} ${folder}`.trim(), url: '', passages };
-    }),
+    paths
+      .filter((path) => !isExcluded(path))
+      .sort()
+      .map(async (path): Promise<PassageSource> => {
+        const { title, passages } = readDocument(await readFile(join(folder, path), 'utf8'), 'markdown');
+        const url = path === 'README.md' ? '/docs' : `/docs/${path.replace(/\.md$/, '')}`;
+        return { source: 'handbook', id: `docs/${path}`, title, url, passages };
+      }),
   );
 };
 
-/** Returns all READMEs by path; they are read on the first call. */
+/** Returns all pages by path; they are read on the first call. */
 export const readHandbook = (): Promise<readonly PassageSource[]> => {
-  cachedSources ??= readAllReadmes();
+  cachedSources ??= readPages();
   return cachedSources;
 };

@@ -3,11 +3,14 @@ import { Query, type QueryRequest } from '../../queries/query.ts';
 import { parseQuery } from '../../queries/run.ts';
 import { parsePromql } from '../questions/languages.ts';
 import type { FoundPassage } from './passage-index.ts';
+import { fillPlaceholders } from './placeholders.ts';
 
 export interface NamedQuery {
   readonly query: Query;
   /** Index in the list of passages */
   readonly passageIndex: number;
+  /** Placeholders of its PromQL that no label fills: it cannot run as it is */
+  readonly missing: readonly string[];
 }
 
 const codeBlockPattern = /^ {0,3}(`{3,}|~{3,})/;
@@ -44,8 +47,21 @@ const parseQueryCode = (code: string): QueryRequest | undefined => {
   }
 };
 
+const fillRequest = (
+  request: QueryRequest,
+  labels: Readonly<Record<string, string>>,
+): { readonly filledRequest: QueryRequest; readonly missing: readonly string[] } => {
+  if (request.kind !== 'promql') return { filledRequest: request, missing: [] };
+  const { expression, missing } = fillPlaceholders(request.expression, labels);
+  return { filledRequest: { ...request, expression }, missing };
+};
+
 /** Returns each query once, with the first passage that contains it. Shell commands are excluded. */
-export const extractQueries = (passages: readonly FoundPassage[], maxQueries: number): NamedQuery[] => {
+export const extractQueries = (
+  passages: readonly FoundPassage[],
+  maxQueries: number,
+  labels: Readonly<Record<string, string>> = {},
+): NamedQuery[] => {
   const queriesByKey = new Map<string, NamedQuery>();
   for (const [passageIndex, { origin, text }] of passages.entries()) {
     // Anyone who can send logs can create a pattern, so no query from a pattern is run.
@@ -55,9 +71,10 @@ export const extractQueries = (passages: readonly FoundPassage[], maxQueries: nu
       ...codeTexts.flatMap((code) => parseQueryCode(code) ?? []),
     ];
     for (const request of queries) {
-      const query = parseQuery(request);
+      const { filledRequest, missing } = fillRequest(request, labels);
+      const query = parseQuery(filledRequest);
       const key = JSON.stringify(query);
-      if (!queriesByKey.has(key)) queriesByKey.set(key, { query, passageIndex });
+      if (!queriesByKey.has(key)) queriesByKey.set(key, { query, passageIndex, missing });
       if (queriesByKey.size >= maxQueries) return [...queriesByKey.values()];
     }
   }

@@ -1,5 +1,5 @@
 /** Related sources in addition to runbooks: resolved incidents, texts of alert rules, log patterns */
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { computeHashId } from '../../runtime/hash-of.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
@@ -92,12 +92,12 @@ const readPatterns = async ({ columns }: TenantReader): Promise<PassageSource[]>
 /** Returns the related sources that the reader's plan includes. */
 export const readRelated = async (
   documents: TenantDocuments,
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<readonly KeyedSource[]> => {
   const sourceLists = await Promise.all([
     readIncidents(documents),
     readRules(documents),
-    reading.plan.entitlements.includes('logs') ? readPatterns(reading) : [],
+    reader.plan.entitlements.includes('logs') ? readPatterns(reader) : [],
   ]);
   return sourceLists.flat().map(toKeyedSource);
 };

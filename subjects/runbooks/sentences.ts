@@ -1,4 +1,6 @@
 /** Sentences of passages, ranked by relevance to a question */
+import { addToList } from '../../schemas/add-to-list.ts';
+import { isModelInstruction } from '../agents/instructions.ts';
 import type { FoundPassage } from './passage-index.ts';
 import { toStems } from './words.ts';
 
@@ -56,7 +58,7 @@ export const splitSentences = (text: string): string[] =>
   splitBlocks(text).flatMap((block) =>
     [...sentenceSegmenter.segment(block)]
       .map(({ segment }) => segment.trim())
-      .filter((value) => value.length >= minSentenceLength)
+      .filter((value) => value.length >= minSentenceLength && !isModelInstruction(value))
       .map((value) =>
         value.length > maxSentenceLength ? `${value.slice(0, maxSentenceLength).toWellFormed()} …` : value,
       ),
@@ -128,7 +130,7 @@ export const selectBestSentences = (question: string, passages: readonly FoundPa
       .slice(0, maxSentencesPerPassage),
   );
   const indexesByText = new Map<string, number[]>();
-  for (const { text, index } of candidates) indexesByText.set(text, [...(indexesByText.get(text) ?? []), index]);
+  for (const { text, index } of candidates) addToList(indexesByText, text, index);
   const bestCandidates = candidates
     .filter(({ text, index }) => indexesByText.get(text)?.[0] === index)
     .sort((left, right) => right.rank - left.rank)

@@ -1,6 +1,6 @@
 /** In-memory passages of each organization, in sync with its documents */
 import { canRead, type PlanReader } from '../../queries/entitlement.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import { KeyedMutex } from '../../runtime/keyed-mutex.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
@@ -33,7 +33,7 @@ interface TenantIndex {
 
 interface IndexRequest {
   readonly documents: TenantDocuments;
-  readonly reading: TenantReader;
+  readonly reader: TenantReader;
 }
 
 const toDocumentKey = (id: string): string => `document:${id}`;
@@ -109,9 +109,9 @@ const indexDocuments = async (index: PassageIndex, documents: TenantDocuments): 
 
 const isRelated = (key: string): boolean => !key.startsWith('document:') && !key.startsWith('handbook:');
 
-const indexRelated = async (index: PassageIndex, { documents, reading }: IndexRequest): Promise<void> => {
+const indexRelated = async (index: PassageIndex, { documents, reader }: IndexRequest): Promise<void> => {
   const removedKeys = new Set([...index.keys()].filter(isRelated));
-  for (const { key, source } of await readRelated(documents, reading)) {
+  for (const { key, source } of await readRelated(documents, reader)) {
     removedKeys.delete(key);
     await index.add(key, source);
   }

@@ -32,9 +32,9 @@ const people = async (): Promise<readonly [string, string, string]> => {
 };
 const [ann, ben, eve] = await people();
 
-let made = 0;
+let created = 0;
 const bodyOf = (participants: string[][], more: object = {}) => ({
-  name: `schedule ${made++}`,
+  name: `schedule ${created++}`,
   timeZone: 'UTC',
   layers: [
     {
@@ -48,13 +48,13 @@ const bodyOf = (participants: string[][], more: object = {}) => ({
 });
 const create = async (participants: string[][]) => {
   const body = bodyOf(participants);
-  const answer = await harness.request('POST', schedules, { body });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return { ...body, id: String(answer.body.id) };
+  const response = await harness.request('POST', schedules, { body });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return { ...body, id: String(response.body.id) };
 };
 const at = async (id: string, ms: number): Promise<string[]> => {
-  const answer = await harness.request('GET', `/api/on-call/now?scheduleId=${id}&at=${iso(ms)}`, { as: 'viewer' });
-  return answer.body.items[0]?.userIds;
+  const response = await harness.request('GET', `/api/on-call/now?scheduleId=${id}&at=${iso(ms)}`, { as: 'viewer' });
+  return response.body.items[0]?.userIds;
 };
 
 test.serial('the on-call user follows the rotation, and past shifts stay unchanged through every edit', async (t) => {
@@ -64,9 +64,12 @@ test.serial('the on-call user follows the rotation, and past shifts stay unchang
   t.deepEqual(await at(id, today + dayMs), [ben]);
   clock.ms = today + stepMs;
   const changed = { ...body, layers: [{ ...body.layers[0], participants: [[eve]] }] };
-  const answer = await harness.request('PUT', `${schedules}/${id}`, { body: changed, headers: { 'if-match': '"1"' } });
-  t.is(answer.status, 200, JSON.stringify(answer.body));
-  t.is(answer.headers.get('etag'), '"2"');
+  const response = await harness.request('PUT', `${schedules}/${id}`, {
+    body: changed,
+    headers: { 'if-match': '"1"' },
+  });
+  t.is(response.status, 200, JSON.stringify(response.body));
+  t.is(response.headers.get('etag'), '"2"');
   t.deepEqual(await at(id, today + stepMs - 1), [ann]);
   t.deepEqual(await at(id, today + stepMs), [eve]);
   clock.ms = today + 2 * stepMs;
@@ -130,17 +133,17 @@ test.serial('an invalid override or layer is refused with its path', async (t) =
     [{ from: iso(today - hourMs), to: iso(today), userIds: [ann] }, 'to'],
     [{ from: iso(today + hourMs), to: iso(today), userIds: [ann] }, 'to'],
   ] as const) {
-    const answer = await harness.request('POST', overrides, { body: given });
-    t.is(answer.status, 400);
-    t.is(answer.body.details[0].path, path);
+    const response = await harness.request('POST', overrides, { body: given });
+    t.is(response.status, 400);
+    t.is(response.body.details[0].path, path);
   }
   const unknown = await harness.request('POST', schedules, { body: bodyOf([[ann], ['nobody']]) });
   t.is(unknown.body.details[0].path, 'layers.0.participants');
   t.is((await harness.request('POST', overrides, { body: { ...soon, userIds: [ben], layer: 'first' } })).status, 200);
   const renamed = { ...body, layers: [{ ...body.layers[0], name: 'other' }] };
-  const answer = await harness.request('PUT', `${schedules}/${id}`, { body: renamed });
-  t.is(answer.status, 400);
-  t.is(answer.body.details[0].path, 'layers');
+  const apiResponse = await harness.request('PUT', `${schedules}/${id}`, { body: renamed });
+  t.is(apiResponse.status, 400);
+  t.is(apiResponse.body.details[0].path, 'layers');
 });
 
 test.serial('a user who was blocked and returned was not on call meanwhile', async (t) => {
@@ -169,6 +172,10 @@ test.serial('shifts cover the range, with gaps and reasons, and show the load of
   const midnight = iso(today + 14 * hourMs);
   const shift = { from: iso(today), to: midnight, userIds: [ann], layer: 'first', overrideId: null };
   t.deepEqual(body.items, [shift]);
+  t.is(body.layers, undefined);
+  const perLayer = `${schedules}/${id}/shifts?from=${iso(today)}&to=${iso(to)}&perLayer=true`;
+  const { layer, ...layerShift } = shift;
+  t.deepEqual((await harness.request('GET', perLayer)).body.layers, [{ name: layer, items: [layerShift] }]);
   t.deepEqual(body.gaps, [{ from: midnight, to: iso(to), reason: 'no-one' }]);
   t.is(body.people[0].hours, 14);
   t.deepEqual(Object.keys(body.names), [ann]);
@@ -189,18 +196,18 @@ test.serial('a policy references existing schedules, people and channels, and pr
   ];
   for (const index of [1, 2]) {
     const wrong = targets.with(index, { ...targets[index], id: 'none' } as (typeof targets)[number]);
-    const answer = await harness.request('POST', policies, { body: { name: 'wrong', steps: [{ targets: wrong }] } });
-    t.is(answer.status, 400);
-    t.is(answer.body.details[0].path, `steps.0.targets.${index}.id`);
+    const response = await harness.request('POST', policies, { body: { name: 'wrong', steps: [{ targets: wrong }] } });
+    t.is(response.status, 400);
+    t.is(response.body.details[0].path, `steps.0.targets.${index}.id`);
   }
-  const made = await harness.request('POST', policies, { body: { name: 'shop', steps: [{ targets }], repeat: 1 } });
-  t.is(made.status, 200, JSON.stringify(made.body));
+  const created = await harness.request('POST', policies, { body: { name: 'shop', steps: [{ targets }], repeat: 1 } });
+  t.is(created.status, 200, JSON.stringify(created.body));
   for (const path of [`${schedules}/${id}`, `/api/notification-channels/${channel.body.id}`, `/api/users/${eve}`]) {
-    const answer = await harness.request('DELETE', path);
-    t.is(answer.status, 409, path);
-    t.regex(answer.body.message, /shop/);
+    const apiResponse = await harness.request('DELETE', path);
+    t.is(apiResponse.status, 409, path);
+    t.regex(apiResponse.body.message, /shop/);
   }
-  t.is((await readEscalationPolicy(own(), made.body.id))?.repeat, 1);
+  t.is((await readEscalationPolicy(own(), created.body.id))?.repeat, 1);
   const [onCall] = await readOnCall(own(), { atMs: today, nowMs: today, scheduleId: id });
   t.deepEqual(onCall?.userIds, [ann]);
 });
@@ -230,9 +237,9 @@ test.serial(
       [{ projectIds: ['none'] }, 'projectIds'],
       [{ timeZone: 'Mars/Base' }, 'timeZone'],
     ] as const) {
-      const answer = await harness.request('POST', windows, { body: { ...body, name: 'wrong', ...wrong } });
-      t.is(answer.status, 400);
-      t.is(answer.body.details[0].path, path);
+      const response = await harness.request('POST', windows, { body: { ...body, name: 'wrong', ...wrong } });
+      t.is(response.status, 400);
+      t.is(response.body.details[0].path, path);
     }
   },
 );

@@ -91,6 +91,71 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   await holdsAsAView(t, tab, '.beside h2');
 });
 
+declare(
+  'a schedule has a calendar by week and month with each layer, overrides of a day and the handover',
+  async (t) => {
+    const [{ id }] = (await get('/api/on-call/schedules')).items;
+    const incident = await harness.request('POST', '/api/incidents', {
+      as: 'editor',
+      body: { title: 'Cards <b>fail</b>' },
+    });
+    t.is(incident.status, 200, JSON.stringify(incident.body));
+    const tab = await chromium.open();
+    const { page } = tab;
+    await signedInAt(tab, harness.url, `/incidents/on-call?open=${id}`, 'editor@a.example');
+    await page.getByRole('complementary', { name: 'Schedule' }).getByRole('link', { name: 'Open page' }).click();
+    await page.waitForURL(`**/incidents/on-call/${id}*`);
+    const calendar = page.getByRole('table', { name: 'On-call calendar' });
+    await calendar.getByRole('row', { name: /^Primary/ }).waitFor();
+    const rows = calendar.getByRole('rowheader');
+    t.deepEqual(await rows.allTextContents(), ['On call', 'Primary']);
+    t.is(await calendar.getByText('Now', { exact: true }).count(), 2);
+    const handover = page.getByRole('region', { name: 'Handover' });
+    await handover.getByRole('link', { name: 'Cards <b>fail</b>' }).first().waitFor();
+    await handover.getByText('No alerts are firing.').waitFor();
+    await handover.getByRole('button', { name: 'Copy handover' }).waitFor();
+
+    // Arrow keys select another day, and Page Down another week.
+    const readDay = (): string => new URL(page.url()).searchParams.get('day') ?? '';
+    const today = calendar.getByRole('button', { name: /, today$/ });
+    await today.focus();
+    const dayMs = 86_400_000;
+    const first = Date.parse(new Date().toISOString().slice(0, 10));
+    const toDay = (offset: number): string => new Date(first + offset * dayMs).toISOString().slice(0, 10);
+    await page.keyboard.press('ArrowRight');
+    await page.waitForURL((url) => url.searchParams.has('day'));
+    t.true([toDay(1), toDay(2)].includes(readDay()), readDay());
+    const from = Date.parse(readDay());
+    await page.keyboard.press('PageDown');
+    await page.waitForURL(
+      (url) => url.searchParams.get('day') === new Date(from + 7 * dayMs).toISOString().slice(0, 10),
+    );
+    t.is(await page.evaluate('document.activeElement.dataset.day'), readDay());
+    t.is(await calendar.getByText('Now', { exact: true }).count(), 0);
+
+    // An override is proposed for the selected day.
+    await page.getByLabel('Until').waitFor();
+    t.is(await page.getByLabel('From').inputValue(), `${readDay()}T00:00`);
+    await page.getByRole('button', { name: 'Add override' }).click();
+    await calendar.getByRole('row', { name: /^Overrides/ }).waitFor();
+    const shifts = await get(
+      `/api/on-call/schedules/${id}/shifts?from=${readDay()}T00:00:00Z&to=${readDay()}T23:59:00Z`,
+    );
+    t.like(shifts.items, { 0: { userIds: [await personOf('editor')], layer: null }, length: 1 });
+    await page.getByRole('button', { name: 'Month', exact: true }).click();
+    await calendar.getByText('(override)').waitFor();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await holdsAsAView(t, tab, '.schedule-page .page-head h2');
+    await page.getByRole('button', { name: 'Week', exact: true }).click();
+    await calendar.getByText('(override)').waitFor();
+    t.is(await page.evaluate('document.documentElement.scrollWidth'), 390);
+    await page.getByRole('button', { name: 'End override' }).click();
+    await calendar.getByText('(override)').waitFor({ state: 'detached' });
+    await page.setViewportSize({ width: 1400, height: 800 });
+    await holdsAsAView(t, tab, '.schedule-page .page-head h2');
+  },
+);
+
 declare('a calendar subscribes to a schedule at a URL that is shown once, until it is revoked', async (t) => {
   const [schedule] = (await get('/api/on-call/schedules')).items;
   const tab = await chromium.open();

@@ -23,7 +23,7 @@ interface ActiveIncidentAlert {
  */
 const readActiveAlerts = async (
   { alertIds }: Incident,
-  { tenantId, reading, ports }: TimelineContext,
+  { tenantId, reader, ports }: TimelineContext,
 ): Promise<ActiveIncidentAlert[]> => {
   const { documents, clock, log } = ports;
   const platform = await listFiringPlatformAlerts(documents, tenantId, clock.now());
@@ -32,7 +32,7 @@ const readActiveAlerts = async (
     const states = ['pending', 'firing', 'recovering', 'unknown'] as const;
     return [
       ...platformAlertsOfIncident,
-      ...(await withTimeout(maxReadMs, readAlerts(reading, { alertIds, states }, alertIds.length))),
+      ...(await withTimeout(maxReadMs, readAlerts(reader, { alertIds, states }, alertIds.length))),
     ];
   } catch (error) {
     log.warn({ error }, 'alerts of an incident could not be read, so they are not acknowledged with it');

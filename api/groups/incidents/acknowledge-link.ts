@@ -41,7 +41,7 @@ export const acknowledgeByLink = defineOperation({
     const plan = await readPlan(documents, tenantId);
     if (plan === undefined) throw invalidLinkError();
     const nowMs = clock.now();
-    const context = { tenantId, ports, reading: { columns: columns.forTenant(tenantId), plan, nowMs } };
+    const context = { tenantId, ports, reader: { columns: columns.forTenant(tenantId), plan, nowMs } };
     return retryOutdated('incident', async (isLastAttempt) => {
       const stored = await documents.forTenant(tenantId).collection(incidents).find(incidentId);
       if (stored === undefined) throw invalidLinkError();

@@ -26,7 +26,7 @@ const toNanoseconds = (ms: number): bigint => BigInt(ms) * 1_000_000n;
  */
 export const readMergeSuggestions = async (
   incident: Incident & StoredMetadata,
-  { tenantId, reading, ports }: TimelineContext,
+  { tenantId, reader, ports }: TimelineContext,
 ): Promise<{ readonly suggestions: readonly MergeSuggestion[]; readonly missing: readonly string[] }> => {
   const openedMs = Date.parse(incident.openedAt);
   const { items } = await ports.documents
@@ -45,7 +45,7 @@ export const readMergeSuggestions = async (
   const services = [...new Set([incident, ...candidates].flatMap((each) => each.services))];
   const laterMs = Math.max(openedMs, ...candidates.map((candidate) => Date.parse(candidate.openedAt)));
   const range = { from: toNanoseconds(openedMs - callMarginMs), to: toNanoseconds(laterMs + callMarginMs) };
-  const [callsResult] = await Promise.allSettled([withTimeout(maxReadMs, readCallsBetween(reading, services, range))]);
+  const [callsResult] = await Promise.allSettled([withTimeout(maxReadMs, readCallsBetween(reader, services, range))]);
   if (callsResult.status === 'rejected')
     ports.log.warn({ error: callsResult.reason }, 'calls between services could not be read');
   const calls = callsResult.status === 'fulfilled' ? callsResult.value : [];

@@ -29,7 +29,7 @@ const ongoingFilter = { status: { $in: ['open', 'acknowledged'] }, groupId: { $n
 const resolveIncident = (
   incident: StoredIncident,
   endedMs: number,
-  { tenantId, ports }: Omit<TimelineContext, 'reading'>,
+  { tenantId, ports }: Omit<TimelineContext, 'reader'>,
 ): Promise<void> =>
   createSystemTransact(
     ports,
@@ -74,12 +74,12 @@ const resolveTenantIncidents = async (
   const plan = await readPlan(ports.documents, tenantId);
   if (plan === undefined) return;
   const nowMs = ports.clock.now();
-  const reading = { columns: ports.columns.forTenant(tenantId), plan, nowMs };
+  const reader = { columns: ports.columns.forTenant(tenantId), plan, nowMs };
   const tenantDocuments = ports.documents.forTenant(tenantId);
   const policies = new Map<string | null, ReturnType<typeof readPolicyOrOwners>>();
   for (const chunk of splitByAlerts(tenantIncidents.filter(({ alertIds }) => alertIds.length > 0))) {
     const alertIds = [...new Set(chunk.flatMap((incident) => incident.alertIds))];
-    const lastTransitions = await readLastTransitions(reading.columns, alertIds);
+    const lastTransitions = await readLastTransitions(reader.columns, alertIds);
     for (const incident of chunk) {
       const endedMs = findEndMs(incident.alertIds, lastTransitions);
       if (endedMs === undefined) continue;
@@ -142,8 +142,8 @@ export const freezeResolved = async (ports: EndedPorts, signal: AbortSignal): Pr
     if (signal.aborted) return;
     const plan = await readPlan(ports.documents, tenantId);
     if (plan === undefined) continue;
-    const reading = { columns: ports.columns.forTenant(tenantId), plan, nowMs: ports.clock.now() };
-    await freezeIncident(incident as StoredIncident, { tenantId, reading, ports }).catch((error: unknown) =>
+    const reader = { columns: ports.columns.forTenant(tenantId), plan, nowMs: ports.clock.now() };
+    await freezeIncident(incident as StoredIncident, { tenantId, reader, ports }).catch((error: unknown) =>
       ports.log.warn({ error, tenantId, incident: incident.id }, 'a timeline could not be frozen; retrying'),
     );
   }

@@ -6,7 +6,7 @@ import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readNames } from '../../../subjects/on-call/people.ts';
 import { listPeople, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
 import { computeShifts, gapReasons } from '../../../subjects/on-call/shifts.ts';
-import { createShiftsResponse, maxRangeMs } from '../../../subjects/on-call/shifts-response.ts';
+import { createLayerShifts, createShiftsResponse, maxRangeMs } from '../../../subjects/on-call/shifts-response.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -17,6 +17,13 @@ const defaultRangeMs = 30 * 86_400_000;
 const IsoTime = z.iso.datetime();
 const GapReason = z.enum(gapReasons);
 const Names = z.record(z.string(), z.string()).describe('Names of people by id, including former members');
+
+const LayerShift = z.strictObject({
+  from: IsoTime,
+  to: IsoTime,
+  userIds: z.array(z.string()),
+  overrideId: z.string().nullable(),
+});
 
 /** Returns the requested range; by default 30 days from now. */
 const parseShiftRange = (
@@ -43,6 +50,7 @@ export const listShifts = defineOperation({
     from: timeParameter.optional().describe('ISO 8601, now-7d or epoch milliseconds; default: now'),
     to: timeParameter.optional().describe('At most 400 days after `from`; default: 30 days after it'),
     format: z.enum(['json', 'ics']).optional().describe('ics: iCalendar, like `Accept: text/calendar`'),
+    perLayer: z.enum(['true', 'false']).default('false').describe('true: also the shifts of each layer on its own'),
   }),
   response: z.strictObject({
     items: z.array(
@@ -54,6 +62,10 @@ export const listShifts = defineOperation({
         overrideId: z.string().nullable(),
       }),
     ),
+    layers: z
+      .array(z.strictObject({ name: z.string(), items: z.array(LayerShift) }))
+      .optional()
+      .describe('With perLayer=true: the shifts of each layer as if it were alone, from the highest layer'),
     gaps: z.array(z.strictObject({ from: IsoTime, to: IsoTime, reason: GapReason })),
     people: z.array(
       z.strictObject({
@@ -90,6 +102,7 @@ export const listShifts = defineOperation({
     const { items, gaps, people } = createShiftsResponse(versions, absences, range);
     return {
       items: items.map((item) => ({ ...item, userIds: [...item.userIds] })),
+      ...(query.perLayer === 'true' ? { layers: createLayerShifts(versions, absences, range) } : {}),
       gaps: [...gaps],
       people: [...people],
       names: Object.fromEntries(names),

@@ -1,6 +1,7 @@
 /** Reads the timeline entries of each source. */
-import type { TenantReader } from '../../../queries/reading.ts';
+
 import type { Incompleteness } from '../../../queries/result.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { withTimeout } from '../../../runtime/timeout.ts';
 import type { Documents, StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
@@ -15,17 +16,17 @@ import {
   formatRecipient,
   type TimelineEntry,
   toActionEntry,
+  toAuditEntry,
   toDeliveryEntry,
   toEventEntry,
   toNoteEntry,
-  toRecordEntry,
   toTransitionEntry,
 } from '../../../subjects/incidents/timeline.ts';
 import { getPageGroupKey } from '../../../subjects/on-call/page.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { createEventSources } from '../../event-feed/sources.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { findNewestRecords } from '../audit/chain/record-search.ts';
 
 /** Maximum entries per source */
@@ -38,29 +39,29 @@ const leadTimeMs = 3_600_000;
 /** Context of a timeline read: a caller, or the platform. */
 export interface TimelineContext {
   readonly tenantId: string;
-  readonly reading: TenantReader;
+  readonly reader: TenantReader;
   readonly ports: Pick<Ports, 'documents' | 'clock' | 'log' | 'configurationActions'>;
 }
 
 export const createTimelineContext = (caller: Caller, ports: Ports): TimelineContext => ({
   tenantId: caller.tenantId,
-  reading: createReading(caller, ports),
+  reader: createQueryReader(caller, ports),
   ports,
 });
 
 type StoredIncident = Incident & StoredMetadata;
 
-const computeTimelineRange = ({ openedAt, resolvedAt }: StoredIncident, { reading, ports }: TimelineContext) => {
+const computeTimelineRange = ({ openedAt, resolvedAt }: StoredIncident, { reader, ports }: TimelineContext) => {
   const from = new Date(Date.parse(openedAt) - leadTimeMs).toISOString();
   const to = resolvedAt ?? new Date(ports.clock.now()).toISOString();
-  return parseEventsRange({ from, to }, reading);
+  return parseEventsRange({ from, to }, reader);
 };
 
 const readTransitionEntries = async (incident: StoredIncident, context: TimelineContext): Promise<TimelineEntry[]> => {
   const { alertIds } = incident;
   if (alertIds.length === 0) return [];
   const page = { range: computeTimelineRange(incident, context), limit: maxEntries };
-  const rows = await readTransitions(context.reading, { alertIds }, page);
+  const rows = await readTransitions(context.reader, { alertIds }, page);
   return rows.map(toTransitionEntry);
 };
 
@@ -128,7 +129,7 @@ const readDeliveryEntries = async (incident: StoredIncident, context: TimelineCo
   if (names.size === 0) return [];
   const { openedAt, resolvedAt } = incident;
   const toMs = resolvedAt === null ? context.ports.clock.now() : Date.parse(resolvedAt);
-  const steps = await readDeliveryAttempts(context.reading.columns, getPageGroupKey(incident.id), {
+  const steps = await readDeliveryAttempts(context.reader.columns, getPageGroupKey(incident.id), {
     fromMs: Date.parse(openedAt),
     toMs,
     limit: maxEntries,
@@ -156,7 +157,7 @@ export const readActions = async (
 const readAuditEntries = async (id: string, tenantId: string, documents: Documents): Promise<TimelineEntry[]> => {
   const filter = { resourceType: 'incident', resourceId: id };
   const records = await findNewestRecords(documents, tenantId, filter, { limit: maxEntries });
-  return records.map(toRecordEntry);
+  return records.map(toAuditEntry);
 };
 
 /** Returns the entries from telemetry. Unavailable sources are listed, so that an incident can be resolved anyway. */
@@ -169,7 +170,7 @@ export const readTelemetryEntries = async (
       readTransitionEntries(incident, context),
       readEventEntries(incident, context),
       readDeliveryEntries(incident, context),
-    ].map((reading) => withTimeout(maxReadMs, reading)),
+    ].map((reader) => withTimeout(maxReadMs, reader)),
   );
   const names = ['transitions of alerts', 'deployments and changes of configuration', 'deliveries of pages'];
   return {

@@ -3,12 +3,12 @@ import test from 'ava';
 import type { EscalationAction } from '../../../schemas/resources/escalation.ts';
 import { countPages, countPagesByPerson, groupPages } from '../../../subjects/on-call/paged.ts';
 
-let made = 0;
+let created = 0;
 const page = (at: string, userId: string, more: Partial<EscalationAction> & { readonly contact?: string } = {}) => {
   const { contact, ...fields } = more;
   const to = { kind: 'person' as const, id: userId, name: userId, ...(contact !== undefined && { contact }) };
   const defaults = { incidentId: 'i', kind: 'page', round: 0, step: 0, reason: null, to } as const;
-  return { id: `d${made++}`, ...defaults, at: `2026-11-24T${at}:00.000Z`, ...fields };
+  return { id: `d${created++}`, ...defaults, at: `2026-11-24T${at}:00.000Z`, ...fields };
 };
 
 test('a page by several contacts is one page, and another round is another page', (t) => {

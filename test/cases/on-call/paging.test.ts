@@ -359,8 +359,8 @@ for (const [type, requestText] of openers)
       const box = createSecretBox('k'.repeat(40));
       const secret = type === 'pagerduty' ? 'routingKey' : 'apiKey';
       const purpose = ofPerson ? 'contact' : 'notification-channel';
-      const given = services[type]?.settings(service.url) as Record<string, string>;
-      const settings = { type, ...given, [secret]: box.seal(purpose, given[secret] ?? '') };
+      const input = services[type]?.settings(service.url) as Record<string, string>;
+      const settings = { type, ...input, [secret]: box.seal(purpose, input[secret] ?? '') };
       const target = ofPerson ? person(ann) : channelTarget(await paging.channel('other', settings));
       if (ofPerson) await paging.contact(ann, 'other', settings);
       const steps = [{ targets: [target] }];

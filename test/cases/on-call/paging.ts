@@ -68,13 +68,14 @@ export const openPaging = async () => {
       return id;
     },
     async channel(name: string, settings: object, maxPerMinute = 6000): Promise<string> {
-      const made = { name, description: '', enabled: true, maxPerMinute, templates: { title: '', text: '' } };
-      return (await own.collection(notificationChannels).insert({ ...made, settings: settings as Contact['settings'] }))
-        .id;
+      const created = { name, description: '', enabled: true, maxPerMinute, templates: { title: '', text: '' } };
+      return (
+        await own.collection(notificationChannels).insert({ ...created, settings: settings as Contact['settings'] })
+      ).id;
     },
     async contact(ownerId: string, name: string, settings: object, enabled = true): Promise<string> {
-      const made = { ownerId, name, enabled, settings: settings as Contact['settings'] };
-      return (await own.collection(contacts).insert(made)).id;
+      const created = { ownerId, name, enabled, settings: settings as Contact['settings'] };
+      return (await own.collection(contacts).insert(created)).id;
     },
     async prefer(userId: string, fields: object): Promise<void> {
       await own.collection(preferences).insert({ id: userId, ...Preferences.parse(fields) });

@@ -7,7 +7,7 @@ import { type Layer, OnCallScheduleFields, type OnCallVersion } from '../../../s
 import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { createReader } from '../../../subjects/on-call/pieces.ts';
 import { type Absences, computeShifts, onCallAt } from '../../../subjects/on-call/shifts.ts';
-import { createShiftsResponse } from '../../../subjects/on-call/shifts-response.ts';
+import { createLayerShifts, createShiftsResponse } from '../../../subjects/on-call/shifts-response.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
@@ -403,4 +403,28 @@ test('a year of shifts of a busy schedule contains all its turns', (t) => {
     365 * 24,
   );
   t.true(items.length > 1000);
+});
+
+test('the shifts of each layer are those that it has alone, the highest layer first', (t) => {
+  const daily = { rotation: { every: 1, unit: 'days' } } as const;
+  const overrides = [
+    { id: 'o1', from: '2026-03-24T09:00:00Z', to: '2026-03-24T12:00:00Z', userIds: ['eve'], layer: 'low' },
+    { id: 'o2', from: '2026-03-24T09:00:00Z', to: '2026-03-24T12:00:00Z', userIds: ['bob'] },
+  ];
+  const version = versionOf(
+    'UTC',
+    [layerOf({ ...daily, name: 'low' }), layerOf({ ...daily, name: 'high', participants: [['cid'], []] })],
+    { overrides },
+  );
+  const range = { fromMs: Date.parse('2026-03-23T09:00:00Z'), toMs: Date.parse('2026-03-25T09:00:00Z') };
+  t.deepEqual(
+    createLayerShifts([version], nobodyAway, range).map(({ name, items }) => [
+      name,
+      ...items.map(({ from, userIds, overrideId }) => `${from.slice(8, 13)} ${userIds.join()} ${overrideId}`),
+    ]),
+    [
+      ['high', '23T09 cid null'],
+      ['low', '23T09 ann null', '24T09 eve o1', '24T12 ben null'],
+    ],
+  );
 });

@@ -15,6 +15,7 @@ import { splitSearchWords, toStems } from '../../../subjects/runbooks/words.ts';
 import { foundFor } from './found.ts';
 import { grownWith } from './grown-with.ts';
 import { putAside } from './put-aside.ts';
+import { brewery, broadcaster } from './trades.ts';
 
 const words: readonly (readonly [text: string, words: readonly string[]])[] = [
   ['KubePodCrashLooping', ['kube', 'pod', 'crash', 'looping', 'kubepodcrashlooping']],
@@ -171,6 +172,17 @@ test('runbooks are found by the texts of alerts', async (t) => {
   t.true(aside.first >= 0.8 && aside.five >= 0.95, JSON.stringify(aside));
 });
 
+for (const [trade, runbooks] of [
+  ['a brewery', brewery],
+  ['a broadcaster', broadcaster],
+] as const)
+  test(`runbooks of ${trade} are found for questions of people on call`, async (t) => {
+    const queries = runbooks.flatMap(({ questions, ...runbook }) => questions.map((alert) => ({ ...runbook, alert })));
+    const among = runbooks.map((runbook) => ({ ...runbook, alert: '' }));
+    const found = await foundFor(queries, [...grownWith, ...putAside, ...among]);
+    t.true(found.first >= 0.8 && found.five >= 0.95, JSON.stringify(found));
+  });
+
 test('a runbook ranks above a rule with the same words, and sources can be excluded', async (t) => {
   const text = '# Queue\nThe queue of orders is long.';
   const index = await indexOf(bookOf('rule', text, 'rule'), bookOf('runbook', text));
@@ -260,6 +272,6 @@ for (const [title, [text, source, kinds]] of Object.entries(named))
 test('a rule names its own query, and each query is named once', (t) => {
   const query = { kind: 'promql', expression: 'sum(up)' } as const;
   t.deepEqual(extractQueries([found('`sum(up)`'), found('text', { source: 'rule', query })], 5), [
-    { query, passageIndex: 0 },
+    { query, passageIndex: 0, missing: [] },
   ]);
 });

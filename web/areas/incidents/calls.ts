@@ -13,6 +13,7 @@ import type { getIncidentMetrics } from '../../../api/groups/incidents/metrics.t
 import type { listIncidentPages } from '../../../api/groups/incidents/pages.ts';
 import type { getIncidentPostmortem, setIncidentPostmortem } from '../../../api/groups/incidents/postmortem.ts';
 import type { scheduleResource } from '../../../api/groups/incidents/schedules.ts';
+import type { listShifts } from '../../../api/groups/incidents/shifts.ts';
 import type { addIncidentNote, getIncidentTimeline } from '../../../api/groups/incidents/timeline.ts';
 import type { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
 import type { IncidentFields } from '../../../schemas/resources/incident.ts';
@@ -48,6 +49,7 @@ export const setPostmortemCall = declareCall<typeof setIncidentPostmortem>('PUT'
 export const calendarFeedsCall = declareCall<typeof listCalendarFeeds>('GET', '/api/on-call/calendar-feeds');
 export const pagesCall = declareCall<typeof listIncidentPages>('GET', '/api/incidents/pages');
 export const schedulesCall = declareListCall<typeof scheduleResource>('/api/on-call/schedules');
+export const shiftsCall = declareCall<typeof listShifts>('GET', '/api/on-call/schedules/{id}/shifts');
 export const escalationPoliciesCall = declareListCall<typeof escalationPolicyResource>(
   '/api/on-call/escalation-policies',
 );

@@ -1,4 +1,5 @@
 /** Incident metrics: counts, times to acknowledge and resolve, and pages per person */
+import { StatTile } from '../../components/stat-tile.tsx';
 import { RecordSelectInput } from '../../editors/inputs.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
 import { formatDuration } from '../../frame/durations.ts';
@@ -7,7 +8,6 @@ import { useNames } from '../../frame/people.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
-import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { escalationPoliciesCall, type IncidentMetrics, incidentMetricsCall } from './calls.ts';
 
@@ -27,29 +27,30 @@ const GroupTable = ({
 }: {
   readonly title: string;
   readonly rows: readonly (readonly [name: string, figures: GroupMetrics])[];
-}) => (
-  <>
-    <h2>By {title.toLowerCase()}</h2>
-    <table class="figures texts">
-      <TableHeader
-        columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'Median time to resolve']}
-      />
-      <tbody>
-        {rows.map(([name, { incidents, neverAcknowledged, timeToAcknowledge, timeToResolve }]) => (
-          <tr key={name}>
-            <td>
-              <bdi>{renderText(name)}</bdi>
-            </td>
-            <td>{incidents}</td>
-            <td>{neverAcknowledged}</td>
-            <td>{formatSeconds(timeToAcknowledge.median)}</td>
-            <td>{formatSeconds(timeToResolve.median)}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  </>
-);
+}) =>
+  rows.length === 0 ? null : (
+    <>
+      <h2>By {title.toLowerCase()}</h2>
+      <table class="figures texts">
+        <TableHeader
+          columns={[title, 'Incidents', 'Never acknowledged', 'Median time to acknowledge', 'Median time to resolve']}
+        />
+        <tbody>
+          {rows.map(([name, { incidents, neverAcknowledged, timeToAcknowledge, timeToResolve }]) => (
+            <tr key={name}>
+              <td>
+                <bdi>{renderText(name)}</bdi>
+              </td>
+              <td>{incidents}</td>
+              <td>{neverAcknowledged}</td>
+              <td>{formatSeconds(timeToAcknowledge.median)}</td>
+              <td>{formatSeconds(timeToResolve.median)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </>
+  );
 
 const TransitionTimes = ({ metrics: { timeToAcknowledge, timeToResolve } }: { readonly metrics: GroupMetrics }) => (
   <table class="figures texts">
@@ -109,7 +110,15 @@ const MetricsDetails = ({ metrics }: { readonly metrics: IncidentMetrics }) => {
   return (
     <>
       {metrics.isCut ? <p class="problem">Only the newest 10,000 incidents are counted.</p> : null}
-      <Fields values={{ incidents, open, acknowledged, resolved, merged, 'never acknowledged': neverAcknowledged }} />
+      <div class="columns tiles">
+        <StatTile title="Incidents" value={incidents} note={merged === 0 ? undefined : `${merged} merged`} />
+        <StatTile title="Open" value={open} />
+        <StatTile title="Acknowledged" value={acknowledged} />
+        <StatTile title="Resolved" value={resolved} />
+        <StatTile title="Never acknowledged" value={neverAcknowledged} />
+        <StatTile title="Median time to acknowledge" value={formatSeconds(metrics.timeToAcknowledge.median) || '–'} />
+        <StatTile title="Median time to resolve" value={formatSeconds(metrics.timeToResolve.median) || '–'} />
+      </div>
       <TransitionTimes metrics={metrics} />
       <GroupTable title="Severity" rows={metrics.bySeverity.map(({ key, ...groupMetrics }) => [key, groupMetrics])} />
       <GroupTable title="Service" rows={metrics.byService.map(({ key, ...groupMetrics }) => [key, groupMetrics])} />

@@ -2,6 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { PagedList } from '../../client/pages.ts';
+import { Badge, type Tone } from '../../components/badge.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
@@ -38,10 +39,17 @@ const closePanel = (): void => openIncident('');
 
 const isActive = ({ status }: Incident): boolean => status === 'open' || status === 'acknowledged';
 
+const statusTones: Readonly<Record<NonNullable<Incident['status']>, Tone>> = {
+  open: 'critical',
+  acknowledged: 'warning',
+  resolved: 'ok',
+  merged: 'neutral',
+};
+
 const renderCells = (incident: Incident) => [
-  <span key="status" class={incident.status === 'open' ? 'text-error' : ''}>
+  <Badge key="status" tone={statusTones[incident.status ?? 'open']}>
     {incident.status}
-  </span>,
+  </Badge>,
   incident.severity,
   <bdi key="title">{renderText(incident.title)}</bdi>,
   <bdi key="services">{renderText((incident.services ?? []).join(', '))}</bdi>,
@@ -167,7 +175,7 @@ export const Incidents = createTabbedView('Incidents', [
   },
   {
     name: 'calendars',
-    title: 'Calendars',
+    title: 'Calendar links',
     requiredCall: calendarFeedsCall,
     View: lazyLoad(async () => (await import('./calendars.tsx')).Calendars),
   },

@@ -30,5 +30,6 @@ export const Pages = createListView({
     Round: ({ round }) => round + 1,
     Incident: ({ incidentId }) => <Link url={toArea('/incidents', { incident: incidentId })}>View incident</Link>,
   },
+  wideColumns: ['Contact', 'Round', 'Incident'],
   numericColumns: ['Round'],
 });

@@ -119,6 +119,7 @@ const PolicyList = createListView({
     Routes: ({ id }) => <RouteCount isRequested={({ escalationPolicyId }) => escalationPolicyId === id} />,
     Repetitions: ({ repeat }) => (repeat === 0 ? 'never' : `${repeat} times`),
   },
+  wideColumns: ['Routes', 'Repetitions'],
   numericColumns: ['Steps'],
   Tools: createNewButton(resourceName, createEscalationPolicyCall),
   ItemPanel: createItemPanel({

@@ -1,27 +1,23 @@
-/** Shifts of a schedule as a calendar of two weeks */
+/** Shifts of a schedule by day, in weeks */
+import type { ComponentChildren } from 'preact';
+import { toWallDay } from '../../frame/calendar.tsx';
 import { toColorClass } from '../../frame/colors.ts';
 import { formatNames, type NamesById } from '../../frame/people.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { displayClock, formatDay, formatShortTime } from '../../frame/shown-time.ts';
-import type { ShiftOrGap } from './shifts.ts';
+import { formatDay, formatShortTime } from '../../frame/shown-time.ts';
+import { daysPerWeek, findDayBounds } from './calendar-days.ts';
+import { mergeSamePeople, type ShiftOrGap, selectShifts } from './shifts.ts';
 
-const dayMs = 86_400_000;
-const days = 14;
-const daysPerWeek = 7;
-const weekdayFormat = new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' });
+export const weekdayFormat = new Intl.DateTimeFormat('en', { weekday: 'short', timeZone: 'UTC' });
 
-interface Day {
-  readonly startMs: number;
-  readonly endMs: number;
-}
-
-/** Returns the days from today on, in the time zone for display. A day with a clock change has 23 or 25 hours. */
-const listDays = (nowMs: number): readonly Day[] => {
-  const today = Math.floor(displayClock.getWallTime(nowMs) / dayMs) * dayMs;
-  return Array.from({ length: days }, (_, index) => ({
-    startMs: displayClock.getInstant(today + index * dayMs),
-    endMs: displayClock.getInstant(today + (index + 1) * dayMs),
-  }));
+/** Returns the name and color class of the people of a shift. A gap is an error unless it is over. */
+export const describePeople = (
+  { userIds, to }: { readonly userIds: readonly string[]; readonly to: string },
+  names: NamesById,
+): { readonly name: string; readonly colorClass: string } => {
+  if (userIds.length === 0) return { name: 'No one', colorClass: Date.parse(to) > Date.now() ? 'text-error' : 'past' };
+  const name = formatNames(userIds, names);
+  return { name, colorClass: toColorClass(name) };
 };
 
 const ShiftOfDay = ({
@@ -30,19 +26,19 @@ const ShiftOfDay = ({
   names,
 }: {
   readonly shift: ShiftOrGap;
-  readonly day: Day;
+  readonly day: number;
   readonly names: NamesById;
 }) => {
-  const isGap = shift.userIds.length === 0;
-  const name = isGap ? 'No one' : formatNames(shift.userIds, names);
+  const { name, colorClass } = describePeople(shift, names);
+  const { startMs, endMs } = findDayBounds(day);
   const fromMs = Date.parse(shift.from);
   const untilMs = Date.parse(shift.to);
   const times = [
-    ...(fromMs > day.startMs ? [`from ${formatShortTime(fromMs)}`] : []),
-    ...(untilMs < day.endMs ? [`until ${formatShortTime(untilMs)}`] : []),
+    ...(fromMs > startMs ? [`from ${formatShortTime(fromMs)}`] : []),
+    ...(untilMs < endMs ? [`until ${formatShortTime(untilMs)}`] : []),
   ].join(' ');
   return (
-    <li class={isGap ? 'shift text-error' : `shift ${toColorClass(name)}`}>
+    <li class={`shift ${colorClass}`}>
       <b>{renderText(name)}</b> {times === '' ? 'all day' : times}
       {shift.overrideId === null ? '' : ' (override)'}
     </li>
@@ -52,31 +48,38 @@ const ShiftOfDay = ({
 export const ShiftCalendar = ({
   shifts,
   names,
-  nowMs = Date.now(),
+  days,
+  renderDay = (day) => (
+    <span class="soft">
+      {weekdayFormat.format(day)} {formatDay(findDayBounds(day).startMs)}
+    </span>
+  ),
 }: {
   readonly shifts: readonly ShiftOrGap[];
   readonly names: NamesById;
-  readonly nowMs?: number;
+  /** Days of whole weeks */
+  readonly days: readonly number[];
+  /** Heading of a day */
+  readonly renderDay?: (day: number) => ComponentChildren;
 }) => {
-  const shownDays = listDays(nowMs);
-  const weeks = [shownDays.slice(0, daysPerWeek), shownDays.slice(daysPerWeek)];
+  const today = toWallDay(Date.now());
+  const mergedShifts = mergeSamePeople(shifts);
+  const weeks = Array.from({ length: days.length / daysPerWeek }, (_, index) =>
+    days.slice(index * daysPerWeek, (index + 1) * daysPerWeek),
+  );
   return (
     <table class="shift-calendar">
       <caption class="sr-only">On-call calendar</caption>
       <tbody>
-        {weeks.map((week, index) => (
-          <tr key={index}>
+        {weeks.map((week) => (
+          <tr key={week[0]}>
             {week.map((day) => (
-              <td key={day.startMs}>
-                <span class="soft">
-                  {weekdayFormat.format(displayClock.getWallTime(day.startMs))} {formatDay(day.startMs)}
-                </span>
+              <td key={day} class={day === today ? 'today' : ''}>
+                {renderDay(day)}
                 <ul>
-                  {shifts
-                    .filter(({ from, to }) => Date.parse(from) < day.endMs && Date.parse(to) > day.startMs)
-                    .map((shift) => (
-                      <ShiftOfDay key={shift.from} shift={shift} day={day} names={names} />
-                    ))}
+                  {selectShifts(mergedShifts, findDayBounds(day)).map((shift) => (
+                    <ShiftOfDay key={shift.from} shift={shift} day={day} names={names} />
+                  ))}
                 </ul>
               </td>
             ))}

@@ -1,4 +1,5 @@
 /** Texts of timeline entries for people */
+import { formatChangeTitle } from '../../frame/action-titles.ts';
 
 /** Titles of the kinds of entries */
 export const kindTitles: Readonly<Record<string, string>> = {
@@ -36,7 +37,7 @@ const isOfIncident = ({ kind }: Entry): boolean => kind === 'change' || kind ===
 /** Returns the title of an entry; empty if its kind says it all. */
 export const getEntryTitle = (entry: Entry): string => {
   if (entry.kind === 'note') return '';
-  return isOfIncident(entry) ? (actionTitles[entry.title] ?? entry.title) : entry.title;
+  return isOfIncident(entry) ? (actionTitles[entry.title] ?? entry.title) : formatChangeTitle(entry.title);
 };
 
 /** Returns the changed fields of an entry as `severity: critical, tags: ["a"]`, or its text. */
