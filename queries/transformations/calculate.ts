@@ -5,6 +5,7 @@ import {
   findColumn,
   findTimeColumn,
   formatResponseNumber,
+  getDisplayName,
   isNumeric,
   parseNumber,
   type Table,
@@ -61,7 +62,9 @@ const calculateBinary = (
   const readOperand = (side: typeof left): { numbers: Numbers; name: string; unit?: string } | undefined => {
     if ('value' in side) return { numbers: Array(countRows(table)).fill(side.value), name: String(side.value) };
     const column = findColumn(table, side.field);
-    return column === undefined ? undefined : { numbers: toNumbers(column), name: column.name, unit: column.unit };
+    return column === undefined
+      ? undefined
+      : { numbers: toNumbers(column), name: getDisplayName(column), unit: column.unit };
   };
   const [one, other] = [readOperand(left), readOperand(right)];
   if (one === undefined || other === undefined) return undefined;

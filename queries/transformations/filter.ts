@@ -1,22 +1,23 @@
 import { compilePattern } from '../patterns.ts';
-import { countRows, findColumn, isBlank, parseNumber, selectRows } from './table.ts';
+import { type Column, countRows, findColumn, getDisplayName, isBlank, parseNumber, selectRows } from './table.ts';
 import type { Transform, TransformationOptions } from './transformation.ts';
 
 const createNameTest = (selection: {
   names?: string[] | undefined;
   pattern?: string | undefined;
-}): ((name: string) => boolean) => {
+}): ((column: Column) => boolean) => {
   const names = new Set(selection.names);
   const pattern =
     selection.pattern === undefined ? undefined : compilePattern(selection.pattern, 'transformations.pattern');
-  return (name) => names.has(name) || pattern?.test(name) === true;
+  const isSelected = (name: string): boolean => names.has(name) || pattern?.test(name) === true;
+  return (column) => isSelected(getDisplayName(column)) || isSelected(column.name);
 };
 
 export const filterFields: Transform<'filter-fields'> = (tables, { keep: include, drop }) => {
   const isIncluded = include === undefined ? () => true : createNameTest(include);
   const isDropped = drop === undefined ? () => false : createNameTest(drop);
   return tables
-    .map((table) => ({ ...table, columns: table.columns.filter(({ name }) => isIncluded(name) && !isDropped(name)) }))
+    .map((table) => ({ ...table, columns: table.columns.filter((column) => isIncluded(column) && !isDropped(column)) }))
     .filter(({ columns }) => columns.length > 0);
 };
 

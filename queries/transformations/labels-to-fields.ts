@@ -16,7 +16,7 @@ const addLabelColumns = (
   const labelColumns = selectLabels(labeledColumn.labels ?? {}, include)
     .filter(([name]) => name !== nameFrom)
     .map(([name, value]): Column => ({ name, type: 'text', unit: '', values: Array(rows).fill(value) }));
-  const renamedColumns = table.columns.map(({ labels, ...column }) => ({
+  const renamedColumns = table.columns.map(({ labels, displayName: _, ...column }) => ({
     ...column,
     name: (nameFrom === undefined ? undefined : labels?.[nameFrom]) ?? column.name,
   }));

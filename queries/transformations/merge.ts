@@ -33,7 +33,8 @@ export const merge: Transform<'merge'> = (tables) => {
   const namedTables = distinguishValueColumns(tables).map(addLabelColumns);
   const columns = new Map<string, Column>();
   for (const table of namedTables)
-    for (const column of table.columns) if (!columns.has(column.name)) columns.set(column.name, column);
+    for (const column of table.columns)
+      if (!columns.has(column.name)) columns.set(column.name, { ...column, displayName: undefined });
   // Rows are equal by the columns that every table has.
   const sharedNames = [...columns.keys()].filter((name) =>
     namedTables.every((table) => table.columns.some((column) => column.name === name)),
@@ -99,7 +100,8 @@ export const seriesToRows: Transform<'series-to-rows'> = (tables) => {
       .filter((column) => column !== time)
       .flatMap((column) => {
         const labels = Object.keys(column.labels ?? {}).length === 0 ? '' : `{${formatLabels(column.labels ?? {})}}`;
-        const metric = column.name === 'Value' ? `${table.name}${labels}` : `${column.name}${labels}`;
+        const metric =
+          column.displayName ?? (column.name === 'Value' ? `${table.name}${labels}` : `${column.name}${labels}`);
         return column.values.map((value, at) => ({ time: time.values[at], metric, value, unit: column.unit }));
       });
   });

@@ -1,20 +1,22 @@
 import { compilePattern } from '../patterns.ts';
-import type { Table } from './table.ts';
+import { type Column, getDisplayName, type Table } from './table.ts';
 import type { Transform } from './transformation.ts';
 
 export const organize: Transform<'organize'> = (tables, { hidden, order, names }) => {
   const hiddenNames = new Set(hidden);
   const positions = new Map(order.map((name, index) => [name, index]));
+  const getPosition = (column: Column): number =>
+    positions.get(getDisplayName(column)) ?? positions.get(column.name) ?? order.length;
+  const findNewName = ({ name, displayName = name }: Column): string =>
+    [displayName, name].map((former) => (Object.hasOwn(names, former) ? names[former] : undefined)).find(Boolean) ?? '';
   return tables.map((table) => ({
     ...table,
     columns: table.columns
-      .filter(({ name }) => !hiddenNames.has(name))
-      .toSorted(
-        (left, right) => (positions.get(left.name) ?? order.length) - (positions.get(right.name) ?? order.length),
-      )
+      .filter((column) => !hiddenNames.has(column.name) && !hiddenNames.has(getDisplayName(column)))
+      .toSorted((left, right) => getPosition(left) - getPosition(right))
       .map((column) => {
-        const name = Object.hasOwn(names, column.name) ? (names[column.name] as string) : '';
-        return name === '' ? column : { ...column, name };
+        const name = findNewName(column);
+        return name === '' ? column : { ...column, name, displayName: undefined };
       }),
   }));
 };
@@ -32,15 +34,19 @@ const expandReplacement = (replacement: string, groups: readonly (string | null)
 
 export const rename: Transform<'rename'> = (tables, { pattern, replacement }) => {
   const compiledPattern = compilePattern(pattern, 'transformations.pattern');
-  const renameColumn = (name: string): string => {
-    const match = compiledPattern.find(name);
-    if (match === undefined) return name;
-    return name.slice(0, match.start) + expandReplacement(replacement, match.groups) + name.slice(match.end);
+  const renameColumn = (column: Column): Column => {
+    for (const name of new Set([getDisplayName(column), column.name])) {
+      const match = compiledPattern.find(name);
+      if (match === undefined) continue;
+      const renamed = name.slice(0, match.start) + expandReplacement(replacement, match.groups) + name.slice(match.end);
+      return { ...column, name: renamed, displayName: undefined };
+    }
+    return column;
   };
   return tables.map(
     (table): Table => ({
       ...table,
-      columns: table.columns.map((column) => ({ ...column, name: renameColumn(column.name) })),
+      columns: table.columns.map(renameColumn),
     }),
   );
 };

@@ -1,11 +1,12 @@
 import { getReducedType, getReducerTitle, reduceValues } from './reducers.ts';
-import { type Column, findTimeColumn, isNumeric, type Table } from './table.ts';
+import { type Column, findTimeColumn, getDisplayName, isNumeric, type Table } from './table.ts';
 import { requireTableLimits, type Transform, type TransformationOptions } from './transformation.ts';
 
 const selectColumns = (table: Table, { includesTime }: TransformationOptions<'reduce'>): readonly Column[] =>
   table.columns.filter((column) => isNumeric(column) || (includesTime && column.type === 'time'));
 
 const getTitle = (table: Table, column: Column): string => {
+  if (column.displayName !== undefined) return column.displayName;
   if (column.name !== 'Value') return column.name;
   const labels = Object.entries(column.labels ?? {});
   if (labels.length === 0) return table.name === '' ? column.name : table.name;
@@ -58,7 +59,8 @@ const reduceToFields = (table: Table, options: TransformationOptions<'reduce'>):
   columns: selectColumns(table, options).flatMap((column) =>
     options.reducers.map((reducer) => ({
       ...column,
-      name: options.reducers.length === 1 ? column.name : `${getReducerTitle(reducer)} ${column.name}`,
+      name: options.reducers.length === 1 ? column.name : `${getReducerTitle(reducer)} ${getDisplayName(column)}`,
+      displayName: options.reducers.length === 1 ? column.displayName : undefined,
       type: getReducedType(reducer, column.type),
       values: [reduceValues(reducer, column.values)],
     })),

@@ -1,8 +1,11 @@
 /** Input and output tables of transformations: columns with their values. */
 import type { Result, TableColumn } from '../result.ts';
+import { nameByLegend } from '../series-names.ts';
 
 export interface Column {
   readonly name: string;
+  /** Name of the series of its values in a legend. Transformations find the column by either name. */
+  readonly displayName?: string | undefined;
   readonly type: TableColumn['type'];
   readonly unit: string;
   /** Labels of the series of its values. */
@@ -33,7 +36,12 @@ export const selectRows = (table: Table, rows: readonly number[]): Table => ({
   ),
 });
 
+export const getDisplayName = ({ displayName, name }: Pick<Column, 'displayName' | 'name'>): string =>
+  displayName ?? name;
+
+/** Returns the column with a display name or name. */
 export const findColumn = (table: Table, name: string): Column | undefined =>
+  table.columns.find((column) => getDisplayName(column) === name) ??
   table.columns.find((column) => column.name === name);
 
 export const findTimeColumn = ({ columns }: Pick<Table, 'columns'>): Column | undefined =>
@@ -62,23 +70,32 @@ export const toValueKey = (value: unknown): string =>
 
 /**
  * Returns the tables of a response: one for each series, or the table itself. With several queries, value columns include
- * the query name.
+ * the query name. With a legend, columns of series have the names that the legend gives them.
  */
 export const toTables = (
   query: string,
   result: Pick<Result, 'form' | 'series' | 'columns' | 'rows'>,
-  { isOnlyQuery = true }: { readonly isOnlyQuery?: boolean } = {},
+  { isOnlyQuery = true, legend }: { readonly isOnlyQuery?: boolean; readonly legend?: string } = {},
 ): Table[] => {
   const valueName = isOnlyQuery ? 'Value' : `Value #${query}`;
-  if (result.form === 'series')
-    return result.series.map(({ name, labels, unit, points }) => ({
+  if (result.form === 'series') {
+    const names = legend === undefined ? [] : nameByLegend(result.series, legend);
+    return result.series.map(({ name, labels, unit, points }, index) => ({
       query,
       name,
       columns: [
         { name: 'Time', type: 'time', unit: '', values: points.map(([time]) => time) },
-        { name: 'Value', type: 'number', unit, labels, values: points.map(([, value]) => value) },
+        {
+          name: 'Value',
+          displayName: names[index] || undefined,
+          type: 'number',
+          unit,
+          labels,
+          values: points.map(([, value]) => value),
+        },
       ],
     }));
+  }
   const columns = result.columns.map((column, index) => ({
     ...column,
     name: column.name === 'value' ? valueName : column.name,
@@ -89,6 +106,6 @@ export const toTables = (
 
 /** Returns a table in the format of responses. */
 export const toResult = ({ columns }: Table): Pick<Result, 'columns' | 'rows'> => ({
-  columns: columns.map(({ name, type, unit }) => ({ name, type, unit })),
+  columns: columns.map((column) => ({ name: getDisplayName(column), type: column.type, unit: column.unit })),
   rows: Array.from({ length: countRows({ columns }) }, (_, row) => columns.map(({ values }) => values[row] ?? null)),
 });

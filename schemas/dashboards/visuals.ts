@@ -16,8 +16,8 @@ const legend = z
   .prefault({});
 const tooltip = z
   .strictObject({
-    shows: z.enum(['one', 'all', 'none']).default('one'),
-    sort: z.enum(['none', 'ascending', 'descending']).default('none'),
+    shows: z.enum(['one', 'all', 'none']).default('all'),
+    sort: z.enum(['none', 'ascending', 'descending']).default('descending'),
     hidesZeros: z.boolean().default(false),
   })
   .prefault({});
@@ -208,10 +208,10 @@ const tableVisuals = [
 
 const recordVisuals = [
   createVisualSchema('logs', {
-    time: z.boolean().default(false).describe('Whether to show the time of each line'),
+    time: z.boolean().default(true).describe('Whether to show the time of each line'),
     labels: z.boolean().default(false),
     commonLabels: z.boolean().default(false),
-    wraps: z.boolean().default(false),
+    wraps: z.boolean().default(true),
     pretty: z.boolean().default(false).describe('Whether to format JSON'),
     details: z.boolean().default(true).describe('Whether lines can be expanded'),
     controls: z.boolean().default(false),

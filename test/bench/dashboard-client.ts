@@ -20,9 +20,9 @@ interface Item {
 
 const digestOf = async ({ url, token, body, zones }: Question): Promise<string> => {
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
-  const answer = await fetch(url, { method: 'POST', headers, body });
-  if (!answer.ok) throw new Error(await answer.text());
-  const { items } = (await answer.json()) as { readonly items: readonly Item[] };
+  const response = await fetch(url, { method: 'POST', headers, body });
+  if (!response.ok) throw new Error(await response.text());
+  const { items } = (await response.json()) as { readonly items: readonly Item[] };
   const digest = createHash('sha256');
   for (const { error, results } of items) {
     if (error !== null || results.A.series.length !== zones) throw new Error(error?.message ?? 'other series');
@@ -39,10 +39,10 @@ const linesOf = async ({ url, token, body, zones }: Question): Promise<readonly 
     accept: 'application/x-ndjson',
   };
   const started = performance.now();
-  const answer = await fetch(url, { method: 'POST', headers, body });
-  if (!answer.ok || answer.body === null) throw new Error(await answer.text());
+  const response = await fetch(url, { method: 'POST', headers, body });
+  if (!response.ok || response.body === null) throw new Error(await response.text());
   let [text, first] = ['', 0];
-  for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
+  for await (const piece of response.body.pipeThrough(new TextDecoderStream())) {
     text += piece;
     if (first === 0 && text.includes('"panelId"')) first = performance.now() - started;
   }

@@ -39,13 +39,13 @@ const files = grafanaFiles().filter((_, at) => part === '' || (at % 3 === 2) ===
 const peer = await startPeer(program);
 
 const request = async ({ oiq, token }: Subject, path: string, body: unknown): Promise<Json> => {
-  const answer = await fetch(`${oiq.http}${path}`, {
+  const response = await fetch(`${oiq.http}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
 };
 
 /** An answer at one time is a table: its labels, and a value. */
@@ -70,8 +70,8 @@ const send = async (subject: Subject, peer: Peer, all: readonly Labels[]): Promi
     sent += some.reduce((sum, { samples = [] }) => sum + samples.length, 0);
     const body = writeRequestOf(2, some);
     await peer.write(body);
-    const answer = await write(subject, 2, snappy(body));
-    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+    const response = await write(subject, 2, snappy(body));
+    if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   }
   await eventually(`${sent} samples have landed`, async () => (await landedRows(subject.oiq.http, 'samples')) >= sent);
 };
@@ -170,9 +170,9 @@ const count = (ours: Found, isEqual: boolean): void => {
   if (isEqual && ours !== 'error' && ours.size > 0) counts.withPoints++;
 };
 
-const compare = async (file: string, variables: readonly Fields[], source: Source, item: Json, answered: Variables) => {
+const compare = async (file: string, variables: readonly Fields[], source: Source, item: Json, response: Variables) => {
   const { panel, target, name } = source;
-  const choices = choicesOf(answered, item.repeat);
+  const choices = choicesOf(response, item.repeat);
   const textOf = (text: string, times: QueryTimes): string => grafanaText(text, variables, choices, times);
   const times = timesFor(source, item.stepMs, textOf);
   const result = item.results[name];
@@ -195,11 +195,11 @@ const compare = async (file: string, variables: readonly Fields[], source: Sourc
 };
 
 /** What a variable offers beside what Prometheus tells of its label; those with a pattern or values of their own are not compared. */
-const compareOptions = async (file: string, variables: readonly Fields[], answered: Variables): Promise<void> => {
-  const choices = choicesOf(answered, null);
+const compareOptions = async (file: string, variables: readonly Fields[], response: Variables): Promise<void> => {
+  const choices = choicesOf(response, null);
   const times: QueryTimes = { fromMs: startMs, toMs: endMs, stepMs: 60_000, scrapeMs: undefined };
   for (const { name, query, definition, regex, sort, type, staticOptions } of variables) {
-    const ours = answered.find((each) => each.name === name)?.options.map(({ value }) => value);
+    const ours = response.find((each) => each.name === name)?.options.map(({ value }) => value);
     const text = typeof query === 'string' ? query : String(definition ?? '');
     const [, match, label = ''] = /^\s*label_values\((?:(.*),)?\s*(\w+)\s*\)\s*$/s.exec(text) ?? [];
     if (
@@ -238,16 +238,16 @@ const compareAll = async (subject: Subject, { name, dashboard }: GrafanaFile): P
   let chosen: Record<string, unknown> = {};
   for (const round of [0, 1, 2]) {
     const question = { from: String(startMs), to: String(endMs), maxPoints, variables: chosen, annotations: false };
-    const answer = await request(subject, `/api/dashboards/${made.id}/query`, question);
-    await compareOptions(name, variables, answer.variables);
-    for (const item of answer.items) {
+    const response = await request(subject, `/api/dashboards/${made.id}/query`, question);
+    await compareOptions(name, variables, response.variables);
+    for (const item of response.items) {
       const panel = sources.get(item.panelId);
       if (panel === undefined || placeholders.has(item.panelId)) counts.without++;
       else
         for (const source of sourcesIn(panel, item.results))
-          await compare(name, variables, source, item, answer.variables);
+          await compare(name, variables, source, item, response.variables);
     }
-    chosen = otherChoices(dashboard, answer.variables, round === 1);
+    chosen = otherChoices(dashboard, response.variables, round === 1);
     if (Object.keys(chosen).length === 0) return;
   }
 };

@@ -87,7 +87,7 @@ interface Made {
 }
 
 /** A dashboard whose expressions are those of no other. */
-const made = async (mark: string): Promise<Made> => {
+const create = async (mark: string): Promise<Made> => {
   const panels = Array.from({ length: count }, (_, at) => ({
     id: `p${at}`,
     visual: { kind: 'time-series' },
@@ -127,8 +127,8 @@ const runSeparately = async (dashboard: Made, endMs: number): Promise<void> => {
 
 let endMs = startMs + rangeMs;
 recordWatermark(endMs);
-await runPanels(await made('first'), endMs);
-await runSeparately(await made('first, apart'), endMs);
+await runPanels(await create('first'), endMs);
+await runSeparately(await create('first, apart'), endMs);
 const results: Record<'together' | 'lines' | 'apart' | 'later', Spent[]> = {
   together: [],
   lines: [],
@@ -142,12 +142,12 @@ const ways = {
 };
 for (let round = 0; round < rounds; round++) {
   for (const name of round % 2 === 0 ? (['lines', 'apart'] as const) : (['apart', 'lines'] as const)) {
-    const own = await made(`${name} ${round}`);
+    const own = await create(`${name} ${round}`);
     results[name].push(await spent(() => ways[name](own)));
   }
-  const dashboard = await made(`round ${round}`);
+  const dashboard = await create(`round ${round}`);
   results.together.push(await spent(() => runPanels(dashboard, endMs)));
-  let answer: unknown;
+  let response: unknown;
   for (let time = 0; time < laterTimes; time++) {
     const before = Math.floor(endMs / intervalMs);
     endMs += 10_000;
@@ -156,12 +156,12 @@ for (let round = 0; round < rounds; round++) {
     recordWatermark(endMs);
     results.later.push(
       await spent(async () => {
-        answer = await runPanels(dashboard, endMs);
+        response = await runPanels(dashboard, endMs);
       }),
     );
   }
   // What was kept changes nothing.
-  deepStrictEqual(answer, await runPanels(await made(`again ${round}`), endMs));
+  deepStrictEqual(response, await runPanels(await create(`again ${round}`), endMs));
 }
 const line = (name: string, all: readonly Spent[]): void =>
   console.log(

@@ -312,7 +312,7 @@ test('figures are computed from the values that are present', (t) => {
 });
 
 test('tables of results name their value columns by query if there are several, and are converted back to results', (t) => {
-  const answer = {
+  const response = {
     form: 'table' as const,
     series: [],
     columns: [
@@ -321,8 +321,8 @@ test('tables of results name their value columns by query if there are several, 
     ],
     rows: [['node', 1]],
   };
-  t.deepEqual(shown(toTables('B', answer, { isOnlyQuery: false })), [{ job: ['node'], 'Value #B': [1] }]);
-  const [own] = toTables('B', answer);
+  t.deepEqual(shown(toTables('B', response, { isOnlyQuery: false })), [{ job: ['node'], 'Value #B': [1] }]);
+  const [own] = toTables('B', response);
   t.deepEqual(toResult(own as Table), {
     columns: [
       { name: 'job', type: 'text', unit: '' },
@@ -353,3 +353,88 @@ test('no transformation changes its input tables, and all columns have the same 
     { numRuns: 300 },
   );
 });
+
+const named = (legend: string): readonly Table[] =>
+  toTables(
+    'A',
+    {
+      form: 'series',
+      columns: [],
+      rows: [],
+      series: ['cart', 'shop'].map((service, index) => ({
+        name: 'rate',
+        labels: { service },
+        unit: '1',
+        points: [[1, 10 * (index + 1)]],
+      })),
+    },
+    { legend },
+  );
+
+for (const [title, legend, chain, result] of [
+  [
+    'series have the names of the legend',
+    'of {{service}}',
+    [],
+    [
+      { Time: [1], 'of cart': [10] },
+      { Time: [1], 'of shop': [20] },
+    ],
+  ],
+  [
+    'series have the labels in which they differ',
+    '',
+    [],
+    [
+      { Time: [1], cart: [10] },
+      { Time: [1], shop: [20] },
+    ],
+  ],
+  [
+    'a pattern renames series by their names',
+    '',
+    [{ kind: 'rename', pattern: '^c(.*)', replacement: 'C$1' }],
+    [
+      { Time: [1], Cart: [10] },
+      { Time: [1], shop: [20] },
+    ],
+  ],
+  [
+    'series are filtered by their names',
+    '',
+    [{ kind: 'filter-fields', keep: { names: ['Time', 'shop'] } }, { kind: 'merge' }],
+    [{ Time: [1], service: ['shop'], Value: [20] }],
+  ],
+  [
+    'a join has a column for each series, and a calculation finds them by their names',
+    '',
+    [
+      { kind: 'join-by-field' },
+      {
+        kind: 'calculate',
+        calculation: { is: 'binary', left: { field: 'cart' }, operator: '/', right: { field: 'shop' } },
+      },
+      { kind: 'organize', hidden: ['shop'], order: ['cart / shop'], names: { cart: 'Cart' } },
+    ],
+    [{ 'cart / shop': [0.5], Time: [1], Cart: [10] }],
+  ],
+  [
+    'a reduction has the names in its rows',
+    '',
+    [{ kind: 'reduce', reducers: ['max'] }],
+    [{ Field: ['cart', 'shop'], Max: [10, 20] }],
+  ],
+] as const)
+  test(`of series of a query, ${title}`, (t) => {
+    const tables = transformTables(
+      named(legend),
+      chain.map((each) => Transformation.parse(each)),
+    );
+    t.deepEqual(
+      tables.map((each) => {
+        const { columns, rows } = toResult(each);
+        return Object.fromEntries(columns.map(({ name }, index) => [name, rows.map((row) => row[index])]));
+      }),
+      result as never,
+    );
+  });

@@ -48,8 +48,8 @@ test('a dry run writes nothing and reports what would happen', async (t) => {
 });
 
 test('the folder and ID can be chosen, and a dashboard that was moved stays in its folder', async (t) => {
-  const made = await send(presentDashboard, '?folder=Shop/Web&id=chosen');
-  t.like(made.body.dashboard, { id: 'chosen', folder: 'Shop/Web' });
+  const created = await send(presentDashboard, '?folder=Shop/Web&id=chosen');
+  t.like(created.body.dashboard, { id: 'chosen', folder: 'Shop/Web' });
   t.like((await send(presentDashboard, '?id=chosen')).body, {
     outcome: 'unchanged',
     dashboard: { folder: 'Shop/Web' },

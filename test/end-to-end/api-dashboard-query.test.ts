@@ -1,7 +1,7 @@
 /** One question for a whole dashboard: each result is the one that its query gives alone, and what fails fails alone. */
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import type { QueryRequest } from '../../queries/query.ts';
 import type { Result } from '../../queries/result.ts';
@@ -47,9 +47,9 @@ type Fields = Record<string, unknown>;
 type As = NonNullable<Parameters<Harness['request']>[2]>['as'];
 
 const make = async (fields: Fields): Promise<string> => {
-  const answer = await harness.request('POST', '/api/dashboards', { as: 'editor', body: { name: 'one', ...fields } });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body.id;
+  const response = await harness.request('POST', '/api/dashboards', { as: 'editor', body: { name: 'one', ...fields } });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body.id;
 };
 const query = (id: string, body: Fields = {}, as: As = 'viewer'): Promise<Answer> =>
   harness.request('POST', `/api/dashboards/${id}/query`, { as, body: { ...range, ...body } });
@@ -62,14 +62,14 @@ const panel = (id: string, queries: Fields[], more: Fields = {}): Fields => ({
 });
 const promql = (expression: string): Fields => ({ kind: 'promql', expression });
 const one = (expression: string, more: Fields = {}): Fields => ({ name: 'A', query: promql(expression), ...more });
-const logs = (given: Fields): Fields => ({
+const logs = (input: Fields): Fields => ({
   kind: 'aggregate',
   signal: 'logs',
   measures: [{ function: 'count' }],
-  ...given,
+  ...input,
 });
 
-const reading = (): QueryReader => ({
+const reader = (): QueryReader => ({
   columns: harness.columns.forTenant('a'),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: Date.now(),
@@ -77,7 +77,7 @@ const reading = (): QueryReader => ({
 });
 /** What a query gives alone over the range and step of a result. */
 const alone = async (queryDocument: Fields, { from, to, stepMs }: Result): Promise<Result> =>
-  run(queryDocument as QueryRequest, reading(), {
+  run(queryDocument as QueryRequest, reader(), {
     range: { from: parseTime(from, 0) as bigint, to: parseTime(to, 0) as bigint },
     ...(stepMs === null ? {} : { stepMs }),
   });
@@ -103,9 +103,11 @@ const many: readonly Fields[] = [
   { kind: 'rows', signal: 'logs', search: 'payment', fields: ['timestamp', 'body', 'service'], limit: 7 },
 ];
 
-for (const answers of ['series', 'table'])
-  test(`each result equals the result of its query alone, as ${answers}`, async (t) => {
-    const id = await make({ panels: many.map((each, at) => panel(`p${at}`, [{ name: 'A', query: each, answers }])) });
+for (const responses of ['series', 'table'])
+  test(`each result equals the result of its query alone, as ${responses}`, async (t) => {
+    const id = await make({
+      panels: many.map((each, at) => panel(`p${at}`, [{ name: 'A', query: each, answers: responses }])),
+    });
     const { status, body } = await query(id, { maxPoints: 50 });
     t.is(status, 200, JSON.stringify(body));
     t.is(body.items.length, many.length);
@@ -298,13 +300,13 @@ test('a value never changes the structure of a query, whatever it contains', asy
 
 test('lines arrive as panels complete, and equal the single response', async (t) => {
   const id = await make({ panels: many.map((each, at) => panel(`p${at}`, [{ name: 'A', query: each }])) });
-  const answer = await harness.request('POST', `/api/dashboards/${id}/query`, {
+  const response = await harness.request('POST', `/api/dashboards/${id}/query`, {
     as: 'viewer',
     body: range,
     headers: { accept: 'application/x-ndjson' },
   });
-  t.true(answer.headers.get('content-type')?.startsWith('application/x-ndjson'));
-  const lines = String(answer.body)
+  t.true(response.headers.get('content-type')?.startsWith('application/x-ndjson'));
+  const lines = String(response.body)
     .trim()
     .split('\n')
     .map((line) => JSON.parse(line));

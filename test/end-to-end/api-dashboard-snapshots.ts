@@ -74,9 +74,9 @@ const fields = {
 };
 
 const dashboard = async (more: Fields = {}): Promise<string> => {
-  const made = await harness.request('POST', '/api/dashboards', { as: 'owner', body: { ...fields, ...more } });
-  if (made.status !== 200) throw new Error(JSON.stringify(made.body));
-  return made.body.id;
+  const created = await harness.request('POST', '/api/dashboards', { as: 'owner', body: { ...fields, ...more } });
+  if (created.status !== 200) throw new Error(JSON.stringify(created.body));
+  return created.body.id;
 };
 const snapshot = async (id: string, body: Fields = {}, as: As = 'editor'): Promise<Answer> =>
   harness.request('POST', `/api/dashboards/${id}/snapshots`, { as, body });
@@ -87,8 +87,9 @@ const open = (token: string): Promise<Answer> =>
 const insertSnapshots = async (dashboardId: string, count: number): Promise<void> => {
   const stored = harness.documents.forTenant('a').collection(dashboardSnapshots);
   const expiresAt = new Date(nowMs + 86_400_000).toISOString();
-  const made = { dashboardId, createdBy: 'u', expiresAt, tokenHash: 'h', labels: [], bodies: false, opened: 0 };
-  for (let at = 0; at < count; at++) await stored.insert({ id: `${dashboardId}-${at}`, name: `made ${at}`, ...made });
+  const created = { dashboardId, createdBy: 'u', expiresAt, tokenHash: 'h', labels: [], bodies: false, opened: 0 };
+  for (let at = 0; at < count; at++)
+    await stored.insert({ id: `${dashboardId}-${at}`, name: `made ${at}`, ...created });
 };
 
 /** The suite over one store of documents: the embedded one, unless told otherwise. */
@@ -101,9 +102,9 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
 
   test.serial(`${store}: a snapshot shows figures, and nothing that was not shared`, async (t) => {
     const id = await dashboard();
-    const made = await snapshot(id, { labels: ['zone', 'id', 'traceId', 'attributes', 'resource'] });
-    t.is(made.status, 200, JSON.stringify(made.body));
-    const { status, body, headers } = await open(made.body.token);
+    const created = await snapshot(id, { labels: ['zone', 'id', 'traceId', 'attributes', 'resource'] });
+    t.is(created.status, 200, JSON.stringify(created.body));
+    const { status, body, headers } = await open(created.body.token);
     t.is(status, 200);
     const text = JSON.stringify(body);
     t.false(/secret/i.test(text), text);
@@ -128,8 +129,8 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.is((await snapshot(await dashboard({ visibility: 'private' }), {})).status, 404);
     t.is((await snapshot(id, {}, 'viewer')).status, 403);
     const own = await harness.request('POST', '/api/dashboards', { as: `token ${stranger}`, body: fields });
-    const made = await snapshot(own.body.id, { labels: ['zone', 'service'], bodies: true }, `token ${stranger}`);
-    const text = JSON.stringify((await open(made.body.token)).body);
+    const created = await snapshot(own.body.id, { labels: ['zone', 'service'], bodies: true }, `token ${stranger}`);
+    const text = JSON.stringify((await open(created.body.token)).body);
     t.false(/-a"|4711/.test(text), text);
   });
 
@@ -158,10 +159,10 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
         'x',
         'a'.repeat(512),
       ];
-      const answers = await Promise.all(wrong.map(open));
-      for (const { status, body, headers } of answers) {
+      const responses = await Promise.all(wrong.map(open));
+      for (const { status, body, headers } of responses) {
         t.is(status, 404);
-        t.deepEqual({ ...body, requestId: '' }, { ...answers[0]?.body, requestId: '' });
+        t.deepEqual({ ...body, requestId: '' }, { ...responses[0]?.body, requestId: '' });
         t.regex(headers.get('x-robots-tag') ?? '', /noindex/);
       }
       t.is((await open(token)).status, 200);
@@ -215,9 +216,9 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     const named = ({ body }: Answer): string[] => body.items.map(({ name }: { name: string }) => name);
     const names: string[] = [];
     for (let cursor: string | null = ''; cursor !== null; ) {
-      const answer: Answer = await page(`limit=40${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
-      names.push(...named(answer));
-      cursor = answer.body.nextCursor;
+      const response: Answer = await page(`limit=40${cursor && `&cursor=${encodeURIComponent(cursor)}`}`);
+      names.push(...named(response));
+      cursor = response.body.nextCursor;
     }
     t.is(names.length, 100);
     t.is(new Set(names).size, 100);

@@ -31,9 +31,9 @@ const whole = (): Fields => {
   return { ...wholeDashboard, panels: [{ ...errors, queries }, notes] };
 };
 const make = async (fields: Fields = {}, as: As = 'editor'): Promise<Answer['body']> => {
-  const answer = await harness.request('POST', '/api/dashboards', { as, body: { name: 'one', ...fields } });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
+  const response = await harness.request('POST', '/api/dashboards', { as, body: { name: 'one', ...fields } });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body;
 };
 const read = async (id: string, as: As = 'viewer'): Promise<Answer['body']> =>
   (await harness.request('GET', `/api/dashboards/${id}`, { as })).body;
@@ -58,30 +58,33 @@ const difference = async (id: string, version: number): Promise<{ path: string; 
   (await harness.request('GET', `/api/dashboards/${id}/versions/${version}`, { as: 'viewer' })).body.differences;
 
 test('a panel is added, changed and removed, and nothing else of the dashboard changes', async (t) => {
-  const made = await make(whole());
-  const added = await write('POST', `${made.id}/panels`, 1, { title: 'New', visual: { kind: 'stat' } });
+  const created = await make(whole());
+  const added = await write('POST', `${created.id}/panels`, 1, { title: 'New', visual: { kind: 'stat' } });
   t.is(added.status, 200, JSON.stringify(added.body));
   t.is(added.headers.get('etag'), '"2"');
   const { panel } = added.body;
   t.deepEqual(panel.place, { section: null, x: 0, y: 16, width: 12, height: 8 });
-  const withNew = await read(made.id);
-  t.deepEqual(withNew.panels, [...made.panels, panel]);
+  const withNew = await read(created.id);
+  t.deepEqual(withNew.panels, [...created.panels, panel]);
   const { panels: _, version: __, updatedAt: ___, ...rest } = withNew;
-  t.like(made, rest);
+  t.like(created, rest);
 
-  const changed = await write('PUT', `${made.id}/panels/${panel.id}`, 2, { title: 'Newer', visual: { kind: 'gauge' } });
+  const changed = await write('PUT', `${created.id}/panels/${panel.id}`, 2, {
+    title: 'Newer',
+    visual: { kind: 'gauge' },
+  });
   t.is(changed.status, 200, JSON.stringify(changed.body));
   t.deepEqual(changed.body.panel.place, panel.place);
-  t.deepEqual((await read(made.id)).panels.slice(0, 2), made.panels);
+  t.deepEqual((await read(created.id)).panels.slice(0, 2), created.panels);
   t.deepEqual(
-    (await difference(made.id, 2)).map(({ path }) => path),
+    (await difference(created.id, 2)).map(({ path }) => path),
     [`panels.${panel.id}.title`, `panels.${panel.id}.visual`],
   );
 
-  const removed = await write('DELETE', `${made.id}/panels/${panel.id}`, 3);
+  const removed = await write('DELETE', `${created.id}/panels/${panel.id}`, 3);
   t.is(removed.status, 200, JSON.stringify(removed.body));
-  t.deepEqual((await read(made.id)).panels, made.panels);
-  t.deepEqual(await difference(made.id, 1), []);
+  t.deepEqual((await read(created.id)).panels, created.panels);
+  t.deepEqual(await difference(created.id, 1), []);
 });
 
 test('panel operations require the version, and refuse an old version, a duplicate panel and an unknown panel', async (t) => {
@@ -108,15 +111,15 @@ test('panel operations require the version, and refuse an old version, a duplica
 });
 
 test('a change without effect creates no version, and leaves no record', async (t) => {
-  const made = await make({ panels: [text('a')] });
-  const again = await write('PUT', `${made.id}/panels/a`, 1, text('a'), 'admin');
+  const created = await make({ panels: [text('a')] });
+  const again = await write('PUT', `${created.id}/panels/a`, 1, text('a'), 'admin');
   t.is(again.body.version, 1);
-  t.is((await write('PUT', made.id, 1, made, 'admin')).body.version, 1);
-  t.is((await read(made.id)).changedBy, made.ownerId);
+  t.is((await write('PUT', created.id, 1, created, 'admin')).body.version, 1);
+  t.is((await read(created.id)).changedBy, created.ownerId);
   const records = await harness.documents
     .forTenant('a')
     .collection(auditRecords)
-    .list({ filter: { 'resource.id': made.id } });
+    .list({ filter: { 'resource.id': created.id } });
   t.deepEqual(
     records.items.map(({ action }) => action),
     ['dashboard.create'],
@@ -124,40 +127,40 @@ test('a change without effect creates no version, and leaves no record', async (
 });
 
 test('a dashboard shows who created it and who last changed it', async (t) => {
-  const made = await make({ panels: [text('a')] });
-  const other = await write('PUT', `${made.id}/panels/a`, 1, text('a', 'x'), 'admin');
+  const created = await make({ panels: [text('a')] });
+  const other = await write('PUT', `${created.id}/panels/a`, 1, text('a', 'x'), 'admin');
   t.is(other.status, 200);
-  const shown = await read(made.id);
-  t.is(shown.ownerId, made.ownerId);
-  t.not(shown.changedBy, made.ownerId);
+  const shown = await read(created.id);
+  t.is(shown.ownerId, created.ownerId);
+  t.not(shown.changedBy, created.ownerId);
 });
 
 test('a version shows its difference from the current one, and can be restored as a new version', async (t) => {
-  const made = await make(whole());
-  t.is((await write('PUT', made.id, 1, { ...made, name: 'Shop', tags: [] })).status, 200);
-  t.deepEqual(await difference(made.id, 1), [
+  const created = await make(whole());
+  t.is((await write('PUT', created.id, 1, { ...created, name: 'Shop', tags: [] })).status, 200);
+  t.deepEqual(await difference(created.id, 1), [
     { path: 'name', what: 'dashboard renamed', before: 'Checkout', after: 'Shop' },
     { path: 'tags', what: 'tags changed', before: ['shop', 'red'], after: [] },
   ] as never);
-  const restored = await write('POST', `${made.id}/versions/1/restore`, 2);
+  const restored = await write('POST', `${created.id}/versions/1/restore`, 2);
   t.is(restored.status, 200, JSON.stringify(restored.body));
   t.is(restored.body.version, 3);
   t.is(restored.body.name, 'Checkout');
-  const again = await write('POST', `${made.id}/versions/1/restore`, 3);
+  const again = await write('POST', `${created.id}/versions/1/restore`, 3);
   t.is(again.body.version, 3);
-  t.deepEqual(await versions(made.id), [3, 2, 1]);
-  t.is((await write('POST', `${made.id}/versions/9/restore`, 3)).status, 404);
+  t.deepEqual(await versions(created.id), [3, 2, 1]);
+  t.is((await write('POST', `${created.id}/versions/9/restore`, 3)).status, 404);
 });
 
 test('a dashboard in an older format is shown in the current one, and reports what it lost', async (t) => {
-  const made = await make(whole());
+  const created = await make(whole());
   const own = harness.documents.forTenant('a').collection(dashboards);
-  const { id } = made;
+  const { id } = created;
   const stored = getFields((await own.find(id)) as StoredDashboard & StoredMetadata);
   await own.replace(id, { ...stored, theme: 'dark', documentVersion: 0 } as StoredDashboard, 1);
   const shown = await read(id);
   t.deepEqual(shown.losses, [{ path: 'theme', message: 'is no longer known' }]);
-  t.deepEqual(shown.panels, made.panels);
+  t.deepEqual(shown.panels, created.panels);
   const changed = await write('PUT', `${id}/panels/notes`, 2, text('notes'));
   t.is(changed.status, 200, JSON.stringify(changed.body));
   t.deepEqual((await read(id)).losses, []);
@@ -186,8 +189,8 @@ test('a private dashboard is visible only to its owner', async (t) => {
 });
 
 test('nobody can make a dashboard of the organization private', async (t) => {
-  const made = await make();
-  const madePrivate = await write('PUT', made.id, 1, { ...made, visibility: 'private' }, 'admin');
+  const created = await make();
+  const madePrivate = await write('PUT', created.id, 1, { ...created, visibility: 'private' }, 'admin');
   t.is(madePrivate.body.visibility, 'organization');
 });
 
@@ -217,23 +220,23 @@ test('a panel cannot use another user’s private saved query, and dashboards th
 
 test('validity reports names that panels use and that do not exist, query by query', async (t) => {
   const query = (name: string, expression: string): Fields => ({ name, query: { kind: 'promql', expression } });
-  const made = await make({
+  const created = await make({
     panels: [
       { ...text('good'), queries: [query('A', 'sum(up)'), query('B', 'rate(x[$__rate_interval])')] },
       { ...text('unknown'), queries: [query('A', 'up{a="$typo"}')] },
       { ...text('bad'), queries: [query('A', 'sum(')], formulas: [{ name: 'f', expression: 'A / Z' }] },
     ],
   });
-  t.false(made.validity.isValid);
+  t.false(created.validity.isValid);
   t.deepEqual(
-    made.validity.problems.map(({ path }: { path: string }) => path),
+    created.validity.problems.map(({ path }: { path: string }) => path),
     [
       'panels.bad.formulas.f.expression',
       'panels.unknown.queries.A.query.expression',
       'panels.bad.queries.A.query.expression',
     ],
   );
-  t.true((await make({ panels: made.panels.slice(0, 1) })).validity.isValid);
+  t.true((await make({ panels: created.panels.slice(0, 1) })).validity.isValid);
 });
 
 test('views by people are counted', async (t) => {
@@ -243,11 +246,11 @@ test('views by people are counted', async (t) => {
 });
 
 test('a copy belongs to the user who requested it', async (t) => {
-  const made = await make(whole());
-  const copy = await write('POST', `${made.id}/clone`, undefined, { folder: 'Mine' }, 'admin');
+  const created = await make(whole());
+  const copy = await write('POST', `${created.id}/clone`, undefined, { folder: 'Mine' }, 'admin');
   t.is(copy.status, 200, JSON.stringify(copy.body));
-  t.like(copy.body, { name: 'Copy of Checkout', folder: 'Mine', version: 1, panels: made.panels });
-  t.not(copy.body.ownerId, made.ownerId);
+  t.like(copy.body, { name: 'Copy of Checkout', folder: 'Mine', version: 1, panels: created.panels });
+  t.not(copy.body.ownerId, created.ownerId);
 });
 
 test('lists are filtered by text, tag and folder including subfolders, and contain no panels', async (t) => {
@@ -296,12 +299,12 @@ test('a list returns tags and folders, each with the number of visible dashboard
 });
 
 test('an audit record of a change of one panel contains only that panel', async (t) => {
-  const made = await make({ panels: [text('a'), text('b', 'of the other')] });
-  await write('PUT', `${made.id}/panels/a`, 1, text('a', 'new'));
+  const created = await make({ panels: [text('a'), text('b', 'of the other')] });
+  await write('PUT', `${created.id}/panels/a`, 1, text('a', 'new'));
   const records = await harness.documents
     .forTenant('a')
     .collection(auditRecords)
-    .list({ filter: { 'resource.id': made.id } });
+    .list({ filter: { 'resource.id': created.id } });
   const [change, ...more] = records.items.find(({ action }) => action === 'dashboard.update')?.details?.changes ?? [];
   t.deepEqual(more, []);
   t.is(change?.path, 'panels');
@@ -335,9 +338,9 @@ test('with random edits of two users, no edit answered with 200 is lost without 
     const document = await read(id, who);
     const mark = `${who}-${round}`;
     const [method, path, body] = editOf(random, document, mark);
-    const answer = await write(method, path, document.version, body, who);
-    if (answer.status === 200) savedVersions.set(mark, answer.body.version);
-    else t.is(answer.status, 412, JSON.stringify(answer.body));
+    const response = await write(method, path, document.version, body, who);
+    if (response.status === 200) savedVersions.set(mark, response.body.version);
+    else t.is(response.status, 412, JSON.stringify(response.body));
   };
   for (let round = 0; round < 20; round++) await Promise.all([edit('editor', round), edit('admin', round)]);
   t.true(savedVersions.size >= 20);

@@ -123,10 +123,10 @@ const dashboard = {
 };
 
 let id = '';
-const made = async (body: Fields): Promise<string> => {
-  const answer = await harness.request('POST', '/api/dashboards', { as: 'editor', body });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body.id;
+const create = async (body: Fields): Promise<string> => {
+  const response = await harness.request('POST', '/api/dashboards', { as: 'editor', body });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body.id;
 };
 
 test.before(async () => {
@@ -157,7 +157,7 @@ test.before(async () => {
       status: nth,
     })),
   );
-  id = await made(dashboard);
+  id = await create(dashboard);
 });
 test.after.always(async () => {
   await chromium?.close();
@@ -304,7 +304,7 @@ declare('a variable value is in the URL, and the list is filtered by words, tag 
 });
 
 declare('panels are added, edited beside a preview, moved by keyboard and mouse, undone and saved', async (t) => {
-  const own = await made({
+  const own = await create({
     name: 'To edit',
     panels: [panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 })],
   });
@@ -345,6 +345,18 @@ declare('panels are added, edited beside a preview, moved by keyboard and mouse,
   await within(tab, 'Requests')
     .getByRole('img', { name: /1 series, from 7\.\d+ KiB/ })
     .waitFor();
+  await editor.getByText('Transformations', { exact: true }).click();
+  for (const kind of [/^Filter by query/, /^Organize fields/]) {
+    await editor.getByRole('button', { name: 'Add transformation' }).click();
+    await editor.getByRole('button', { name: kind }).click();
+  }
+  await editor.getByRole('checkbox', { name: 'Show Time' }).waitFor();
+  await editor
+    .getByLabel(/^New name of /)
+    .last()
+    .fill('Size');
+  await within(tab, 'Requests').scrollIntoViewIfNeeded();
+  await within(tab, 'Requests').getByRole('button', { name: /Size/ }).waitFor();
   await editor.getByLabel('Panel section').selectOption('Shops');
   await editor.getByRole('button', { name: 'Back to dashboard' }).click();
   await page.getByRole('button', { name: 'Resize one, with the arrow keys' }).press('ArrowRight');
@@ -365,6 +377,7 @@ declare('panels are added, edited beside a preview, moved by keyboard and mouse,
   t.like(body.panels[1], {
     visual: { kind: 'time-series', legend: { form: 'table' } },
     formulas: [{ expression: 'A * 2' }],
+    transformations: [{ kind: 'filter-queries', keep: ['A'] }, { kind: 'organize' }],
     queries: [{ hidden: true }],
     fields: {
       unit: 'By',
@@ -383,7 +396,7 @@ declare('panels are added, edited beside a preview, moved by keyboard and mouse,
 declare(
   'variables are added, previewed, moved and deleted, errors appear at their fields, and conditions are added',
   async (t) => {
-    const own = await made({
+    const own = await create({
       name: 'Of variables',
       variables: [{ kind: 'text', name: 'word', title: 'Word' }],
       panels: [panel('all', 'bar-gauge', [promql('m0', { legend: '{{job}}' })], { width: 12, height: 8 })],
@@ -457,7 +470,7 @@ declare(
 
 declare('concurrent edits of two users are merged, and the second to save resolves conflicts', async (t) => {
   const one = panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 });
-  const own = await made({ name: 'Of two', panels: [one] });
+  const own = await create({ name: 'Of two', panels: [one] });
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, `/dashboards/${own}?${range}&edit=true&panel=one`, 'editor@a.example');
@@ -465,12 +478,12 @@ declare('concurrent edits of two users are merged, and the second to save resolv
   await title.fill('Mine');
   const others = async (fields: Fields): Promise<void> => {
     const { body, headers } = await harness.request('GET', `/api/dashboards/${own}`, { as: 'admin' });
-    const answer = await harness.request('PUT', `/api/dashboards/${own}`, {
+    const response = await harness.request('PUT', `/api/dashboards/${own}`, {
       as: 'admin',
       body: { ...body, ...fields },
       headers: { 'if-match': headers.get('etag') ?? '' },
     });
-    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+    if (response.status !== 200) throw new Error(JSON.stringify(response.body));
   };
   await others({ tags: ['theirs'], panels: [one, { ...one, id: 'two', place: { y: 4, width: 12, height: 4 } }] });
   await title.press('Tab');
@@ -493,7 +506,7 @@ declare('concurrent edits of two users are merged, and the second to save resolv
 
 declare('a version is described in words and restored, and a snapshot is public until it is revoked', async (t) => {
   const one = panel('one', 'stat', [promql('sum(m0)')], { width: 12, height: 4 });
-  const own = await made({ name: 'Kept', panels: [one] });
+  const own = await create({ name: 'Kept', panels: [one] });
   const before = await harness.request('GET', `/api/dashboards/${own}`);
   await harness.request('PUT', `/api/dashboards/${own}`, {
     as: 'editor',
@@ -556,7 +569,7 @@ declare('a template becomes a dashboard, and an import shows a preview of each p
     schemaVersion: 39,
     panels: [{ id: 1, type: 'news', title: 'News', gridPos: { x: 0, y: 0, w: 12, h: 4 } }],
   };
-  await page.getByLabel('or its JSON').fill(JSON.stringify(grafana));
+  await page.getByLabel('Or paste JSON').fill(JSON.stringify(grafana));
   await page.getByRole('button', { name: 'Preview import' }).click();
   await page.getByRole('row', { name: /^Panel “News” \(news\) placeholder/ }).waitFor();
   await page.getByText(/^Preview only\. .*: 1 placeholder/).waitFor();
@@ -569,4 +582,50 @@ declare('a template becomes a dashboard, and an import shows a preview of each p
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   await page.getByText('Unsupported panel type “news”.').waitFor();
   t.deepEqual(tab.complaints, []);
+});
+
+declare('a table shows embedded images and links to others, and nodes of a graph show their arcs', async (t) => {
+  const png =
+    'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const row = (name: string, value: number, picture: string): string =>
+    `label_replace(label_replace(vector(${value}),"id","${name}","",""),"picture","${picture}","","")`;
+  const rows = [
+    row('cart', 0.25, png),
+    row('mail', 0.5, 'https://pictures.example/a.png'),
+    row('pay', 1, 'javascript:alert(1)'),
+  ];
+  const queries = [{ name: 'A', answers: 'table', query: { kind: 'promql', expression: rows.join(' or ') } }];
+  const place = { width: 12, height: 10 };
+  const body = {
+    name: 'Pictures',
+    panels: [
+      { id: 'table', title: 'Pictures', visual: { kind: 'table' }, queries, fields: { cell: { as: 'image' } }, place },
+      {
+        id: 'nodes',
+        title: 'Nodes',
+        visual: { kind: 'node-graph', arcs: [{ field: 'value', colour: 'green' }] },
+        queries,
+        place: { ...place, x: 12 },
+      },
+    ],
+  };
+  const created = await harness.request('POST', '/api/dashboards', { as: 'owner', body });
+  t.is(created.status, 200, JSON.stringify(created.body));
+  const tab = await chromium.open();
+  const { page } = tab;
+  await signedInAt(tab, harness.url, `/dashboards/${created.body.id}`);
+  const table = page.getByRole('region', { name: 'Pictures' }).getByRole('table');
+  const image = table.locator('img');
+  await image.waitFor();
+  t.is(await image.getAttribute('src'), png);
+  t.is(await image.evaluate((node) => Reflect.get(node, 'naturalWidth')), 1);
+  const link = table.getByRole('link');
+  t.deepEqual(await link.evaluateAll((all) => all.map((one) => one.getAttribute('href'))), [
+    'https://pictures.example/a.png',
+  ]);
+  await table.getByText('javascript:alert(1)').waitFor();
+  const node = page.getByRole('button', { name: 'cart value 25%' });
+  await node.waitFor();
+  t.is(await node.locator('.node-shares .tone-green').evaluate((bar) => Reflect.get(bar, 'style').width), '25%');
+  await holdsAsAView(t, tab, '.graph .node >> nth=0');
 });

@@ -13,6 +13,16 @@ export interface GraphNode {
   readonly kind?: string;
   /** Share of failures, 0 to 1 */
   readonly failureRate?: number;
+  /** Parts of the whole that a bar of the node shows, such as successes and failures */
+  readonly shares?: readonly GraphShare[];
+}
+
+export interface GraphShare {
+  readonly name: string;
+  /** 0 to 1 */
+  readonly share: number;
+  /** CSS class that sets the color */
+  readonly colorClass: string;
 }
 
 export interface GraphEdge extends Edge {
@@ -66,6 +76,21 @@ const findNearest = (
   }
   return best?.[0];
 };
+
+const sharePercent = new Intl.NumberFormat('en', { style: 'percent', maximumFractionDigits: 1 });
+
+const NodeShares = ({ shares }: { readonly shares: readonly GraphShare[] }) =>
+  shares.length === 0 ? null : (
+    <span class="node-shares">
+      {shares.map(({ name, share, colorClass }) => (
+        <span key={name} class={colorClass} style={{ width: `${100 * share}%` }}>
+          <span class="sr-only">
+            {renderText(name)} {sharePercent.format(share)}
+          </span>
+        </span>
+      ))}
+    </span>
+  );
 
 /** Maximum number of edges with full contrast and width; with more, edges recede behind nodes and failures */
 const maxThickEdges = 150;
@@ -157,7 +182,7 @@ export const Graph = ({
               );
             })}
           </svg>
-          {nodes.map(({ id, title, description, kind, failureRate }, index) => {
+          {nodes.map(({ id, title, description, kind, failureRate, shares = [] }, index) => {
             const position = positions.get(id) ?? { column: 0, row: 0 };
             return (
               <button
@@ -178,6 +203,7 @@ export const Graph = ({
               >
                 <bdi>{renderText(title === '' ? '(empty)' : title)}</bdi>
                 {kind === undefined ? null : <i>{renderText(kind)}</i>} <small>{renderText(description)}</small>
+                <NodeShares shares={shares} />
               </button>
             );
           })}

@@ -65,6 +65,17 @@ export const reduceValues = (values: readonly unknown[], reducer: string): numbe
   return (reducers[reducer] ?? last)(numbers);
 };
 
+/** Reduces the values of the complete steps. */
+export const reduceComplete = (
+  values: readonly unknown[],
+  partialIndexes: readonly number[],
+  reducer: string,
+): number | undefined =>
+  reduceValues(
+    values.filter((_, index) => !partialIndexes.includes(index)),
+    reducer,
+  );
+
 /** Reducers whose result includes partial steps, because it would miss events without them */
 const totals = new Set(['sum', 'count', 'max']);
 

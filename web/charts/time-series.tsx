@@ -8,8 +8,17 @@ import { theme } from '../frame/theme.ts';
 import { setRangeInMs } from '../frame/time-range.ts';
 import { ScrollRegion } from '../lists/scrolled.tsx';
 import { TableHeader } from '../lists/table-header.tsx';
-import { reduceValues } from './reduce.ts';
-import { findPartialIndexes, getLastComplete, selectSeries } from './series-state.ts';
+import { reduceComplete } from './reduce.ts';
+import {
+  defaultTooltip,
+  findPartialIndexes,
+  getLastComplete,
+  type LegendSettings,
+  listTooltipSeries,
+  selectSeries,
+  sortLegend,
+  type TooltipSettings,
+} from './series-state.ts';
 import { ChartDataTable } from './value-table.tsx';
 
 export interface SeriesAxis {
@@ -19,13 +28,13 @@ export interface SeriesAxis {
   /** Ends of the axis, unless values exceed them */
   readonly softMin?: number | undefined;
   readonly softMax?: number | undefined;
-}
-
-export interface LegendSettings {
-  readonly place: 'bottom' | 'right';
-  readonly form: 'list' | 'table';
-  /** Reducers of the values of a table */
-  readonly values: readonly string[];
+  readonly grid?: 'auto' | 'on' | 'off' | undefined;
+  /** Whether zero is in the middle of the axis */
+  readonly centredZero?: boolean | undefined;
+  /** Width in pixels; 0 or `undefined` for that of its texts */
+  readonly width?: number | undefined;
+  /** Whether the axis has the color of its first series */
+  readonly coloured?: boolean | undefined;
 }
 
 export interface TimeSeries {
@@ -37,6 +46,10 @@ export interface TimeSeries {
   /** Opacity of the area below the line, 0 to 1 */
   readonly area: number;
   readonly isStacked: boolean;
+  /** Series of a group are stacked on each other */
+  readonly stackGroup?: string | undefined;
+  /** Whether the series is drawn downwards from zero */
+  readonly isBelow?: boolean | undefined;
   readonly connectsGaps: boolean;
   /** How a line connects its points; straight by default */
   readonly interpolation?: 'linear' | 'smooth' | 'step-before' | 'step-after' | undefined;
@@ -45,6 +58,12 @@ export interface TimeSeries {
   readonly dashes?: 'solid' | 'dash' | 'dot' | undefined;
   /** Whether a line has points; by default where there is room */
   readonly points?: 'auto' | 'always' | 'never' | undefined;
+  /** Diameter of the points, in pixels */
+  readonly pointSize?: number | undefined;
+  /** Whether the area fades out towards the axis */
+  readonly fadesOut?: boolean | undefined;
+  /** Places without the series */
+  readonly hiddenIn?: readonly string[] | undefined;
   /** Axis of the series. Series of one unit have the axis of the first of them. */
   readonly axis?: SeriesAxis | undefined;
   /** Name of a color, if one is set */
@@ -87,6 +106,8 @@ export interface TimeSeriesProps {
   /** Indexes of two series between which an area is filled, and of the series with its color */
   readonly bands?: readonly (readonly [upper: number, lower: number, of: number])[];
   readonly legend: boolean | LegendSettings;
+  /** All series, the highest first, by default */
+  readonly tooltip?: TooltipSettings | undefined;
   /** Whether the data table is offered */
   readonly hasDataTable?: boolean;
 }
@@ -142,17 +163,25 @@ const useTheme = (): string => {
 
 const hasNoGaps = (values: TimeSeries['values']): values is readonly number[] => !values.includes(undefined);
 
+/** Series with equal keys are stacked on each other. */
+const getStack = ({ stackGroup = '', isBelow = false }: TimeSeries): string => `${isBelow} ${stackGroup}`;
+
 /** Returns the values to draw: those of a stacked series are added to those of the stacked series before it. */
 const toPlotData = (series: readonly ColoredSeries[], length: number): (readonly (number | null)[])[] => {
-  const stackTotals = new Array<number>(length).fill(0);
-  const stack = (value: number | undefined, at: number): number | null => {
-    if (value === undefined) return null;
-    stackTotals[at] = (stackTotals[at] ?? 0) + value;
-    return stackTotals[at] ?? null;
-  };
-  return series.map(({ values, isStacked, isHidden, axis }) => {
+  const totalsByStack = new Map<string, number[]>();
+  return series.map((one) => {
+    const { isStacked, isHidden, axis } = one;
     if (isHidden) return new Array<null>(length).fill(null);
-    if (isStacked) return values.map(stack);
+    const values = one.isBelow ? one.values.map((value) => (value === undefined ? undefined : -value)) : one.values;
+    if (isStacked) {
+      const totals = totalsByStack.get(getStack(one)) ?? new Array<number>(length).fill(0);
+      totalsByStack.set(getStack(one), totals);
+      return values.map((value, at) => {
+        if (value === undefined) return null;
+        totals[at] = (totals[at] ?? 0) + value;
+        return totals[at] ?? null;
+      });
+    }
     // A logarithmic axis has no place for values up to 0.
     if (axis?.scale?.startsWith('log')) return values.map((value) => (value !== undefined && value > 0 ? value : null));
     return hasNoGaps(values) ? values : values.map((value) => value ?? null);
@@ -191,9 +220,17 @@ const axisSteps: Readonly<Record<string, readonly number[]>> = {
   By: Array.from({ length: 60 }, (_, power) => 2 ** power),
 };
 
-const createAxes = (series: readonly ColoredSeries[], ink: string, grid: string): uPlot.Axis[] => {
+/** Returns the width of an axis: the one that is set, or that of its longest text. */
+const getAxisWidth = ({ width = 0 }: SeriesAxis, texts: readonly string[]): number =>
+  width > 0 ? width : Math.max(34, 12 + 6.2 * Math.max(0, ...texts.map(({ length }) => length)));
+
+const getAxisSide = ({ side }: SeriesAxis, index: number): uPlot.Axis.Side =>
+  side === 'right' || (side !== 'left' && index > 0) ? 1 : 3;
+
+const createAxes = (series: readonly ColoredSeries[], ink: (colorClass: string) => string): uPlot.Axis[] => {
+  const grid = ink('ink-line');
   const axisStyle = {
-    stroke: ink,
+    stroke: ink('ink-soft'),
     grid: { stroke: grid, width: 1 },
     ticks: { show: false },
     font: '11px system-ui',
@@ -209,19 +246,20 @@ const createAxes = (series: readonly ColoredSeries[], ink: string, grid: string)
   return [
     time,
     ...units.slice(0, 2).map((unit, index): uPlot.Axis => {
-      const { formatValue: shown, axis = {} } = series.find((one) => one.unit === unit) ?? {};
-      const { side = 'auto', label = '', scale = 'linear' } = axis;
+      const { formatValue: shown, axis = {}, colorClass } = series.find((one) => one.unit === unit) ?? {};
+      const { side = 'auto', label = '', scale = 'linear', grid: gridSetting = 'auto' } = axis;
       return {
         ...axisStyle,
+        ...(axis.coloured === true && colorClass !== undefined ? { stroke: ink(colorClass) } : {}),
         show: side !== 'hidden',
         ...(label === '' ? {} : { label, labelSize: 18, labelFont: '11px system-ui' }),
         scale: unit || 'y',
         ...(axisSteps[unit] === undefined || scale !== 'linear' ? {} : { incrs: [...axisSteps[unit]] }),
         space: 28,
         gap: 6,
-        side: side === 'right' || (side !== 'left' && index > 0) ? 1 : 3,
-        grid: { show: index === 0, stroke: grid, width: 1 },
-        size: (_, values) => Math.max(34, 12 + 6.2 * Math.max(0, ...(values ?? []).map(({ length }) => length))),
+        side: getAxisSide(axis, index),
+        grid: { show: gridSetting === 'on' || (gridSetting === 'auto' && index === 0), stroke: grid, width: 1 },
+        size: (_, values) => getAxisWidth(axis, values ?? []),
         values: (_, splits) => splits.map((value) => (value === null ? '' : (shown?.(value) ?? ''))),
       };
     }),
@@ -295,9 +333,18 @@ const createMarkPainter =
     });
   };
 
-const toFill = ({ drawStyle, area }: TimeSeries, ink: string): Pick<uPlot.Series, 'fill'> => {
-  const opacity = drawStyle === 'bars' ? 0.8 : area;
-  return opacity > 0 ? { fill: withOpacity(ink, opacity) } : {};
+const toFill = ({ drawStyle, area, fadesOut = false }: TimeSeries, ink: string): Pick<uPlot.Series, 'fill'> => {
+  const opacity = drawStyle === 'bars' && area === 0 ? 0.8 : area;
+  if (opacity <= 0) return {};
+  if (!fadesOut) return { fill: withOpacity(ink, opacity) };
+  return {
+    fill: ({ ctx, bbox }) => {
+      const gradient = ctx.createLinearGradient(0, bbox.top, 0, bbox.top + bbox.height);
+      gradient.addColorStop(0, withOpacity(ink, opacity));
+      gradient.addColorStop(1, withOpacity(ink, 0.02));
+      return gradient;
+    },
+  };
 };
 
 /** Dash pattern of earlier periods and of incomplete steps */
@@ -312,7 +359,7 @@ const getPaths = ({ drawStyle, interpolation = 'linear' }: TimeSeries): uPlot.Se
 };
 
 const toPlotSeries = (series: ColoredSeries, ink: string, width: number): uPlot.Series => {
-  const { drawStyle, points = 'auto', lineWidth, dashes = 'solid' } = series;
+  const { drawStyle, points = 'auto', pointSize, lineWidth, dashes = 'solid' } = series;
   const isPoints = drawStyle === 'points';
   const pattern = series.isEarlier === true ? dash : dashPatterns[dashes];
   const paths = getPaths(series);
@@ -323,7 +370,7 @@ const toPlotSeries = (series: ColoredSeries, ink: string, width: number): uPlot.
     width: isPoints ? 0 : (lineWidth ?? width),
     spanGaps: series.connectsGaps,
     points: {
-      size: isPoints ? 5 : 4,
+      size: pointSize ?? (isPoints ? 5 : 4),
       ...(isPoints || points === 'always' ? { show: true } : points === 'never' ? { show: false } : {}),
     },
     ...(pattern === undefined ? {} : { dash: [...pattern] }),
@@ -359,8 +406,15 @@ interface PlotProps extends Omit<TimeSeriesProps, 'series'> {
 
 /** Returns bands that end the area of each stacked series at the series below it. */
 const listStackBands = (series: readonly ColoredSeries[]): uPlot.Band[] => {
-  const stacked = series.flatMap(({ isStacked, isHidden }, index) => (isStacked && !isHidden ? [index] : []));
-  return stacked.slice(1).map((upper, position) => ({ series: [upper + 1, (stacked[position] ?? 0) + 1] }));
+  const stacked = series.flatMap((one, index) => (one.isStacked && !one.isHidden ? [{ one, index }] : []));
+  return [...Map.groupBy(stacked, ({ one }) => getStack(one)).values()].flatMap((stack) =>
+    stack.slice(1).map(
+      ({ one, index }, position): uPlot.Band => ({
+        series: [index + 1, (stack[position]?.index ?? 0) + 1],
+        ...(one.isBelow ? { dir: 1 } : {}),
+      }),
+    ),
+  );
 };
 
 const createOptions = (
@@ -372,14 +426,24 @@ const createOptions = (
   const { series, height, from, to, group, low, high, bands = [], onCursor } = props;
   const units = [...new Set(series.map(({ unit }) => unit || 'y'))];
   const createScale = (unit: string): uPlot.Scale => {
-    const { scale = 'linear', softMin, softMax } = series.find((one) => (one.unit || 'y') === unit)?.axis ?? {};
+    const {
+      scale = 'linear',
+      softMin,
+      softMax,
+      centredZero,
+    } = series.find((one) => (one.unit || 'y') === unit)?.axis ?? {};
     if (scale === 'log2' || scale === 'log10') {
       const log = scale === 'log2' ? 2 : 10;
       return { distr: 3, log, range: (_, min, max) => uPlot.rangeLog(min ?? 1, max ?? 10, log, true) };
     }
+    const findEnds = (min: number | null, max: number | null): readonly [bottom: number, top: number] => [
+      low ?? Math.min(softMin ?? 0, min ?? 0),
+      high ?? Math.max(max ?? softMax ?? 1, softMax ?? min ?? 0),
+    ];
     const range: uPlot.Scale.Range = (_, min, max) => {
-      const [lowest, highest] = [Math.min(softMin ?? 0, min ?? 0), Math.max(max ?? softMax ?? 1, softMax ?? min ?? 0)];
-      const [bottom, top] = [low ?? lowest, high ?? highest];
+      const [bottom, top] = findEnds(min, max);
+      const size = Math.max(Math.abs(bottom), Math.abs(top)) || 1;
+      if (centredZero === true) return [-size, size];
       return [bottom, top > bottom ? (high === undefined ? top + (top - bottom) * 0.08 : top) : bottom + 1];
     };
     return scale === 'symlog' ? { distr: 4, range } : { range };
@@ -406,7 +470,7 @@ const createOptions = (
       x: { time: true, range: [from, to] },
       ...Object.fromEntries(units.map((unit) => [unit, createScale(unit)])),
     },
-    axes: createAxes(series, ink('ink-soft'), ink('ink-line')),
+    axes: createAxes(series, ink),
     // The first uPlot series contains the times.
     bands: [
       ...bands.map(
@@ -510,17 +574,18 @@ const Tooltip = ({
   steps,
   marks = [],
   partialIndexes,
+  tooltip = defaultTooltip,
 }: PlotProps & { readonly position: CursorPosition }) => {
   const time = steps[index];
-  if (pointer === undefined || time === undefined) return null;
-  const rows = series
-    .filter(({ isHidden, values }) => !isHidden && values[index] !== undefined)
-    .sort((left, right) => (right.values[index] ?? 0) - (left.values[index] ?? 0));
-  const distance = (one: ColoredSeries): number => Math.abs((one.values[index] ?? 0) - valueAtPointer);
-  const nearest = rows.reduce<ColoredSeries | undefined>(
+  if (pointer === undefined || time === undefined || tooltip.shows === 'none') return null;
+  const allRows = listTooltipSeries(series, index, tooltip);
+  const distance = ({ values, isBelow = false }: ColoredSeries): number =>
+    Math.abs((isBelow ? -1 : 1) * (values[index] ?? 0) - valueAtPointer);
+  const nearest = allRows.reduce<ColoredSeries | undefined>(
     (best, one) => (best === undefined || distance(one) < distance(best) ? one : best),
     undefined,
   );
+  const rows = tooltip.shows === 'one' ? allRows.filter((one) => one === nearest) : allRows;
   const stepMs = (steps[1] ?? time) - (steps[0] ?? time);
   const nearMarks = marks.filter(({ at, title }) => title !== '' && Math.abs(at - time) <= stepMs);
   const [x, y] = pointer;
@@ -563,11 +628,19 @@ const reducerTitles: Readonly<Record<string, string>> = {
   max: 'Max',
   mean: 'Mean',
   sum: 'Total',
+  'first-not-null': 'First',
+  median: 'Median',
+  count: 'Count',
+  range: 'Range',
+  difference: 'Difference',
+  deviation: 'Std dev',
 };
+const getReducerTitle = (reducer: string): string => reducerTitles[reducer] ?? reducer;
 const defaultLegendValues = ['min', 'max', 'mean', 'last-not-null'];
 
 interface LegendProps extends Pick<PlotProps, 'title' | 'series' | 'partialIndexes'> {
   readonly cursorIndex: number | undefined;
+  readonly settings: Pick<LegendSettings, 'values' | 'sortBy' | 'descending'>;
   /** Called with an index of the series, and whether only that one is toggled */
   readonly onSelect: (index: number, isToggle: boolean) => void;
 }
@@ -598,27 +671,24 @@ const LegendButton = ({
 );
 
 /** Legend as a table with a column for each reducer */
-const LegendTable = ({
-  title,
-  series,
-  partialIndexes,
-  reducers,
-  onSelect,
-}: LegendProps & { readonly reducers: readonly string[] }) => {
+const LegendTable = ({ title, series, partialIndexes, settings, onSelect }: LegendProps) => {
+  const reducers = settings.values.length === 0 ? defaultLegendValues : settings.values;
+  const { sortBy, descending } = settings;
   const rows = useMemo(
     () =>
-      series.map(({ values, formatValue }) => {
-        const complete = values.filter((_, index) => !partialIndexes.includes(index));
-        return reducers.map((reducer) => formatValue(reduceValues(complete, reducer)));
-      }),
-    [series, partialIndexes, reducers],
+      sortLegend(series, partialIndexes, settings).map(({ one, index }) => ({
+        one,
+        index,
+        texts: reducers.map((reducer) => one.formatValue(reduceComplete(one.values, partialIndexes, reducer))),
+      })),
+    [series, partialIndexes, reducers.join(), sortBy, descending],
   );
   return (
     <ScrollRegion class="series-names table" label={`Series of ${title === '' ? 'the chart' : title}`}>
       <table>
-        <TableHeader columns={['Series', ...reducers.map((reducer) => reducerTitles[reducer] ?? reducer)]} />
+        <TableHeader columns={['Series', ...reducers.map(getReducerTitle)]} />
         <tbody>
-          {series.map((one, index) => (
+          {rows.map(({ one, index, texts }) => (
             <tr key={`${one.name} ${index}`}>
               <td>
                 <LegendButton
@@ -628,7 +698,7 @@ const LegendTable = ({
                   onSelect={(isToggle) => onSelect(index, isToggle)}
                 />
               </td>
-              {rows[index]?.map((text, column) => (
+              {texts.map((text, column) => (
                 <td key={reducers[column]}>{text}</td>
               ))}
             </tr>
@@ -639,27 +709,38 @@ const LegendTable = ({
   );
 };
 
-const LegendList = ({ title, series, cursorIndex, partialIndexes, onSelect }: LegendProps) => {
+const LegendList = ({ title, series, cursorIndex, partialIndexes, settings, onSelect }: LegendProps) => {
+  const { values: reducers, sortBy, descending } = settings;
+  const entries = useMemo(
+    () => sortLegend(series, partialIndexes, settings),
+    [series, partialIndexes, sortBy, descending],
+  );
+  const formatEntry = ({ values, formatValue }: ColoredSeries): string =>
+    cursorIndex === undefined && reducers.length > 0
+      ? reducers
+          .map(
+            (reducer) => `${getReducerTitle(reducer)} ${formatValue(reduceComplete(values, partialIndexes, reducer))}`,
+          )
+          .join(', ')
+      : formatValue(cursorIndex === undefined ? getLastComplete(values, partialIndexes) : values[cursorIndex]);
   const [shownCount, setShownCount] = useState(maxInitialEntries);
   return (
     <ScrollRegion class="series-names" label={`Series of ${title === '' ? 'the chart' : title}`}>
       <ul>
-        {series.slice(0, shownCount).map((one, index) => (
+        {entries.slice(0, shownCount).map(({ one, index }) => (
           <li key={`${one.name} ${index}`}>
             <LegendButton
               series={one}
               isOnlySeries={series.length === 1}
-              value={one.formatValue(
-                cursorIndex === undefined ? getLastComplete(one.values, partialIndexes) : one.values[cursorIndex],
-              )}
+              value={formatEntry(one)}
               onSelect={(isToggle) => onSelect(index, isToggle)}
             />
           </li>
         ))}
-        {series.length > shownCount ? (
+        {entries.length > shownCount ? (
           <li>
-            <button type="button" class="legend-entry" onClick={() => setShownCount(series.length)}>
-              {series.length - shownCount} more
+            <button type="button" class="legend-entry" onClick={() => setShownCount(entries.length)}>
+              {entries.length - shownCount} more
             </button>
           </li>
         ) : null}
@@ -690,23 +771,20 @@ export const TimeSeriesChart = (props: TimeSeriesProps) => {
   const partialIndexes = useMemo(() => findPartialIndexes(steps, partialSteps), [steps, partialSteps]);
   const lines = useMemo(() => series.map(({ name, values }) => ({ name, values })), [series]);
   const plotProps: PlotProps = { ...props, series: colored, partialIndexes, onCursor: setPosition };
+  const { form = 'list', place = 'bottom', values = [], sortBy, descending } = typeof legend === 'object' ? legend : {};
   const legendProps: LegendProps = {
     title,
     series: colored,
     cursorIndex: position?.index,
     partialIndexes,
+    settings: { values, sortBy, descending },
     onSelect: (index, isToggle) => setHidden(selectSeries(hidden, index, { count: series.length, isToggle })),
   };
-  const { form = 'list', place = 'bottom', values = [] } = typeof legend === 'object' ? legend : {};
   return (
     <div class={legend !== false && place === 'right' ? 'chart-box beside-legend' : 'chart-box'}>
       <Plot {...plotProps} />
       {position?.pointer === undefined ? null : <Tooltip {...plotProps} position={position} />}
-      {legend === false ? null : form === 'table' ? (
-        <LegendTable {...legendProps} reducers={values.length === 0 ? defaultLegendValues : values} />
-      ) : (
-        <LegendList {...legendProps} />
-      )}
+      {legend === false ? null : form === 'table' ? <LegendTable {...legendProps} /> : <LegendList {...legendProps} />}
       {hasDataTable ? (
         <ChartDataTable
           steps={steps}

@@ -1,8 +1,7 @@
 /** Converts series to lines for charts, and formats values */
 import type { Result } from '../../queries/result.ts';
+import { nameSeries } from '../../queries/series-names.ts';
 import { formatDuration } from '../frame/durations.ts';
-
-type SeriesName = Pick<Result['series'][number], 'name' | 'labels'>;
 
 /** Series with one value per step */
 export interface Line {
@@ -15,28 +14,6 @@ const toFiniteNumber = (value: number | string | null | undefined): number | und
   if (value === null || value === undefined) return undefined;
   const number = Number(value);
   return Number.isFinite(number) ? number : undefined;
-};
-
-const formatAllLabels = ({ name, labels }: SeriesName): string => {
-  const labelTexts = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(value)}`);
-  return labelTexts.length === 0 ? name : `${name}{${labelTexts.join(', ')}}`;
-};
-
-/**
- * Returns a name for each series: the values of the labels in which they differ, and their metric if that differs.
- * Series that are equal in them get all their labels.
- */
-export const nameSeries = (series: readonly SeriesName[]): readonly string[] => {
-  const [first] = series;
-  if (first === undefined) return [];
-  if (series.length === 1) return [Object.values(first.labels).join(' ') || first.name];
-  const labelNames = [...new Set(series.flatMap(({ labels }) => Object.keys(labels)))];
-  const differing = labelNames.filter((label) => series.some(({ labels }) => labels[label] !== first.labels[label]));
-  const namesDiffer = series.some(({ name }) => name !== first.name);
-  const names = series.map(({ name, labels }) =>
-    [...(namesDiffer ? [name] : []), ...differing.map((label) => labels[label] || `no ${label}`)].join(' '),
-  );
-  return new Set(names).size === series.length ? names : series.map(formatAllLabels);
 };
 
 /** Returns the steps of a result, and its series with one value per step. */

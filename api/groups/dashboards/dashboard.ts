@@ -27,7 +27,7 @@ import { toSummary } from '../../../subjects/dashboards/summary.ts';
 import { checkWithoutReads, combineValidity } from '../../../subjects/dashboards/validity.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
-import { readValidities } from '../../kernel/reading.ts';
+import { readValidities } from '../../kernel/query-reader.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { hasSameContent } from '../../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';

@@ -24,7 +24,7 @@ import { toApiError } from '../../errors.ts';
 import { createEventSources } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { parseSavedDashboard, readParsedQueries } from './dashboard.ts';
 import { findDashboard } from './read.ts';
@@ -54,10 +54,10 @@ const toFault = (error: unknown, { log }: Ports): Pick<QueryFault, 'code' | 'mes
 };
 
 const readEvents = async (query: EventsRequest, caller: Caller, ports: Ports) => {
-  const reading = createReading(caller, ports);
+  const reader = createQueryReader(caller, ports);
   const partial: Incompleteness[] = [];
-  const range = parseEventsRange({ from: formatTime(query.range.from), to: formatTime(query.range.to) }, reading);
-  const sources = createEventSources({ ...query, range }, { reading, ports, partial, tenantId: caller.tenantId });
+  const range = parseEventsRange({ from: formatTime(query.range.from), to: formatTime(query.range.to) }, reader);
+  const sources = createEventSources({ ...query, range }, { reader, ports, partial, tenantId: caller.tenantId });
   const { events } = await readFeedPage(sources, { limit: query.limit, after: {} });
   return { events, partial };
 };
@@ -69,7 +69,7 @@ export const createDashboardContext = async (
   signal: AbortSignal,
   ports: Ports,
 ): Promise<DashboardContext> => ({
-  reading: createReading(caller, ports),
+  reader: createQueryReader(caller, ports),
   signal: withTimeBudget(signal),
   saved: await readParsedQueries(ports.documents.forTenant(caller.tenantId), document, caller),
   names: { __dashboard: document.name, __org: caller.tenantId, __user: caller.actor.id },

@@ -262,12 +262,21 @@ const toPanelTable = (table: Table): PanelTable => {
 
 /** Returns the tables of the transformations, in query order. */
 const buildTables = (
-  { transformations, visual }: Panel,
+  { panel: { transformations, visual, queries, formulas }, scope }: PanelCopy,
+  { shownAs }: Pick<PanelContext, 'shownAs'>,
   resultsByName: SettledResults['resultsByName'],
 ): Pick<PanelItem, 'table' | 'tables'> => {
   const isOnlyResult = resultsByName.size === 1;
+  // Reduced results have their names already; values of variables would disclose more.
+  const legends = new Map(
+    shownAs === undefined
+      ? [...queries, ...formulas].map(({ name, legend }) => [name, replaceInTitle(legend, scope)])
+      : [],
+  );
   const tables = transformTables(
-    [...resultsByName].flatMap(([name, result]) => toTables(name, result, { isOnlyQuery: isOnlyResult })),
+    [...resultsByName].flatMap(([name, result]) =>
+      toTables(name, result, { isOnlyQuery: isOnlyResult, legend: legends.get(name) ?? '' }),
+    ),
     transformations,
   ).map(toPanelTable);
   const frame = visual.kind === 'table' ? visual.frame : 0;
@@ -331,7 +340,7 @@ export const queryPanel = async (panelCopy: PanelCopy, context: PanelContext): P
     };
     if (panel.transformations.every(({ off }) => off)) return completedItem;
     try {
-      return { ...completedItem, ...buildTables(panel, currentResults.resultsByName) };
+      return { ...completedItem, ...buildTables(panelCopy, context, currentResults.resultsByName) };
     } catch (error) {
       return {
         ...completedItem,

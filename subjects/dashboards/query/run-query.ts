@@ -5,7 +5,7 @@
 
 import { RequestResults } from '../../../queries/batch/results.ts';
 import { createValidationError } from '../../../queries/errors.ts';
-import type { QueryReader } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/query-reader.ts';
 import { parseRange, type Range } from '../../../queries/range.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { buildPlatformVariables } from '../../../queries/variables/platform.ts';
@@ -23,7 +23,7 @@ import { collectRepeats, createPanelCopies, type PanelCopy } from './repeats.ts'
 /** Caller of the query, with the caller's own settings. */
 export interface DashboardContext
   extends Pick<AnnotationContext, 'saved' | 'names' | 'faultOf' | 'events' | 'shownAs'> {
-  readonly reading: QueryReader;
+  readonly reader: QueryReader;
   /** Aborts pending queries; complete results are returned. */
   readonly signal: AbortSignal;
 }
@@ -121,9 +121,9 @@ async function* streamIndexedLines(
   question: DashboardQuery,
   caller: DashboardContext,
 ): AsyncGenerator<readonly [at: number, line: DashboardLine]> {
-  const { reading, signal } = caller;
-  const selection = selectParts(document, question, reading.nowMs);
-  const results = new RequestResults(reading, signal);
+  const { reader, signal } = caller;
+  const selection = selectParts(document, question, reader.nowMs);
+  const results = new RequestResults(reader, signal);
   const resolved = await resolveSelection(selection, document, question, caller, results);
   const { range } = selection;
   const variables = resolved.items.map(({ options, selected, partial, ...item }) => ({

@@ -1,7 +1,7 @@
 /** Determines which panels of a template would show data: those whose metrics and attributes were received recently. */
 
-import type { TenantReader } from '../../../queries/reading.ts';
 import { type QuerySignal, type ReadSignal, signalDefinitions } from '../../../queries/signals/index.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { anyRowClause } from '../../../schemas/tables/any-row.ts';
 import { type Condition, collectConditionNeeds, type DataNeed, isNeed, type PanelNeeds } from './needs.ts';
 
@@ -36,8 +36,8 @@ const findMetricsWithSeries = async (
  * Returns the available data for needs, by one statement for all needs, and one for metrics without metadata. Reads
  * only names and hours, not records or points.
  */
-export const readAvailableData = async (reading: TenantReader, needs: readonly DataNeed[]): Promise<AvailableData> => {
-  const { columns, plan, nowMs } = reading;
+export const readAvailableData = async (reader: TenantReader, needs: readonly DataNeed[]): Promise<AvailableData> => {
+  const { columns, plan, nowMs } = reader;
   const since = String(nowMs - recentHours * 3_600_000);
   const metrics = new Set(needs.flatMap((need) => (need.kind === 'metric' ? [need.name] : [])));
   const keys = new Set(needs.flatMap((need) => (need.kind === 'attribute' ? [need.name] : [])));
@@ -56,8 +56,7 @@ export const readAvailableData = async (reading: TenantReader, needs: readonly D
   );
   const availableKeys = new Set(rows.map(({ what, kind, name }) => `${what} ${kind} ${name}`));
   const unmatchedMetrics = [...metrics].filter((name) => !availableKeys.has(`metric  ${name}`));
-  for (const name of await findMetricsWithSeries(unmatchedMetrics, reading, since))
-    availableKeys.add(`metric  ${name}`);
+  for (const name of await findMetricsWithSeries(unmatchedMetrics, reader, since)) availableKeys.add(`metric  ${name}`);
   const includes = (signal: ReadSignal): boolean => plan.entitlements.includes(signalDefinitions[signal].entitlement);
   return {
     includes,

@@ -38,7 +38,7 @@ const frozenWith = (visual: Given, fields: Given, item: Partial<PanelItem> = {})
     partial: [],
     error: null,
   };
-  const answer = {
+  const response = {
     from: '',
     to: '',
     variables: [],
@@ -48,7 +48,7 @@ const frozenWith = (visual: Given, fields: Given, item: Partial<PanelItem> = {})
   const content = createSnapshotContent(
     { name: 'one', createdAt: '' },
     document,
-    answer as unknown as DashboardResponse,
+    response as unknown as DashboardResponse,
   );
   const [panel] = content.panels;
   if (panel === undefined) throw new Error('there is no panel');

@@ -1,7 +1,7 @@
 /** Templates of dashboards: what they name is what senders send, and golden telemetry fills each panel. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
-import type { QueryReader } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/query-reader.ts';
 import type { Query } from '../../../queries/query.ts';
 import { runWithoutCost } from '../../../queries/run.ts';
 import { parseSearch } from '../../../queries/search/parse.ts';
@@ -24,7 +24,7 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
-const reading = (tenantId: string, plan: Partial<Plan> = {}): QueryReader => ({
+const reader = (tenantId: string, plan: Partial<Plan> = {}): QueryReader => ({
   columns: tables.columns.forTenant(tenantId),
   plan: { ...(defaultPlans['enterprise'] as Plan), ...plan },
   nowMs: receivedAtMs,
@@ -90,7 +90,7 @@ const hasData = async (panel: Panel, tenantId: string): Promise<boolean> => {
   const isTable = panel.queries.some(({ answers }) => answers === 'table');
   for (const query of shownBy(panel)) {
     const stepMs = isTable ? undefined : 60_000;
-    const { series, rows } = await runWithoutCost(query, reading(tenantId), { range: goldenRange, stepMs });
+    const { series, rows } = await runWithoutCost(query, reader(tenantId), { range: goldenRange, stepMs });
     const values = series.flatMap(({ points }) => points.map(([, value]) => value));
     if (rows.length > 0 || values.some((value) => typeof value === 'number')) return true;
   }
@@ -118,7 +118,7 @@ for (const [place, generation] of (['current', 'former'] as const).entries())
     const chosen = drawnFor(await loadTemplates(), place);
     t.log(`${chosen.length} templates are drawn (TEST_SEED=${drawSeed})`);
     for (const { id, document, panels } of chosen) {
-      const fits = assessPanels(panels, await readAvailableData(reading(generation), collectNeeds(panels)));
+      const fits = assessPanels(panels, await readAvailableData(reader(generation), collectNeeds(panels)));
       missingPanels.push(...fits.filter(({ missing }) => missing.length > 0).map((panel) => `${id}: ${panel.id}`));
       for (const panel of document.panels) if (!(await hasData(panel, generation))) empty.push(`${id}: ${panel.id}`);
     }
@@ -143,7 +143,7 @@ test('a metric known only by its series counts as landed until it is one day old
     );
   const metric = (name: string) => ({ kind: 'metric', name }) as const;
   const needs = [metric('otelcol_process_memory_rss_bytes'), metric('otelcol_exporter_queue_size')];
-  const landed = await readAvailableData(reading('bare'), needs);
+  const landed = await readAvailableData(reader('bare'), needs);
   t.deepEqual(
     needs.map((need) => landed.has(need)),
     [true, false],

@@ -1,6 +1,7 @@
 /** Options, places and undo of the dashboard editor. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
+import { Transformation } from '../../../schemas/dashboards/transformations.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { DashboardDraft, findPlace } from '../../../web/areas/dashboards/editing/draft.ts';
 import {
@@ -9,6 +10,12 @@ import {
   readOption,
   writeOption,
 } from '../../../web/areas/dashboards/editing/options.ts';
+import {
+  createTransformation,
+  kindEntries,
+  moveItem,
+  orderColumns,
+} from '../../../web/areas/dashboards/editing/transformation-kinds.ts';
 import { document, panel } from './dashboard-document.ts';
 
 for (const [kind, groups] of Object.entries(optionsByKind))
@@ -20,15 +27,16 @@ for (const [kind, groups] of Object.entries(optionsByKind))
     t.true(saved({}));
     for (const { path, type, ...option } of groups.flatMap(({ options }) => options)) {
       const values = {
-        choice: 'choices' in option ? option.choices.map(([value]) => value) : [],
+        choice: 'choices' in option ? option.choices.map(([value]) => value).filter((value) => value !== '') : [],
         switch: [true, false],
+        list: 'choices' in option ? [option.choices.map(([value]) => value)] : [],
         number: [2],
         text: ['By'],
       }[type];
       for (const value of values) {
         const changed = { ...(empty as object), ...writeOption(empty, path, value) };
         t.true(saved(changed), `${option.label}: ${value}`);
-        t.is(readOption(changed as never, path), value);
+        t.deepEqual(readOption(changed as never, path), value);
         t.deepEqual(writeOption(changed as never, path, undefined), { [path[0]]: (empty as never)[path[0]] });
       }
     }
@@ -41,7 +49,8 @@ test('another visualization keeps the settings that both have', (t) => {
     kind: 'gauge',
     reduce,
   } as never);
-  t.deepEqual(convertVisual({ kind: 'time-series', legend } as never, 'pie'), { kind: 'pie' } as never);
+  t.deepEqual(convertVisual({ kind: 'time-series', legend } as never, 'pie'), { kind: 'pie', legend } as never);
+  t.deepEqual(convertVisual({ kind: 'time-series', legend } as never, 'stat'), { kind: 'stat' } as never);
 });
 
 const place = (x: number, y: number, width = 12, height = 8) => ({ x, y, width, height });
@@ -75,4 +84,28 @@ test('edits of a draft are undone and redone step by step; typing in a field is 
   t.false(draft.canRedo.value);
   draft.undo();
   t.is(title(), 'new');
+});
+
+for (const [kind] of kindEntries)
+  for (const columns of [[], ['Time', 'checkout', 'payments']])
+    test(`the API accepts a new transformation ${kind} of ${columns.length} columns`, (t) => {
+      const { off: _, ...created } = createTransformation(kind, { columns, queries: ['A', 'B'] });
+      const parsed = Transformation.safeParse(created);
+      t.true(parsed.success, String(parsed.error));
+    });
+
+test('the editor has all kinds of transformations of the API', (t) => {
+  const kinds = Transformation.options.map((option) => option.shape.kind.value);
+  t.deepEqual(kindEntries.map(([kind]) => kind).sort(), [...kinds].sort());
+});
+
+test('fields are organized in their order, and those that the result lacks stay', (t) => {
+  t.deepEqual(orderColumns(['a', 'b', 'c'], { order: ['c'], hidden: ['gone'], names: { b: 'second' } }), [
+    'c',
+    'a',
+    'b',
+    'gone',
+  ]);
+  t.deepEqual(moveItem(['a', 'b', 'c'], 2, -1), ['a', 'c', 'b']);
+  t.deepEqual(moveItem(['a', 'b'], 0, -1), ['a', 'b']);
 });

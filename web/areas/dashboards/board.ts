@@ -65,6 +65,11 @@ export class DashboardResults {
     return newPanel;
   }
 
+  /** Last query; `undefined` before the first */
+  get query(): BoardQuery | undefined {
+    return this.#query;
+  }
+
   /** Requests all visible panels, and those that become visible later. */
   run(query: BoardQuery): void {
     this.cancel();

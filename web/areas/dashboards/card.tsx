@@ -16,7 +16,8 @@ import { type Panel, replaceDashboardCall, type Visual } from './calls.ts';
 import type { PanelData } from './fields.ts';
 import type { Cell, RepeatValues } from './layout.ts';
 import { hasNoQuery, PanelView } from './panels/panel-view.tsx';
-import { interpolateVariables } from './variable-values.ts';
+import { isSafeUrl } from './safe-url.ts';
+import { interpolateUrl, interpolateVariables } from './variable-values.ts';
 
 /** Height of a grid row, and gap between rows, in pixels */
 export const rowHeightPixels = 32;
@@ -52,15 +53,37 @@ const shiftToRange = (results: PanelItem['results'], compareWith: string | undef
   );
 };
 
-const toPanelData = (panel: Panel, item: PanelItem | undefined, resolveText: (text: string) => string): PanelData => {
+type FieldSettings = Panel['fields'];
+
+interface Resolvers {
+  readonly resolveText: (text: string) => string;
+  readonly resolveUrl: (url: string) => string;
+}
+
+/** Replaces variables in the name and the links of fields. Omitted settings remain omitted. */
+const resolveFieldSettings = (settings: FieldSettings, { resolveText, resolveUrl }: Resolvers): FieldSettings => ({
+  ...settings,
+  ...(settings.name === undefined ? {} : { name: resolveText(settings.name) }),
+  ...(settings.links === undefined
+    ? {}
+    : {
+        links: settings.links.map((link) => ({ ...link, title: resolveText(link.title), url: resolveUrl(link.url) })),
+      }),
+});
+
+const toPanelData = (panel: Panel, item: PanelItem | undefined, resolvers: Resolvers): PanelData => {
+  const { resolveText } = resolvers;
   const { visual, fields, overrides, queries, formulas } = panel;
   const tables =
     item === undefined ? [] : item.tables.length > 0 ? item.tables : item.table === null ? [] : [item.table];
   return {
     title: item?.title ?? resolveText(panel.title),
     visual: resolveVisual(visual, resolveText),
-    fields: fields.name === undefined ? fields : { ...fields, name: resolveText(fields.name) },
-    overrides,
+    fields: resolveFieldSettings(fields, resolvers),
+    overrides: overrides.map((override) => ({
+      ...override,
+      settings: resolveFieldSettings(override.settings, resolvers),
+    })),
     legends: Object.fromEntries([...queries, ...formulas].map(({ name, legend }) => [name, resolveText(legend)])),
     results: item?.results ?? {},
     earlier: shiftToRange(item?.earlier ?? {}, panel.time.compareWith),
@@ -101,11 +124,16 @@ export interface CardProps {
   readonly tools?: ComponentChildren;
 }
 
-/** Returns whether a URL is safe to link to: other users can enter any URL. */
-export const isSafeUrl = (url: string): boolean => /^(?:https?:\/\/|\/(?![/\\]))/i.test(url);
-
 /** Menu of a panel: its links, its editor, and other areas with its query */
-const PanelMenu = ({ panel, title }: { readonly panel: Panel; readonly title: string }) => {
+const PanelMenu = ({
+  panel,
+  title,
+  resolvers: { resolveText, resolveUrl },
+}: {
+  readonly panel: Panel;
+  readonly title: string;
+  readonly resolvers: Resolvers;
+}) => {
   // Values of variables would have to be quoted for the language of the query.
   const queries = panel.queries.flatMap(({ query, hidden }) =>
     query === undefined || hidden || JSON.stringify(query).includes('$') ? [] : [query],
@@ -114,9 +142,9 @@ const PanelMenu = ({ panel, title }: { readonly panel: Panel; readonly title: st
   const links = panel.links
     .filter(({ url }) => isSafeUrl(url))
     .map((link) => ({
-      title: renderText(link.title === '' ? link.url : link.title),
+      title: renderText(resolveText(link.title === '' ? link.url : link.title)),
       icon: ExternalLink,
-      url: link.url,
+      url: resolveUrl(link.url),
     }));
   const edit = { title: 'Edit panel', icon: Pencil, onSelect: () => setParams({ edit: 'true', panel: panel.id }) };
   const items: readonly MenuItem[] = [
@@ -148,9 +176,12 @@ export const PanelCard = ({ cell, board, head, from, to, annotationTimes, tools 
   }, [board, panel.id, panel.visual.kind]);
   const { items, isLoading } = board.getPanel(panel.id).value;
   const item = items.find((panelItem) => matchesRepeat(panelItem, repeat));
-  const resolveText = (text: string): string => interpolateVariables(text, head, repeat);
+  const resolvers: Resolvers = {
+    resolveText: (text) => interpolateVariables(text, head, repeat),
+    resolveUrl: (url) => interpolateUrl(url, head, repeat),
+  };
   const variables = head?.variables.length === 0 ? undefined : head?.variables;
-  const panelData = useMemo(() => toPanelData(panel, item, resolveText), [panel, item, variables]);
+  const panelData = useMemo(() => toPanelData(panel, item, resolvers), [panel, item, variables]);
   const height = cell.height * rowHeightPixels + (cell.height - 1) * gapPixels - frameHeightPixels;
   const hasResult = item !== undefined || hasNoQuery(panel.visual.kind);
   const label = panelData.title === '' ? `Panel ${panel.id}` : panelData.title;
@@ -170,7 +201,7 @@ export const PanelCard = ({ cell, board, head, from, to, annotationTimes, tools 
           </span>
         )}
         {isLoading ? <span class="soft">…</span> : null}
-        {tools === undefined ? <PanelMenu panel={panel} title={label} /> : tools}
+        {tools === undefined ? <PanelMenu panel={panel} title={label} resolvers={resolvers} /> : tools}
       </div>
       <ScrollRegion class="panel-body" label={`Content of ${label}`}>
         <PanelMessages item={item} />

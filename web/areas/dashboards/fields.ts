@@ -1,7 +1,8 @@
 /** Fields of a panel's results, each with its settings */
 import type { Result } from '../../../queries/result.ts';
+import { nameByLegend } from '../../../queries/series-names.ts';
 import { reduceSteps, toNumberOrUndefined } from '../../charts/reduce.ts';
-import { formatQuantity, nameSeries } from '../../charts/values.ts';
+import { formatQuantity } from '../../charts/values.ts';
 import { toText } from '../../frame/shown-text.tsx';
 import { formatTime } from '../../frame/shown-time.ts';
 import type { Panel } from './calls.ts';
@@ -10,8 +11,10 @@ import { isMatch } from './patterns.ts';
 export type Settings = Panel['fields'];
 type Column = Result['columns'][number];
 
-/** A table of a result */
+/** A table of a result, or of the transformations */
 export interface PanelTable {
+  /** Query of the table; empty for several */
+  readonly query?: string;
   readonly columns: readonly Column[];
   readonly rows: readonly (readonly unknown[])[];
 }
@@ -39,6 +42,8 @@ export interface Field {
   readonly key: string;
   readonly name: string;
   readonly query: string;
+  /** Position of its table, whose columns belong together; `undefined` for a series */
+  readonly table?: number;
   readonly type: Column['type'];
   readonly unit: string;
   readonly values: readonly unknown[];
@@ -77,16 +82,6 @@ const applySettings = (field: FieldWithoutSettings, panel: PanelData): Field => 
   return { ...field, name: settings.name ?? field.name, unit: settings.unit ?? field.unit, settings };
 };
 
-/** Replaces placeholders such as `{{service}}` with the labels of a series. */
-const fillLegend = (legend: string, labels: Readonly<Record<string, string>>): string =>
-  legend.replace(/\{\{([^{}]{1,512})\}\}/g, (_, label: string) => labels[label.trim()] ?? '');
-
-/** Returns the names of series: from the template if there is one, else from the labels in which they differ. */
-const formatSeriesNames = (series: Result['series'], legend: string): readonly string[] =>
-  legend === '' || legend.startsWith('__')
-    ? nameSeries(series)
-    : series.map(({ labels }) => fillLegend(legend, labels));
-
 /** Returns the band role of a series of an anomaly query, which is in its label `band`. */
 const toBand = (query: string, { name, labels: { band: role, ...others } }: Result['series'][number]) =>
   role === undefined ? {} : { band: { role, of: JSON.stringify([query, name, others]) } };
@@ -103,7 +98,7 @@ const buildSeriesFields = (panel: PanelData, results: PanelData['results'], suff
     return times;
   };
   return Object.entries(results).flatMap(([query, { series: allSeries, partialSteps = [] }]) => {
-    const names = formatSeriesNames(allSeries, panel.legends[query] ?? '');
+    const names = nameByLegend(allSeries, panel.legends[query] ?? '');
     return allSeries.map((series, index) => ({
       key: `${query} ${index}${suffix}`,
       name: `${names[index] ?? ''}${suffix}`,
@@ -119,11 +114,12 @@ const buildSeriesFields = (panel: PanelData, results: PanelData['results'], suff
   });
 };
 
-const buildColumnFields = ({ columns, rows }: PanelTable, query: string): FieldWithoutSettings[] =>
+const buildColumnFields = ({ columns, rows, query = '' }: PanelTable, position: number): FieldWithoutSettings[] =>
   columns.map(({ name, type, unit }, columnIndex) => ({
-    key: `${query} ${columnIndex} ${name}`,
+    key: `${position} ${columnIndex} ${name}`,
     name,
     query,
+    table: position,
     type,
     unit,
     values: rows.map((row) => row[columnIndex]),
@@ -132,14 +128,14 @@ const buildColumnFields = ({ columns, rows }: PanelTable, query: string): FieldW
 /** Returns all tables of a panel: those of its transformations, or those of its queries. */
 export const getTables = ({ tables, results }: PanelData): readonly (PanelTable & { readonly query: string })[] =>
   tables.length > 0
-    ? tables.map((table) => ({ ...table, query: '' }))
+    ? tables.map((table) => ({ ...table, query: table.query ?? '' }))
     : Object.entries(results).flatMap(([query, result]) =>
         result.form === 'table' ? [{ query, columns: result.columns, rows: result.rows }] : [],
       );
 
 /** Returns the fields of a panel: its series, and the columns of its tables. */
 export const getFields = (panel: PanelData): readonly Field[] => {
-  const columns = getTables(panel).flatMap((table) => buildColumnFields(table, table.query));
+  const columns = getTables(panel).flatMap(buildColumnFields);
   const series = panel.tables.length > 0 ? [] : buildSeriesFields(panel, panel.results, '');
   const earlier = panel.tables.length > 0 ? [] : buildSeriesFields(panel, panel.earlier, ' (earlier)');
   return [...series, ...earlier, ...columns].map((field) => applySettings(field, panel));
@@ -147,13 +143,13 @@ export const getFields = (panel: PanelData): readonly Field[] => {
 
 /** Returns the fields of one table of a panel. */
 export const getTableFields = (panel: PanelData, table: PanelTable): readonly Field[] =>
-  buildColumnFields(table, '').map((field) => applySettings(field, panel));
+  buildColumnFields(table, 0).map((field) => applySettings(field, panel));
 
 /** Returns the times of a field: its own, or those of the time column of its table. */
 export const getFieldTimes = (field: Field, allFields: readonly Field[]): readonly number[] =>
   field.times ??
   allFields
-    .find(({ type, query }) => type === 'time' && query === field.query)
+    .find(({ type, table }) => type === 'time' && table === field.table)
     ?.values.map((value) => (typeof value === 'number' ? value : Date.parse(String(value)))) ??
   [];
 
@@ -224,6 +220,32 @@ export const colorToTone = (colour: string): string => {
   return tones.find(([, pattern]) => pattern.test(colour))?.[0] ?? 'grey';
 };
 
+/** Colors of the scales, from the lowest to the highest value */
+const scaleTones: Readonly<Record<string, readonly string[]>> = {
+  GrYlRd: ['green', 'yellow', 'red'],
+  RdYlGr: ['red', 'yellow', 'green'],
+  BlYlRd: ['blue', 'yellow', 'red'],
+  YlRd: ['yellow', 'red'],
+  BlPu: ['blue', 'purple'],
+  YlBl: ['yellow', 'blue'],
+  blues: ['blue'],
+  reds: ['red'],
+  greens: ['green'],
+  purples: ['purple'],
+  viridis: ['purple', 'blue', 'green', 'yellow'],
+  magma: ['purple', 'red', 'orange', 'yellow'],
+  plasma: ['blue', 'purple', 'orange', 'yellow'],
+  inferno: ['purple', 'red', 'orange', 'yellow'],
+  cividis: ['blue', 'grey', 'yellow'],
+};
+
+/** Returns the color of a position from 0 to 1 on a scale. */
+const getScaleTone = (scale: string, position: number): string => {
+  const scaleColors = scaleTones[scale] ?? ['green', 'yellow', 'red'];
+  const index = Math.min(scaleColors.length - 1, Math.floor(Math.max(0, position) * scaleColors.length));
+  return scaleColors[index] ?? 'grey';
+};
+
 /** Returns the color of a value, from its mapping or the highest reached threshold; `undefined` without either. */
 export const getValueTone = ({ settings }: Field, value: unknown): string | undefined => {
   const mappedColor = findMapping(value, settings)?.colour;
@@ -231,6 +253,8 @@ export const getValueTone = ({ settings }: Field, value: unknown): string | unde
   const { colour, thresholds, min = 0, max = 100 } = settings;
   if (colour?.mode === 'fixed' && colour.fixed !== undefined) return colorToTone(colour.fixed);
   const number = toNumberOrUndefined(value);
+  if (colour?.mode === 'scale' && number !== undefined)
+    return getScaleTone(colour.scale ?? '', (number - min) / (max - min || 1));
   if (thresholds === undefined || number === undefined) return undefined;
   const position = thresholds.mode === 'percent' ? (100 * (number - min)) / (max - min || 1) : number;
   const reachedSteps = thresholds.steps.filter((step) => step.value === null || step.value <= position);
@@ -245,8 +269,9 @@ export const getValueTone = ({ settings }: Field, value: unknown): string | unde
 };
 
 /** Returns the times of the steps that the range of a panel covers only partly. */
-export const getPartialSteps = ({ results, tables }: PanelData): readonly number[] =>
-  tables.length > 0 ? [] : [...new Set(Object.values(results).flatMap(({ partialSteps }) => partialSteps ?? []))];
+export const getPartialSteps = ({ results }: PanelData): readonly number[] => [
+  ...new Set(Object.values(results).flatMap(({ partialSteps }) => partialSteps ?? [])),
+];
 
 /** A single large value: of a series, a column or a row */
 export interface SingleValue {
@@ -278,7 +303,7 @@ export const getSingleValues = (panel: PanelData): readonly SingleValue[] => {
   const singleValues = everyRow
     ? visibleFields.flatMap((field) => {
         const labelField = allFields.find(
-          ({ query, type, times }) => times === undefined && query === field.query && type === 'text',
+          ({ table, type, times }) => times === undefined && table === field.table && type === 'text',
         );
         return field.values.map(
           (value, row): SingleValue => ({

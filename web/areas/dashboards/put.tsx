@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Query } from '../../../queries/query.ts';
 import { Action } from '../../client/action.ts';
 import { ApiQuery } from '../../client/query.ts';
-import { parseQueryText, toQueryKind } from '../../editors/question.ts';
+import { parseQueryText, toQueryKind } from '../../editors/query-form.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { navigate, readParam, toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';

@@ -18,6 +18,33 @@ export const readSelectionFromUrl = (variables: readonly Variable[]): Readonly<R
     }),
   );
 
+/** Returns a URL with variables and the time range replaced. Values are encoded. */
+export const interpolateUrl = (
+  url: string,
+  head: DashboardContext | undefined,
+  repeat: Readonly<Record<string, string>>,
+): string => {
+  const selectValues = (name: string): readonly string[] | undefined => {
+    const selected = head?.variables.find((variable) => variable.name === name)?.selected;
+    return repeat[name] === undefined ? selected : [repeat[name]];
+  };
+  const toParameters = (name: string): string =>
+    (selectValues(name) ?? []).map((value) => `var-${name}=${encodeURIComponent(value)}`).join('&');
+  const timeRange = head === undefined ? '' : `from=${encodeURIComponent(head.from)}&to=${encodeURIComponent(head.to)}`;
+  return url.replace(
+    /\$\{(\w{1,64})(?::(\w{1,16}))?\}|\$(\w{1,64})|\[\[(\w{1,64})\]\]/g,
+    (match, braced?: string, format?: string, plain?: string, bracketed?: string) => {
+      const name = braced ?? plain ?? bracketed ?? '';
+      if (name === '__url_time_range') return timeRange;
+      if (name === '__all_variables')
+        return (head?.variables ?? []).map((variable) => toParameters(variable.name)).join('&');
+      const values = selectValues(name);
+      if (values === undefined) return match;
+      return format === 'queryparam' ? toParameters(name) : encodeURIComponent(values.join(','));
+    },
+  );
+};
+
 /** Returns a text with variables replaced by their selected values. */
 export const interpolateVariables = (
   text: string,

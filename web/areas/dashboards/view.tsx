@@ -24,10 +24,11 @@ import {
 } from '../../frame/time-range.ts';
 import { DashboardResults } from './board.ts';
 import { type Dashboard, type Document, getDashboardCall, replaceDashboardCall, toDocument } from './calls.ts';
-import { isSafeUrl, PanelCard } from './card.tsx';
+import { PanelCard } from './card.tsx';
 import { DashboardDraft, saveCount } from './editing/draft.ts';
 import { layOutSections } from './layout.ts';
 import { SectionView } from './parts.tsx';
+import { isSafeUrl } from './safe-url.ts';
 import { readSelectionFromUrl } from './variable-values.ts';
 import { Variables } from './variables.tsx';
 

@@ -1,8 +1,9 @@
 /** Form fields of panel options */
 import { useId, useState } from 'preact/hooks';
+import type { Choices } from '../calculations.ts';
 import type { Panel } from '../calls.ts';
 import { type OptionGroup, type PanelOption, readOption, writeOption } from './options.ts';
-import { Checkbox, Choice } from './variable-parts.tsx';
+import { Checkbox, Checkboxes, Choice } from './variable-parts.tsx';
 
 interface OptionFieldProps {
   readonly panel: Panel;
@@ -41,13 +42,20 @@ export const OptionalNumber = ({
   );
 };
 
-const TextOption = ({
-  option: { label, placeholder, suggestions = [] },
+/** Text with suggestions, each with its title */
+export const SuggestedText = ({
+  label,
   value,
+  suggestions = [],
+  placeholder,
+  maxLength,
   onChange,
 }: {
-  readonly option: PanelOption & { readonly type: 'text' };
+  readonly label: string;
   readonly value: string;
+  readonly suggestions?: Choices | undefined;
+  readonly placeholder?: string | undefined;
+  readonly maxLength?: number;
   readonly onChange: (text: string) => void;
 }) => {
   const listId = useId();
@@ -58,6 +66,7 @@ const TextOption = ({
         <input
           value={value}
           placeholder={placeholder}
+          maxLength={maxLength}
           list={suggestions.length === 0 ? undefined : listId}
           spellcheck={false}
           autocomplete="off"
@@ -77,42 +86,59 @@ const TextOption = ({
   );
 };
 
+const isText = (value: unknown): value is string => typeof value === 'string';
+
 const OptionField = ({ option, panel, onChange }: OptionFieldProps & { readonly option: PanelOption }) => {
+  const { label } = option;
   const value = readOption(panel, option.path);
   const write = (changed: unknown): void => onChange(writeOption(panel, option.path, changed));
-  if (option.type === 'choice')
-    return (
-      <Choice
-        label={option.label}
-        value={typeof value === 'string' ? value : (option.choices[0]?.[0] ?? '')}
-        options={option.choices}
-        onChange={write}
-      />
-    );
-  if (option.type === 'switch')
-    return (
-      <Checkbox
-        label={option.label}
-        isChecked={typeof value === 'boolean' ? value : value === undefined ? option.isOnByDefault === true : true}
-        onChange={write}
-      />
-    );
-  if (option.type === 'number')
-    return (
-      <OptionalNumber
-        label={option.label}
-        value={typeof value === 'number' ? value : undefined}
-        placeholder={option.placeholder}
-        onChange={write}
-      />
-    );
-  return (
-    <TextOption
-      option={option}
-      value={typeof value === 'string' ? value : ''}
-      onChange={(text) => write(text === '' ? undefined : text)}
-    />
-  );
+  switch (option.type) {
+    case 'choice':
+      return (
+        <Choice
+          label={label}
+          value={isText(value) ? value : (option.choices[0]?.[0] ?? '')}
+          options={option.choices}
+          onChange={(chosen) => write(chosen || undefined)}
+        />
+      );
+    case 'switch':
+      return (
+        <Checkbox
+          label={label}
+          isChecked={value === undefined ? option.isOnByDefault === true : value !== false}
+          onChange={write}
+        />
+      );
+    case 'list':
+      return (
+        <Checkboxes
+          label={label}
+          selected={Array.isArray(value) ? (value as string[]) : []}
+          choices={option.choices}
+          onChange={(selected) => write(selected.length === 0 ? undefined : selected)}
+        />
+      );
+    case 'number':
+      return (
+        <OptionalNumber
+          label={label}
+          value={typeof value === 'number' ? value : undefined}
+          placeholder={option.placeholder}
+          onChange={write}
+        />
+      );
+    default:
+      return (
+        <SuggestedText
+          label={label}
+          value={isText(value) ? value : ''}
+          suggestions={option.suggestions}
+          placeholder={option.placeholder}
+          onChange={(text) => write(text || undefined)}
+        />
+      );
+  }
 };
 
 /** Options of a group, which can be collapsed */

@@ -2,6 +2,7 @@
  * Options of a panel in the editor, per visualization, as data: each has the path of its value in the panel, a label,
  * and the values that the API accepts. Only options that a panel draws are listed.
  */
+import { type Choices, calculations } from '../calculations.ts';
 import type { Panel, Visual } from '../calls.ts';
 
 type Path = readonly [root: 'visual' | 'fields', ...names: string[]];
@@ -11,12 +12,11 @@ interface CommonOption {
   readonly label: string;
 }
 
-/** Value and title of each choice; the first is the default */
-export type Choices = readonly (readonly [value: string, title: string])[];
-
 export type PanelOption =
   | (CommonOption & { readonly type: 'choice'; readonly choices: Choices })
   | (CommonOption & { readonly type: 'switch'; readonly isOnByDefault?: boolean })
+  /** Any number of the choices */
+  | (CommonOption & { readonly type: 'list'; readonly choices: Choices })
   | (CommonOption & { readonly type: 'number'; readonly placeholder?: string })
   | (CommonOption & { readonly type: 'text'; readonly placeholder?: string; readonly suggestions?: Choices });
 
@@ -30,26 +30,29 @@ export type EditableKind = Exclude<Visual['kind'], 'placeholder'>;
 
 const choice = (label: string, path: Path, choices: Choices): PanelOption => ({ type: 'choice', label, path, choices });
 
-/** Calculations that reduce a series or column to one value */
-export const calculations: Choices = [
-  ['last-not-null', 'Last'],
-  ['first-not-null', 'First'],
-  ['min', 'Min'],
-  ['max', 'Max'],
-  ['mean', 'Mean'],
-  ['median', 'Median'],
-  ['p95', '95th percentile'],
-  ['sum', 'Total'],
-  ['count', 'Count'],
-  ['range', 'Range'],
-  ['difference', 'Difference'],
-];
 const calculation = choice('Calculation', ['visual', 'reduce', 'reducer'], calculations);
 const everyRow: PanelOption = {
   type: 'switch',
   label: 'One value per row of a table',
   path: ['visual', 'reduce', 'everyRow'],
 };
+
+const orientation = choice(
+  'Orientation',
+  ['visual', 'orientation'],
+  [
+    ['auto', 'Automatic'],
+    ['horizontal', 'Horizontal'],
+    ['vertical', 'Vertical'],
+  ],
+);
+
+/** Texts on the slices of a pie chart */
+const sliceTexts: Choices = [
+  ['name', 'Name'],
+  ['value', 'Value'],
+  ['percent', 'Percent'],
+];
 
 /** Units with their titles, as UCUM writes them */
 const units: Choices = [
@@ -139,7 +142,17 @@ const lineGroups: readonly OptionGroup[] = [
           ['never', 'Never'],
         ],
       ),
+      { type: 'number', label: 'Point size', path: ['fields', 'drawing', 'pointSize'], placeholder: '4' },
+      choice(
+        'Gradient',
+        ['fields', 'drawing', 'gradient'],
+        [
+          ['none', 'None'],
+          ['opacity', 'Opacity'],
+        ],
+      ),
       { type: 'switch', label: 'Connect gaps', path: ['fields', 'drawing', 'joinGaps'] },
+      { type: 'switch', label: 'Draw below zero', path: ['fields', 'drawing', 'below'] },
       choice(
         'Stacking',
         ['fields', 'drawing', 'stack'],
@@ -177,6 +190,33 @@ const lineGroups: readonly OptionGroup[] = [
       ),
       { type: 'number', label: 'Soft min', path: ['fields', 'axis', 'softMin'], placeholder: 'Automatic' },
       { type: 'number', label: 'Soft max', path: ['fields', 'axis', 'softMax'], placeholder: 'Automatic' },
+      { type: 'number', label: 'Axis width', path: ['fields', 'axis', 'width'], placeholder: 'Automatic' },
+      { type: 'switch', label: 'Color axis', path: ['fields', 'axis', 'coloured'] },
+      { type: 'switch', label: 'Center zero', path: ['fields', 'axis', 'centredZero'] },
+    ],
+  },
+  {
+    title: 'Tooltip',
+    options: [
+      choice(
+        'Tooltip mode',
+        ['visual', 'tooltip', 'shows'],
+        [
+          ['all', 'All'],
+          ['one', 'Single'],
+          ['none', 'Hidden'],
+        ],
+      ),
+      choice(
+        'Order of values',
+        ['visual', 'tooltip', 'sort'],
+        [
+          ['descending', 'Descending'],
+          ['ascending', 'Ascending'],
+          ['none', 'As queried'],
+        ],
+      ),
+      { type: 'switch', label: 'Hide zeros', path: ['visual', 'tooltip', 'hidesZeros'] },
     ],
   },
   {
@@ -199,6 +239,9 @@ const lineGroups: readonly OptionGroup[] = [
           ['table', 'Table'],
         ],
       ),
+      choice('Sort by', ['visual', 'legend', 'sortBy'], [['', 'Order of the result'], ...calculations]),
+      { type: 'switch', label: 'Descending', path: ['visual', 'legend', 'descending'], isOnByDefault: true },
+      { type: 'list', label: 'Legend values', path: ['visual', 'legend', 'values'], choices: calculations },
     ],
   },
 ];
@@ -250,8 +293,35 @@ const cellGroup: OptionGroup = {
         ['auto', 'Text'],
         ['coloured-text', 'Colored text'],
         ['coloured-background', 'Colored background'],
+        ['gauge', 'Gauge'],
+        ['sparkline', 'Sparkline'],
+        ['json', 'JSON'],
+        ['image', 'Image'],
       ],
     ),
+    choice(
+      'Alignment',
+      ['fields', 'cell', 'align'],
+      [
+        ['auto', 'Automatic'],
+        ['left', 'Left'],
+        ['center', 'Center'],
+        ['right', 'Right'],
+      ],
+    ),
+    { type: 'switch', label: 'Wrap text', path: ['fields', 'cell', 'wraps'] },
+    { type: 'switch', label: 'Color the whole row', path: ['fields', 'cell', 'wholeRow'] },
+    choice(
+      'Row height',
+      ['visual', 'rowHeight'],
+      [
+        ['small', 'Small'],
+        ['medium', 'Medium'],
+        ['large', 'Large'],
+      ],
+    ),
+    { type: 'switch', label: 'Pagination', path: ['visual', 'paged'] },
+    { type: 'list', label: 'Footer', path: ['visual', 'footer', 'reducers'], choices: calculations },
   ],
 };
 
@@ -259,10 +329,42 @@ const withValues = (...groups: readonly OptionGroup[]): readonly OptionGroup[] =
 
 /** Options of each visualization, besides those of all panels */
 export const optionsByKind: Readonly<Record<EditableKind, readonly OptionGroup[]>> = {
-  'time-series': [lineGroups[0], valueGroup, lineGroups[1], lineGroups[2]].filter((group) => group !== undefined),
+  'time-series': [lineGroups[0], valueGroup, lineGroups[1], lineGroups[2], lineGroups[3]].filter(
+    (group) => group !== undefined,
+  ),
   stat: withValues(statGroup),
-  gauge: withValues({ title: 'Gauge', options: [calculation, everyRow] }),
-  'bar-gauge': withValues({ title: 'Bar gauge', options: [calculation, everyRow] }),
+  gauge: withValues({
+    title: 'Gauge',
+    options: [
+      calculation,
+      everyRow,
+      {
+        type: 'switch',
+        label: 'Threshold markers',
+        path: ['visual', 'thresholdMarkers'],
+        isOnByDefault: true,
+      },
+    ],
+  }),
+  'bar-gauge': withValues({
+    title: 'Bar gauge',
+    options: [
+      calculation,
+      everyRow,
+      orientation,
+      { type: 'switch', label: 'Unfilled area', path: ['visual', 'unfilled'], isOnByDefault: true },
+      choice(
+        'Names',
+        ['visual', 'names'],
+        [
+          ['auto', 'Automatic'],
+          ['top', 'Top'],
+          ['left', 'Left'],
+          ['hidden', 'Hidden'],
+        ],
+      ),
+    ],
+  }),
   pie: withValues({
     title: 'Pie chart',
     options: [
@@ -276,15 +378,60 @@ export const optionsByKind: Readonly<Record<EditableKind, readonly OptionGroup[]
           ['ring', 'Donut'],
         ],
       ),
+      choice(
+        'Order of slices',
+        ['visual', 'sort'],
+        [
+          ['descending', 'Descending'],
+          ['ascending', 'Ascending'],
+          ['none', 'As queried'],
+        ],
+      ),
+      { type: 'list', label: 'Slice labels', path: ['visual', 'labels'], choices: sliceTexts },
+      choice(
+        'Legend placement',
+        ['visual', 'legend', 'place'],
+        [
+          ['right', 'Right'],
+          ['bottom', 'Bottom'],
+          ['hidden', 'Hidden'],
+        ],
+      ),
     ],
   }),
   bars: withValues({
     title: 'Bar chart',
-    options: [{ type: 'text', label: 'X field', path: ['visual', 'x'], placeholder: 'First text field' }],
+    options: [
+      { type: 'text', label: 'X field', path: ['visual', 'x'], placeholder: 'First text field' },
+      orientation,
+      choice(
+        'Stacking',
+        ['visual', 'stacking'],
+        [
+          ['none', 'None'],
+          ['normal', 'Normal'],
+          ['percent', '100 %'],
+        ],
+      ),
+      choice(
+        'Values above bars',
+        ['visual', 'valueShown'],
+        [
+          ['auto', 'Automatic'],
+          ['always', 'Always'],
+          ['never', 'Never'],
+        ],
+      ),
+    ],
   }),
   heatmap: withValues({
     title: 'Heatmap',
-    options: [{ type: 'switch', label: 'Compute buckets from values', path: ['visual', 'fromValues'] }],
+    options: [
+      { type: 'switch', label: 'Compute buckets from values', path: ['visual', 'fromValues'] },
+      { type: 'text', label: 'Unit of buckets', path: ['visual', 'yUnit'], suggestions: units },
+      { type: 'switch', label: 'Reverse axis', path: ['visual', 'reversed'] },
+      { type: 'number', label: 'Hide counts below', path: ['visual', 'hidesBelow'], placeholder: 'None' },
+    ],
   }),
   histogram: withValues({
     title: 'Histogram',
@@ -311,6 +458,19 @@ export const optionsByKind: Readonly<Record<EditableKind, readonly OptionGroup[]
             ['oldest', 'Oldest first'],
           ],
         ),
+        choice(
+          'Deduplication',
+          ['visual', 'duplicates'],
+          [
+            ['none', 'None'],
+            ['exact', 'Exact'],
+            ['numbers', 'Numbers'],
+            ['signature', 'Signature'],
+          ],
+        ),
+        { type: 'switch', label: 'Time', path: ['visual', 'time'], isOnByDefault: true },
+        { type: 'switch', label: 'Wrap lines', path: ['visual', 'wraps'], isOnByDefault: true },
+        { type: 'switch', label: 'Format JSON', path: ['visual', 'pretty'] },
       ],
     },
   ],
@@ -363,7 +523,7 @@ export const convertVisual = (visual: Visual, kind: EditableKind): Visual => {
     ),
   );
   const retained = Object.entries(visual).filter(
-    ([name]) => (name === 'reduce' || name === 'legend') && shared.has(name),
+    ([name]) => ['reduce', 'legend', 'tooltip'].includes(name) && shared.has(name),
   );
   return { ...Object.fromEntries(retained), kind } as unknown as Visual;
 };

@@ -1,6 +1,7 @@
 /** Queries of a panel in the editor */
-import { recordKinds, toQuery, toQueryKind, toQueryParams } from '../../../editors/question.ts';
-import { QueryFormFields } from '../../../editors/question-fields.tsx';
+
+import { QueryFormFields } from '../../../editors/query-fields.tsx';
+import { recordKinds, toQuery, toQueryKind, toQueryParams } from '../../../editors/query-form.ts';
 import type { Panel } from '../calls.ts';
 
 type PanelQuery = Panel['queries'][number];

@@ -14,6 +14,7 @@ import { convertVisual, type EditableKind, hasValueRules, optionsByKind } from '
 import { OverridesFields } from './overrides.tsx';
 import { Queries } from './panel-queries.tsx';
 import { PanelSectionSelect } from './sections.tsx';
+import { Transformations } from './transformations.tsx';
 import { ColorFields, LinkFields, MappingsFields, ThresholdFields } from './value-rules.tsx';
 import { Checkbox, Choice } from './variable-parts.tsx';
 import { VisualPicker } from './visual-picker.tsx';
@@ -162,7 +163,12 @@ const FieldOptions = ({ panel, onChange }: EditProps) => {
   );
 };
 
-const ContentFields = ({ panel, onChange }: EditProps) => {
+const ContentFields = ({
+  panel,
+  dashboardDraft,
+  board,
+  onChange,
+}: PanelProps & EditProps & Pick<CardProps, 'board'>) => {
   const { visual } = panel;
   if (visual.kind === 'alerts' || visual.kind === 'dashboards')
     return (
@@ -184,10 +190,13 @@ const ContentFields = ({ panel, onChange }: EditProps) => {
       </div>
     );
   return (
-    <div class="card padded form">
-      <Queries panel={panel} onChange={onChange} />
-      <Formulas panel={panel} onChange={onChange} />
-    </div>
+    <>
+      <div class="card padded form">
+        <Queries panel={panel} onChange={onChange} />
+        <Formulas panel={panel} onChange={onChange} />
+      </div>
+      <Transformations panel={panel} board={board} document={dashboardDraft.draft.value} onChange={onChange} />
+    </>
   );
 };
 
@@ -262,7 +271,7 @@ export const PanelEditor = ({
       <div class="panel-editor-parts">
         <div class="panel-editor-main">
           <PanelCard cell={{ ...cell, height: previewRows }} {...card} />
-          <ContentFields panel={panel} onChange={onChange} />
+          <ContentFields panel={panel} dashboardDraft={dashboardDraft} board={card.board} onChange={onChange} />
         </div>
         <Options panel={panel} dashboardDraft={dashboardDraft} onChange={onChange} />
       </div>

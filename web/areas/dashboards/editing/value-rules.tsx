@@ -1,9 +1,10 @@
 /** Thresholds and value mappings of a panel */
 import { Plus, Trash2 } from 'lucide';
 import { Button, IconButton } from '../../../components/button.tsx';
+import type { Choices } from '../calculations.ts';
 import type { Settings } from '../fields.ts';
 import { OptionalNumber } from './option-fields.tsx';
-import { type Choices, colors } from './options.ts';
+import { colors } from './options.ts';
 import { Checkbox, Choice } from './variable-parts.tsx';
 
 type Thresholds = NonNullable<Settings['thresholds']>;

@@ -1,7 +1,9 @@
 /** Building blocks of variable fields: texts, lists and choices, each with the errors of the API */
+import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../../../editors/field.tsx';
 import { PromqlField } from '../../../editors/promql-field.tsx';
+import { renderText } from '../../../frame/shown-text.tsx';
 import type { DashboardContext } from '../board.ts';
 import type { Variable } from '../calls.ts';
 import { isWritable, type LineFormat } from './variable-kinds.ts';
@@ -119,7 +121,7 @@ export const Choice = <Value extends string>({
   options,
   onChange,
 }: {
-  readonly label: string;
+  readonly label: ComponentChildren;
   readonly value: Value;
   readonly options: readonly (readonly [value: Value, title: string])[];
   readonly onChange: (value: Value) => void;
@@ -141,7 +143,7 @@ export const Checkbox = ({
   isChecked,
   onChange,
 }: {
-  readonly label: string;
+  readonly label: ComponentChildren;
   readonly isChecked: boolean;
   readonly onChange: (isChecked: boolean) => void;
 }) => (
@@ -152,6 +154,40 @@ export const Checkbox = ({
     </span>
   </label>
 );
+
+/** Checkboxes of several values; those that are selected and not listed are shown too. */
+export const Checkboxes = ({
+  label,
+  selected,
+  choices,
+  isRequired = false,
+  onChange,
+}: {
+  readonly label: string;
+  readonly selected: readonly string[];
+  readonly choices: readonly (readonly [value: string, title: string])[];
+  /** Whether the last selected value stays selected */
+  readonly isRequired?: boolean;
+  readonly onChange: (selected: string[]) => void;
+}) => {
+  const unlisted = selected.filter((value) => !choices.some(([listed]) => listed === value));
+  return (
+    <fieldset class="checkbox-list">
+      <legend>{label}</legend>
+      {[...choices, ...unlisted.map((value) => [value, value] as const)].map(([value, title]) => (
+        <Checkbox
+          key={value}
+          label={renderText(title)}
+          isChecked={selected.includes(value)}
+          onChange={(isChecked) => {
+            const changed = isChecked ? [...selected, value] : selected.filter((other) => other !== value);
+            if (changed.length > 0 || !isRequired) onChange(changed);
+          }}
+        />
+      ))}
+    </fieldset>
+  );
+};
 
 export const titleEntries = <Key extends string>(titles: Readonly<Record<Key, string>>) =>
   Object.entries(titles) as [Key, string][];

@@ -1,9 +1,10 @@
 /** Panels of bucketed values: heatmaps and histograms. The code is loaded on first use. */
-import { useMemo } from 'preact/hooks';
+import { useMemo, useState } from 'preact/hooks';
+import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { ChartDataTable } from '../../../charts/value-table.tsx';
 import { formatQuantity } from '../../../charts/values.ts';
 import { renderText } from '../../../frame/shown-text.tsx';
-import { formatShortTime } from '../../../frame/shown-time.ts';
+import { formatShortTime, formatTime } from '../../../frame/shown-time.ts';
 import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { getFields, isNumeric } from '../fields.ts';
@@ -44,10 +45,82 @@ const toBucketSeries = ({ panel }: PanelProps): BucketSeries[] =>
     series.map(({ name, labels, points }) => ({ name: Object.values(labels).join(' ') || name, labels, points })),
   );
 
+interface HeatmapSettings {
+  readonly fromValues: boolean;
+  readonly yUnit: string;
+  readonly yDecimals: number | null;
+  readonly ySide: string;
+  readonly reversed: boolean;
+  readonly scale: string;
+  readonly hidesBelow: number | null;
+  readonly hidesAbove: number | null;
+  readonly tooltip: { readonly shows?: string };
+}
+
+/** Returns the heatmap without counts that the panel hides, from top to bottom as the panel draws it. */
+const applySettings = (
+  heatmap: HeatmapData,
+  { reversed = false, hidesBelow = null, hidesAbove = null }: Partial<HeatmapSettings>,
+): HeatmapData => {
+  const isShown = (count: number): boolean =>
+    (hidesBelow === null || count >= hidesBelow) && (hidesAbove === null || count <= hidesAbove);
+  const rows = heatmap.rows.map(({ name, counts }) => ({
+    name,
+    counts: counts.map((count) => (isShown(count) ? count : 0)),
+  }));
+  return { ...heatmap, rows: reversed ? rows.reverse() : rows };
+};
+
+/** Number of labels of the axis */
+const maxRowLabels = 5;
+
+/** Returns the rows with a label, evenly spread, from top to bottom. */
+const listRowLabels = (rows: HeatmapData['rows']): readonly string[] => {
+  const count = Math.min(maxRowLabels, rows.length);
+  return Array.from({ length: count }, (_, index) => {
+    const position = count === 1 ? 0 : Math.round((index * (rows.length - 1)) / (count - 1));
+    return rows[rows.length - 1 - position]?.name ?? '';
+  });
+};
+
+/** Tones of the color scales; other scales have the color of the theme */
+const toneOfScale = (scale: string): string =>
+  /blue|cyan|turbo|winter/i.test(scale)
+    ? 'tone-blue'
+    : /green/i.test(scale)
+      ? 'tone-green'
+      : /red|spectral|rd/i.test(scale)
+        ? 'tone-red'
+        : /purple|viridis|magma|plasma|inferno/i.test(scale)
+          ? 'tone-purple'
+          : '';
+
+interface HoveredCell {
+  readonly row: number;
+  readonly column: number;
+  readonly x: number;
+  readonly y: number;
+}
+
 export const HeatmapPanel = (props: PanelProps) => {
   const { panel, height } = props;
-  const fromValues = panel.visual['fromValues'] === true;
-  const heatmap = useMemo(() => (fromValues ? heatmapFromValues : heatmapFromBuckets)(toBucketSeries(props)), [panel]);
+  const settings = panel.visual as Partial<HeatmapSettings>;
+  const { yUnit = '', yDecimals, ySide = 'left', scale = '', tooltip = {} } = settings;
+  const [hovered, setHovered] = useState<HoveredCell>();
+  const heatmap = useMemo(
+    () =>
+      applySettings(
+        (settings.fromValues === true ? heatmapFromValues : heatmapFromBuckets)(toBucketSeries(props)),
+        settings,
+      ),
+    [panel],
+  );
+  const unit = yUnit || (Object.values(panel.results)[0]?.series[0]?.unit ?? '');
+  const formatBucket = (name: string): string => {
+    const number = toNumberOrUndefined(name);
+    if (number === undefined || !Number.isFinite(number) || (yUnit === '' && settings.fromValues !== true)) return name;
+    return formatQuantity(number, unit, yDecimals ?? undefined);
+  };
   const paths = useMemo(() => buildShadePaths(heatmap), [heatmap]);
   const { steps, rows } = heatmap;
   const [first, last] = [steps[0], steps.at(-1)];
@@ -55,25 +128,40 @@ export const HeatmapPanel = (props: PanelProps) => {
   const fullestRow = rows.reduce((left, right) => (sumCounts(right.counts) > sumCounts(left.counts) ? right : left));
   return (
     <>
-      <svg
-        class="heatmap still"
-        role="img"
-        aria-label={`${panel.title || 'Heatmap'}: ${rows.length} buckets from ${rows[0]?.name} to ${rows.at(-1)?.name} over time; ${fullestRow.name} has the most values.`}
-        viewBox={`0 0 ${steps.length} ${rows.length}`}
-        preserveAspectRatio="none"
-        style={{ height: `${Math.max(50, height - 70)}px` }}
-      >
-        {paths.map((path, shade) => (
-          <path key={`${shade}`} d={path} opacity={(0.2 + (0.8 * (shade + 1)) / shadeCount).toFixed(2)} />
-        ))}
-      </svg>
+      <div class={ySide === 'right' ? 'heatmap-plot right' : 'heatmap-plot'}>
+        {ySide === 'hidden' ? null : (
+          <div class="heatmap-axis" aria-hidden="true">
+            {listRowLabels(rows).map((name, index) => (
+              <span key={`${index} ${name}`}>{renderText(formatBucket(name))}</span>
+            ))}
+          </div>
+        )}
+        <svg
+          class={`heatmap still ${toneOfScale(scale)}`}
+          onPointerMove={({ currentTarget, clientX: x, clientY: y }) => {
+            const box = currentTarget.getBoundingClientRect();
+            const column = Math.floor(((x - box.left) / box.width) * steps.length);
+            const row = rows.length - 1 - Math.floor(((y - box.top) / box.height) * rows.length);
+            setHovered({ row, column, x, y });
+          }}
+          onPointerLeave={() => setHovered(undefined)}
+          role="img"
+          aria-label={`${panel.title || 'Heatmap'}: ${rows.length} buckets from ${rows[0]?.name} to ${rows.at(-1)?.name} over time; ${fullestRow.name} has the most values.`}
+          viewBox={`0 0 ${steps.length} ${rows.length}`}
+          preserveAspectRatio="none"
+          style={{ height: `${Math.max(50, height - 70)}px` }}
+        >
+          {paths.map((path, shade) => (
+            <path key={`${shade}`} d={path} opacity={(0.2 + (0.8 * (shade + 1)) / shadeCount).toFixed(2)} />
+          ))}
+        </svg>
+      </div>
+      {hovered === undefined || tooltip.shows === 'none' ? null : (
+        <HeatmapTooltip cell={hovered} heatmap={heatmap} formatBucket={formatBucket} />
+      )}
       <p class="axis">
-        <span>
-          {formatShortTime(first)}, {renderText(rows[0]?.name ?? '')} bottom
-        </span>
-        <span>
-          {formatShortTime(last)}, {renderText(rows.at(-1)?.name ?? '')} top
-        </span>
+        <span>{formatShortTime(first)}</span>
+        <span>{formatShortTime(last)}</span>
       </p>
       <ChartDataTable
         steps={steps}
@@ -82,6 +170,33 @@ export const HeatmapPanel = (props: PanelProps) => {
         formatCell={(value) => (value === undefined ? '' : numberFormat.format(value))}
       />
     </>
+  );
+};
+
+/** Time, bucket and count of the cell next to the pointer */
+const HeatmapTooltip = ({
+  cell: { row, column, x, y },
+  heatmap: { steps, rows },
+  formatBucket,
+}: {
+  readonly cell: HoveredCell;
+  readonly heatmap: HeatmapData;
+  readonly formatBucket: (name: string) => string;
+}) => {
+  const [time, bucket] = [steps[column], rows[row]];
+  if (time === undefined || bucket === undefined) return null;
+  return (
+    <div
+      class="chart-tooltip"
+      aria-hidden="true"
+      style={{ top: `${y + 12}px`, left: `${Math.min(x + 14, innerWidth - 240)}px` }}
+    >
+      <p>{formatTime(time)}</p>
+      <div>
+        <bdi>{renderText(formatBucket(bucket.name))}</bdi>
+        <b>{numberFormat.format(bucket.counts[column] ?? 0)}</b>
+      </div>
+    </div>
   );
 };
 

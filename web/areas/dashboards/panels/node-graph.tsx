@@ -1,10 +1,19 @@
 /** Panel of nodes and edges. The code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { Graph, type GraphEdge, type GraphNode } from '../../../charts/graph.tsx';
+import { Graph, type GraphEdge, type GraphNode, type GraphShare } from '../../../charts/graph.tsx';
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { formatQuantity } from '../../../charts/values.ts';
+import { toColorClass } from '../../../frame/colors.ts';
 import { toText } from '../../../frame/shown-text.tsx';
-import { type Field, formatFieldValue, getTableFields, getTables, isNumeric, type PanelData } from '../fields.ts';
+import {
+  colorToTone,
+  type Field,
+  formatFieldValue,
+  getTableFields,
+  getTables,
+  isNumeric,
+  type PanelData,
+} from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 import { TablePanel } from './table.tsx';
 
@@ -66,10 +75,38 @@ const buildEdges = (panelData: PanelData, fields: readonly Field[]): readonly Gr
   });
 };
 
+interface Arc {
+  readonly field: string;
+  readonly colour: string;
+}
+
+/** Returns the arcs of the panel, and those of columns such as `arc__errors`, whose color is that of the column. */
+const listArcs = ({ visual }: PanelData, fields: readonly Field[]): readonly Arc[] => {
+  const arcs = Array.isArray(visual['arcs']) ? (visual['arcs'] as readonly Arc[]) : [];
+  const named = fields.flatMap(({ name, settings }) =>
+    name.toLowerCase().startsWith('arc__') && !arcs.some(({ field }) => field === name)
+      ? [{ field: name, colour: settings.colour?.fixed ?? '' }]
+      : [],
+  );
+  return [...arcs, ...named];
+};
+
+/** Returns the parts of a node's bar. Values are shares from 0 to 1. */
+const readShares = (arcs: readonly Arc[], fields: readonly Field[], row: number): readonly GraphShare[] =>
+  arcs.flatMap(({ field: fieldName, colour }) => {
+    const field = findField(fields, fieldName.toLowerCase());
+    const share = toNumberOrUndefined(field?.values[row]);
+    if (share === undefined || !(share > 0)) return [];
+    const name = fieldName.replace(/^arc__/i, '');
+    const colorClass = colour === '' ? toColorClass(name) : `tone-${colorToTone(colour)}`;
+    return [{ name, share: Math.min(1, share), colorClass }];
+  });
+
 const buildNodes = (panelData: PanelData, fields: readonly Field[]): readonly GraphNode[] => {
   const units = getUnits(panelData, 'nodeUnits');
   const [title, subtitle] = [findField(fields, 'title', 'name'), findField(fields, 'subtitle')];
   const [mainStat, secondaryStat] = [findField(fields, 'mainstat'), findField(fields, 'secondarystat')];
+  const arcs = listArcs(panelData, fields);
   return (findField(fields, 'id')?.values ?? []).map((id, row) => {
     const kind = toText(subtitle?.values[row] ?? '');
     return {
@@ -77,6 +114,7 @@ const buildNodes = (panelData: PanelData, fields: readonly Field[]): readonly Gr
       title: toText(title?.values[row] ?? id),
       description: joinNonEmpty([formatStat(mainStat, row, units[0]), formatStat(secondaryStat, row, units[1])]),
       ...(kind === '' ? {} : { kind }),
+      shares: readShares(arcs, fields, row),
     };
   });
 };

@@ -4,7 +4,7 @@ import { lazyLoad } from '../../../frame/lazy-load.tsx';
 import { Markdown } from '../../../frame/markdown.tsx';
 import { renderText } from '../../../frame/shown-text.tsx';
 import type { Visual } from '../calls.ts';
-import { BarGaugePanel, BarsPanel, GaugePanel, PiePanel, StatPanel } from './figures.tsx';
+import { BarGaugePanel, GaugePanel, PiePanel, StatPanel } from './figures.tsx';
 import type { PanelProps } from './panel-props.ts';
 import { LogsPanel, TablePanel } from './table.tsx';
 
@@ -31,7 +31,7 @@ const viewsByKind: Readonly<Record<Visual['kind'], ComponentType<PanelProps>>> =
   stat: StatPanel,
   gauge: GaugePanel,
   'bar-gauge': BarGaugePanel,
-  bars: BarsPanel,
+  bars: lazyLoad(async () => (await import('./bars.tsx')).BarsPanel),
   pie: PiePanel,
   logs: LogsPanel,
   table: TablePanel,

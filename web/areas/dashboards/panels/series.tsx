@@ -1,12 +1,8 @@
 /** Panel of time series. The code and uPlot are loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { toNumberOrUndefined } from '../../../charts/reduce.ts';
-import {
-  type LegendSettings,
-  type TimeSeries,
-  TimeSeriesChart,
-  type TimeSeriesProps,
-} from '../../../charts/time-series.tsx';
+import { reduceSteps, toNumberOrUndefined } from '../../../charts/reduce.ts';
+import { defaultTooltip, type LegendSettings, type TooltipSettings } from '../../../charts/series-state.ts';
+import { type TimeSeries, TimeSeriesChart, type TimeSeriesProps } from '../../../charts/time-series.tsx';
 import { formatQuantity } from '../../../charts/values.ts';
 import {
   colorToTone,
@@ -15,12 +11,21 @@ import {
   getFields,
   getFieldTimes,
   getPartialSteps,
+  getValueTone,
   isNumeric,
 } from '../fields.ts';
 import type { PanelProps } from './panel-props.ts';
 
+/** Returns the color of a series: a fixed one, or that of one of its values; `undefined` for a color of the palette. */
+const getSeriesTone = (field: Field): string | undefined => {
+  const { mode, fixed, by = 'last' } = field.settings.colour ?? {};
+  if (mode === 'fixed' || mode === 'shades') return fixed === undefined ? undefined : colorToTone(fixed);
+  if (mode !== 'thresholds' && mode !== 'scale') return undefined;
+  return getValueTone(field, reduceSteps(field, by === 'last' ? 'last-not-null' : by));
+};
+
 const toTimeSeries = (field: Field, values: readonly unknown[]): TimeSeries => {
-  const { drawing = {}, colour, axis } = field.settings;
+  const { drawing = {}, axis } = field.settings;
   return {
     name: field.name,
     unit: field.unit,
@@ -31,13 +36,18 @@ const toTimeSeries = (field: Field, values: readonly unknown[]): TimeSeries => {
     }),
     area: (drawing.area ?? 0) / 100,
     isStacked: drawing.stack !== undefined && drawing.stack !== 'none',
+    stackGroup: drawing.stackGroup,
+    isBelow: drawing.below,
     connectsGaps: drawing.joinGaps !== undefined && drawing.joinGaps !== false,
     interpolation: drawing.interpolation,
     lineWidth: drawing.width,
     dashes: drawing.dashes,
     points: drawing.points,
+    pointSize: drawing.pointSize,
+    fadesOut: drawing.gradient === 'opacity',
+    hiddenIn: field.settings.hiddenIn,
     axis,
-    colorName: colour?.mode === 'fixed' && colour.fixed !== undefined ? colorToTone(colour.fixed) : undefined,
+    colorName: getSeriesTone(field),
     isEarlier: field.isEarlier === true,
     colorOf: field.laterName,
     formatValue: (value) => formatFieldValue(field, value),
@@ -86,6 +96,13 @@ const buildBands = (fields: readonly Field[]): (readonly [upper: number, lower: 
     return lower < 0 ? [] : [[upper, lower, Math.max(0, findBandField(band.of, 'value'))] as const];
   });
 };
+
+/** Returns the areas between a field and the field that bounds its area below. */
+const buildAreas = (fields: readonly Field[]): (readonly [upper: number, lower: number, of: number])[] =>
+  fields.flatMap(({ settings }, upper) => {
+    const lower = fields.findIndex(({ name }) => name === settings.drawing?.areaDownTo);
+    return lower < 0 || lower === upper ? [] : [[upper, lower, upper] as const];
+  });
 
 const isSame = (left: readonly number[], right: readonly number[]): boolean =>
   left === right || (left.length === right.length && left.every((time, index) => time === right[index]));
@@ -136,10 +153,13 @@ export const SeriesPanel = (props: PanelProps) => {
     place = 'bottom',
     form = 'list',
     values = [],
+    sortBy = null,
+    descending = true,
   } = (panel.visual['legend'] ?? {}) as Partial<Omit<LegendSettings, 'place'>> & {
     readonly place?: LegendSettings['place'] | 'hidden';
   };
-  const legend = place === 'hidden' ? false : { place, form, values };
+  const legend = place === 'hidden' ? false : { place, form, values, sortBy, descending };
+  const tooltip = { ...defaultTooltip, ...(panel.visual['tooltip'] as Partial<TooltipSettings> | undefined) };
   const { min, max } = visibleFields[0]?.settings ?? {};
   return (
     <TimeSeriesChart
@@ -154,8 +174,9 @@ export const SeriesPanel = (props: PanelProps) => {
       low={min}
       high={max}
       legend={legend}
+      tooltip={tooltip}
       {...thresholds}
-      bands={buildBands(visibleFields)}
+      bands={[...buildBands(visibleFields), ...buildAreas(visibleFields)]}
       height={Math.max(70, height - 22 - getLegendHeight(legend, series.length))}
     />
   );

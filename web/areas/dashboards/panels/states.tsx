@@ -11,6 +11,8 @@ import type { PanelProps } from './panel-props.ts';
 /** Maximum numbers of rows and cells, which keep rendering fast */
 const [maxRows, maxCells, maxTableRows] = [100, 150, 300];
 const paletteSize = 8;
+/** Share of the range from which an interval has room for its text */
+const minShareOfText = 0.04;
 
 interface StateRow {
   readonly field: Field;
@@ -84,6 +86,19 @@ const StateTable = ({ rows, title }: { readonly rows: readonly StateRow[]; reado
 const StateRows = ({ panel, from, to, merges }: PanelProps & { readonly merges: boolean }) => {
   const rows = useMemo(() => buildRows(panel, to, merges), [panel, to, merges]);
   if (rows.every(({ intervals }) => intervals.length === 0)) return <p class="soft">No values in this range.</p>;
+  const {
+    valueShown = 'auto',
+    rowHeight = 0.9,
+    align = 'left',
+    legend = {},
+  } = panel.visual as Partial<{
+    readonly valueShown: string;
+    readonly rowHeight: number;
+    readonly align: string;
+    readonly legend: { readonly place?: string };
+  }>;
+  const isNarrow = (interval: StateInterval): boolean =>
+    (interval.to - interval.from) / Math.max(1, to - from) < minShareOfText;
   const toPercent = (ms: number): string => `${((100 * ms) / Math.max(1, to - from)).toFixed(3)}%`;
   return (
     <>
@@ -95,6 +110,8 @@ const StateRows = ({ panel, from, to, merges }: PanelProps & { readonly merges: 
             </dt>
             <dd>
               <div
+                class={`align-${align}`}
+                style={{ height: `${Math.round(10 + 14 * rowHeight)}px` }}
                 role="img"
                 aria-label={`${field.name}: ${intervals.length === 0 ? 'no values' : `${intervals.length} stretches, the last is ${intervals.at(-1)?.text}`}.`}
               >
@@ -108,7 +125,9 @@ const StateRows = ({ panel, from, to, merges }: PanelProps & { readonly merges: 
                       width: toPercent(interval.to - Math.max(from, interval.from)),
                     }}
                   >
-                    {renderText(interval.text)}
+                    {valueShown === 'never' || (valueShown === 'auto' && isNarrow(interval))
+                      ? null
+                      : renderText(interval.text)}
                   </span>
                 ))}
               </div>
@@ -120,13 +139,15 @@ const StateRows = ({ panel, from, to, merges }: PanelProps & { readonly merges: 
         <span>{formatShortTime(from)}</span>
         <span>{formatShortTime(to)}</span>
       </p>
-      <p class="legend">
-        {listLegendEntries(rows).map(([text, swatchClass]) => (
-          <span key={text}>
-            <span class={`swatch ${swatchClass}`} /> <bdi>{renderText(text)}</bdi>{' '}
-          </span>
-        ))}
-      </p>
+      {legend.place === 'hidden' ? null : (
+        <p class="legend">
+          {listLegendEntries(rows).map(([text, swatchClass]) => (
+            <span key={text}>
+              <span class={`swatch ${swatchClass}`} /> <bdi>{renderText(text)}</bdi>{' '}
+            </span>
+          ))}
+        </p>
+      )}
       <StateTable rows={rows} title={panel.title} />
     </>
   );
