@@ -7,11 +7,11 @@ import type { QueryOutcome } from '../outcome.ts';
 import type { AggregateQuery } from '../query.ts';
 import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../records.ts';
 import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { buildSteps, getRangeSeconds, type SeriesSteps } from '../steps.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { ValueReader } from '../values.ts';
 
 /** Maximum number of queries in one statement: each adds a condition that is evaluated for every record. */
@@ -146,7 +146,7 @@ const computeCoveringRange = (contexts: readonly QueryContext[]): Range => {
  */
 export const runAggregateBatch = async (
   queries: readonly AggregateQuery[],
-  reading: TenantReader,
+  reader: TenantReader,
   contexts: readonly [QueryContext, ...QueryContext[]],
 ): Promise<QueryOutcome[]> => {
   const [{ signal, projectId, groupBy }] = queries as readonly [AggregateQuery];
@@ -179,7 +179,7 @@ export const runAggregateBatch = async (
       ),
     ]),
   ];
-  const rows = await reading.columns.query<Row>(
+  const rows = await reader.columns.query<Row>(
     `SELECT ${selectedColumns.join(', ')} FROM ${values.buildSource(`${project}${anyCondition}`)}
     ${groupNames.length === 0 ? '' : `GROUP BY ${groupNames.join(', ')}`} LIMIT ${maxGroups + 1}`,
     Object.assign(

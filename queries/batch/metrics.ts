@@ -13,7 +13,7 @@ import { createWindows, type Windows } from '../metrics/windows.ts';
 import type { QueryOutcome } from '../outcome.ts';
 import type { MetricQuery } from '../query.ts';
 import type { QueryContext, ResultData } from '../query-result.ts';
-import type { TenantReader } from '../reading.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 /**
  * Maximum number of queries in one statement: each adds a condition that is evaluated for every series of its metrics.
@@ -108,6 +108,25 @@ const readValues = async (
   return byId;
 };
 
+/** Adds the values of a series. A mean without observations is no value. */
+const addSeriesValues = (
+  cells: Cells,
+  group: number,
+  values: readonly Value[],
+  { isMean, by }: ReturnType<typeof resolveCombining>,
+): void => {
+  for (const { window, a, b, i } of values) {
+    const sum = parseClickHouseNumber(a);
+    const divisor = parseClickHouseNumber(b);
+    if (isMean && divisor === 0) continue;
+    cells.addSeriesValue(group, window, {
+      a: isMean && by !== 'ratio' ? sum / divisor : sum,
+      b: divisor,
+      i: BigInt(i),
+    });
+  }
+};
+
 const buildMemberResult = (
   member: Member,
   getValues: (read: SeriesRead) => ValuesById,
@@ -115,16 +134,17 @@ const buildMemberResult = (
   context: QueryContext,
 ): ResultData => {
   const { query, series, groups, groupIndexes, reads, unit } = member;
-  const { isMean: isMeanOverTime, by } = resolveCombining(query, reads);
-  const groupValues = new Cells(groups.length, windows.count, by);
+  const combining = resolveCombining(query, reads);
+  const groupValues = new Cells(groups.length, windows.count, combining.by);
   for (const memberRead of reads) {
     const values = getValues(memberRead);
     for (const seriesIndex of memberRead.members)
-      for (const { window, a, b, i } of values.get((series[seriesIndex] as SelectedSeries).id) ?? []) {
-        const divisor = parseClickHouseNumber(b);
-        const value = isMeanOverTime && by !== 'ratio' ? parseClickHouseNumber(a) / divisor : parseClickHouseNumber(a);
-        groupValues.addSeriesValue(groupIndexes[seriesIndex] ?? 0, window, { a: value, b: divisor, i: BigInt(i) });
-      }
+      addSeriesValues(
+        groupValues,
+        groupIndexes[seriesIndex] ?? 0,
+        values.get((series[seriesIndex] as SelectedSeries).id) ?? [],
+        combining,
+      );
   }
   const plan = { query, windows, groups, limits: metricLimits, partial: [] };
   return buildMetricResult(plan, readCellValues(groupValues, query, windows), unit, context);
@@ -133,7 +153,7 @@ const buildMemberResult = (
 /** Returns the results of `runMetric` for each query. Throws if a search is invalid; each query must then run alone. */
 export const runMetricBatch = async (
   queries: readonly MetricQuery[],
-  reading: TenantReader,
+  reader: TenantReader,
   context: QueryContext,
 ): Promise<QueryOutcome[]> => {
   const seriesQueries = queries.map(({ metric, search, projectId, groupBy }) => ({
@@ -143,7 +163,7 @@ export const runMetricBatch = async (
     groupBy,
     range: context.range,
   }));
-  const selectedSeries = await selectSeriesBatch(reading, seriesQueries, maxSeries);
+  const selectedSeries = await selectSeriesBatch(reader, seriesQueries, maxSeries);
   if (selectedSeries === undefined) return queries.map(() => undefined);
   const windows = createWindows(context);
   const outcomes: QueryOutcome[] = queries.map(() => undefined);
@@ -160,7 +180,7 @@ export const runMetricBatch = async (
   const valuesByKey = new Map<string, ValuesById>();
   await Promise.all(
     [...valueQueries].map(async ([key, valueQuery]) => {
-      if (!exceedsMaxValues(valueQuery)) valuesByKey.set(key, await readValues(valueQuery, reading, windows));
+      if (!exceedsMaxValues(valueQuery)) valuesByKey.set(key, await readValues(valueQuery, reader, windows));
     }),
   );
   for (const [index, member] of members)

@@ -11,7 +11,7 @@ import type { SelectedSeries } from '../promql/fetch/choose.ts';
 import { readFingerprints } from '../promql/fetch/landed-pieces.ts';
 import { getRetentionStartMs } from '../promql/fetch/scope.ts';
 import { type EvaluationResult, evaluate, listSelections, parse } from '../promql/index.ts';
-import type { QueryReader } from '../promql/reading.ts';
+import type { QueryReader } from '../promql/query-reader.ts';
 import { buildPromqlResult, buildPromqlWindow, toQueryError } from '../promql/run-promql.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import {
@@ -68,13 +68,13 @@ const filterByMatchers = (series: readonly Series[], { matchers }: Selection): r
  */
 export const runPromqlBatch = async (
   queries: readonly PromqlQuery[],
-  reading: QueryReader,
+  reader: QueryReader,
   context: QueryContext,
   report: ReportOutcome = () => undefined,
 ): Promise<QueryOutcome[]> => {
   const expressions = queries.map(({ expression }) => expression);
   const outcomes: QueryOutcome[] = queries.map(() => undefined);
-  await evaluateBatch(expressions, reading, buildPromqlWindow(context), (index, evaluation) => {
+  await evaluateBatch(expressions, reader, buildPromqlWindow(context), (index, evaluation) => {
     const outcome = toQueryOutcome(queries[index] as PromqlQuery, evaluation, context);
     outcomes[index] = outcome;
     report(index, outcome);

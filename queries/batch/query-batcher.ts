@@ -5,7 +5,7 @@
 import { rejectOnAbort, TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { QueryOutcome, ReportOutcome } from '../outcome.ts';
-import type { QueryReader } from '../promql/reading.ts';
+import type { QueryReader } from '../promql/query-reader.ts';
 import type { Query } from '../query.ts';
 import { getQueryKind, listPartQueries, type QueryBatch, type RunPartQuery } from '../query-kind.ts';
 import type { QueryContext, ResultData } from '../query-result.ts';
@@ -120,18 +120,13 @@ export class QueryBatcher {
    * Runs a query like `run` (`../run.ts`). A query that fails or times out does not affect others of its batch.
    * Rejects with `TimeoutError` if it timed out while all statements are slow.
    */
-  async run(
-    query: Query,
-    reading: QueryReader,
-    context: QueryContext,
-    options: QueryOptions = {},
-  ): Promise<ResultData> {
+  async run(query: Query, reader: QueryReader, context: QueryContext, options: QueryOptions = {}): Promise<ResultData> {
     const { signal, onCost } = options;
     signal?.throwIfAborted();
-    requireReadable(query, context.range, reading);
-    const runPart: RunPartQuery = (part, partContext) => this.run(part, reading, partContext, options);
-    if (listPartQueries(query).length > 0) return getQueryKind(query).run(query, reading, context, runPart);
-    const waitingQuery = this.#findOrEnqueue(query, reading, context, options);
+    requireReadable(query, context.range, reader);
+    const runPart: RunPartQuery = (part, partContext) => this.run(part, reader, partContext, options);
+    if (listPartQueries(query).length > 0) return getQueryKind(query).run(query, reader, context, runPart);
+    const waitingQuery = this.#findOrEnqueue(query, reader, context, options);
     waitingQuery.waiterCount++;
     if (onCost !== undefined) waitingQuery.costListeners.push(onCost);
     if (signal === undefined) return waitingQuery.deferred.promise;
@@ -149,7 +144,7 @@ export class QueryBatcher {
 
   #findOrEnqueue(
     query: Query,
-    reading: QueryReader,
+    reader: QueryReader,
     context: QueryContext,
     { dueMs = 0, requester = '' }: QueryOptions,
   ): WaitingQuery {
@@ -168,7 +163,7 @@ export class QueryBatcher {
     const waitingQuery: WaitingQuery = {
       key,
       query,
-      reading,
+      reader,
       context,
       dueMs,
       missedRunCount,
@@ -255,7 +250,7 @@ export class QueryBatcher {
   }
 
   async #runBatch(questions: readonly WaitingQuery[]): Promise<void> {
-    const [{ query: first, reading }] = questions as readonly [WaitingQuery];
+    const [{ query: first, reader }] = questions as readonly [WaitingQuery];
     const begun = performance.now();
     const timeoutSignal = AbortSignal.timeout(this.#options.batchTimeoutMs);
     const abandonController = abortWhenUnneeded(questions);
@@ -272,13 +267,13 @@ export class QueryBatcher {
     let outcomes: readonly QueryOutcome[] = [];
     try {
       const columns = extendColumns(
-        reading.columns,
+        reader.columns,
         AbortSignal.any([timeoutSignal, abandonController]),
         reportCost(questions),
       );
       outcomes = await requireBatch(first).run(
         questions.map(({ query }) => query),
-        { ...reading, columns },
+        { ...reader, columns },
         questions.map(({ context }) => context) as [QueryContext, ...QueryContext[]],
         reportOutcome,
       );
@@ -323,14 +318,14 @@ export class QueryBatcher {
   }
 
   async #runAlone(question: WaitingQuery): Promise<void> {
-    const { query, reading, context, abortController } = question;
+    const { query, reader, context, abortController } = question;
     const { singleTimeoutMs, batchTimeoutMs } = this.#options;
     const startMs = performance.now();
     const timeoutSignal = AbortSignal.timeout(singleTimeoutMs);
     try {
       const signal = AbortSignal.any([timeoutSignal, abortController.signal]);
-      const columns = extendColumns(reading.columns, signal, reportCost([question]));
-      const result = await runWithoutCost(query, { ...reading, columns }, { ...context, signal });
+      const columns = extendColumns(reader.columns, signal, reportCost([question]));
+      const result = await runWithoutCost(query, { ...reader, columns }, { ...context, signal });
       const elapsedMs = performance.now() - startMs;
       if (elapsedMs > batchTimeoutMs / 2 && !this.#isLoaded) this.#setSolo(query);
       this.#resolve(question, result);

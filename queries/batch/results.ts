@@ -6,7 +6,7 @@
 import { QueryError } from '../errors.ts';
 import { getFreshness, listSignals } from '../freshness.ts';
 import { FairQueue } from '../limits/fair-queue.ts';
-import type { QueryReader } from '../promql/reading.ts';
+import type { QueryReader } from '../promql/query-reader.ts';
 import type { Query } from '../query.ts';
 import type { QueryContext } from '../query-result.ts';
 import { restrictToRetention } from '../range.ts';
@@ -39,15 +39,15 @@ export class RequestResults {
   readonly #startMs = performance.now();
   #valueCount = 0;
 
-  constructor(reading: QueryReader, signal: AbortSignal) {
-    const { tenantId } = reading.columns;
+  constructor(reader: QueryReader, signal: AbortSignal) {
+    const { tenantId } = reader.columns;
     const queue = new FairQueue({
       slots: maxConcurrentStatements,
       maxSlotsPerTenant: maxConcurrentStatements,
       maxWaitingPerTenant: Number.POSITIVE_INFINITY,
     });
     this.#signal = signal;
-    this.#reading = { ...reading, columns: countColumnReads(reading.columns, this.#statementCost, signal) };
+    this.#reading = { ...reader, columns: countColumnReads(reader.columns, this.#statementCost, signal) };
     this.#batcher = new QueryBatcher({
       batchDelayMs: 0,
       batchTimeoutMs,
@@ -105,8 +105,8 @@ export class RequestResults {
         'VALIDATION_FAILED',
         `the answers before this one hold ${maxValues} values, the maximum of one request: request fewer panels, or a longer step`,
       );
-    const countedReading = { ...this.#reading, columns: countColumnReads(this.#reading.columns, cost, signal) };
-    const hint = await getHint(query, result, countedReading, retained.range);
+    const countedReader = { ...this.#reading, columns: countColumnReads(this.#reading.columns, cost, signal) };
+    const hint = await getHint(query, result, countedReader, retained.range);
     return {
       ...result,
       partial: [...result.partial, ...retained.partial],

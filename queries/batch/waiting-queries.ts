@@ -3,7 +3,7 @@
  * removed.
  */
 
-import type { QueryReader } from '../promql/reading.ts';
+import type { QueryReader } from '../promql/query-reader.ts';
 import type { Query } from '../query.ts';
 import type { QueryContext, ResultData } from '../query-result.ts';
 import type { RowsAndBytes } from '../run.ts';
@@ -15,7 +15,7 @@ export interface WaitingQuery {
   readonly batchKey: string;
   readonly query: Query;
   readonly context: QueryContext;
-  readonly reading: QueryReader;
+  readonly reader: QueryReader;
   readonly deferred: PromiseWithResolvers<ResultData>;
   /** Aborts when nobody waits for the query. */
   readonly abortController: AbortController;

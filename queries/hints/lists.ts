@@ -1,9 +1,9 @@
 /** Hints for empty lists. */
 import { z } from 'zod';
 import { parseRetainedRange } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { type RecordFilter, toQueryParts } from '../search/query-parts.ts';
 import type { SearchSignal } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { buildRecordsHint } from './records.ts';
 
 /** Part of the response of a list. */
@@ -22,10 +22,10 @@ export const buildListHint = async (
   signal: SearchSignal,
   query: ListQuery,
   items: readonly unknown[],
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<{ readonly hint?: string }> => {
   if (items.length > 0 || query.cursor !== undefined) return {};
-  const range = parseRetainedRange(query, { caller: reading, signal, nowMs: reading.nowMs });
-  const hint = await buildRecordsHint({ signal, range, ...toQueryParts(signal, query), hasResults: false }, reading);
+  const range = parseRetainedRange(query, { caller: reader, signal, nowMs: reader.nowMs });
+  const hint = await buildRecordsHint({ signal, range, ...toQueryParts(signal, query), hasResults: false }, reader);
   return hint === undefined ? {} : { hint };
 };

@@ -5,9 +5,9 @@ import type { Reference } from '../../schemas/fields.ts';
 import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { buildFieldsCondition, toOverlappingHours } from '../fields/catalogue.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { RowCache } from '../row-cache.ts';
 import type { SearchSignal } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 /** Maximum number of names that are compared with the requested one, the most frequent first. */
 const maxNames = 5_000;

@@ -1,10 +1,10 @@
 /** Hints for queries of records without results, or without values for a name. */
 import { type Reference, resolveReference } from '../../schemas/fields.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { parseSearch } from '../search/parse.ts';
 import type { Search, SearchReference } from '../search/tree.ts';
 import { type QuerySignal, type SearchSignal, signalDefinitions } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { findMisreadSyntax } from './misread.ts';
 import { hasRecordsInRange, listProjects, type RecordNames, readNames } from './names.ts';
 import { buildValueHint } from './values.ts';
@@ -35,7 +35,7 @@ type AttributeReference = Exclude<Reference, { kind: 'field' }>;
  */
 export const buildRecordsHint = async (
   emptyResult: EmptyResult,
-  reading: ColumnsReader,
+  reader: ColumnsReader,
 ): Promise<string | undefined> => {
   const { signal, search, hasResults, names = [], numericNames = [] } = emptyResult;
   if (hasResults && names.length + numericNames.length === 0) return undefined;
@@ -48,9 +48,9 @@ export const buildRecordsHint = async (
     ...conditions.map(({ reference }) => reference),
     ...[...names, ...numericNames].map((name) => resolveReference(signalDefinitions[signal].fields, name) as Reference),
   ].filter(isAttribute);
-  const absenceHint = await buildAbsenceHint(references, conditions, typedResult, reading);
+  const absenceHint = await buildAbsenceHint(references, conditions, typedResult, reader);
   if (absenceHint !== undefined) return absenceHint;
-  const hint = hasResults ? undefined : await buildValuesHint(conditions, typedResult, reading);
+  const hint = hasResults ? undefined : await buildValuesHint(conditions, typedResult, reader);
   const [text] = numericNames;
   return hint ?? (text === undefined ? undefined : `no value of ${text} in the results is a number`);
 };
@@ -60,14 +60,14 @@ const buildAbsenceHint = async (
   references: readonly AttributeReference[],
   conditions: readonly Condition[],
   emptyResult: EmptyResult & { readonly signal: SearchSignal },
-  reading: ColumnsReader,
+  reader: ColumnsReader,
 ): Promise<string | undefined> => {
   if (references.length === 0)
-    return emptyResult.hasResults || (await hasRecordsInRange(reading, emptyResult))
+    return emptyResult.hasResults || (await hasRecordsInRange(reader, emptyResult))
       ? undefined
-      : buildNoRecordsHint(emptyResult, reading);
-  const recordNames = await readNames(reading, { ...emptyResult, keys: references.map(({ key }) => key) });
-  if (!recordNames.hasRecords) return emptyResult.hasResults ? undefined : buildNoRecordsHint(emptyResult, reading);
+      : buildNoRecordsHint(emptyResult, reader);
+  const recordNames = await readNames(reader, { ...emptyResult, keys: references.map(({ key }) => key) });
+  if (!recordNames.hasRecords) return emptyResult.hasResults ? undefined : buildNoRecordsHint(emptyResult, reader);
   const missingReference = references.find((reference) => !recordNames.mayContain(reference));
   if (missingReference === undefined) return undefined;
   const values = conditions.flatMap(({ reference, test }) =>
@@ -95,10 +95,10 @@ const buildTextHint = (reference: AttributeReference, value: string | undefined,
 
 const buildNoRecordsHint = async (
   { signal, range, projectId }: EmptyResult & { readonly signal: SearchSignal },
-  reading: ColumnsReader,
+  reader: ColumnsReader,
 ): Promise<string> => {
   const { records } = signalDefinitions[signal];
-  const projects = projectId === undefined ? [] : await listProjects(reading, { signal, range });
+  const projects = projectId === undefined ? [] : await listProjects(reader, { signal, range });
   if (projects.length === 0) return `there are no ${records} in this range: choose another time range`;
   return `project ${projectId} has no ${records} in this range; projects that have some: ${projects.join(', ')}`;
 };
@@ -114,14 +114,14 @@ const buildNameHint = (reference: AttributeReference, recordNames: RecordNames, 
 const buildValuesHint = async (
   conditions: readonly Condition[],
   { signal, range, projectId }: EmptyResult & { readonly signal: SearchSignal },
-  reading: ColumnsReader,
+  reader: ColumnsReader,
 ): Promise<string | undefined> => {
   const comparisons = conditions.flatMap(({ reference, test }) => {
     const name = getSearchableName(reference);
     return test.is === 'equal' && test.text !== '' && name !== undefined ? [{ name, text: test.text }] : [];
   });
   for (const each of comparisons.slice(0, maxValues)) {
-    const hint = await buildValueHint(reading, { signal, range, projectId, ...each });
+    const hint = await buildValueHint(reader, { signal, range, projectId, ...each });
     if (hint !== undefined) return hint;
   }
   return undefined;

@@ -4,7 +4,7 @@ import { getDefaultName } from '../aggregate/measures.ts';
 import type { AggregateQuery, RowsQuery } from '../query.ts';
 import type { ResultData } from '../query-result.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { buildRecordsHint, type EmptyResult } from './records.ts';
 
 /** Returns the hint for a query of records; undefined if all requested fields have values. */
@@ -12,19 +12,19 @@ export const getRowsHint = (
   { signal, search, projectId, fields }: RowsQuery,
   result: ResultData,
   range: Range,
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> =>
-  buildRecordsHint({ signal, range, search, projectId, ...summarizeRows(result, fields) }, reading);
+  buildRecordsHint({ signal, range, search, projectId, ...summarizeRows(result, fields) }, reader);
 
 /** Returns the hint for a query of aggregates; undefined if all groups and measures have values. */
 export const getAggregateHint = (
   query: AggregateQuery,
   result: ResultData,
   range: Range,
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> => {
   const { signal, search, projectId } = query;
-  return buildRecordsHint({ signal, range, search, projectId, ...summarizeAggregates(query, result) }, reading);
+  return buildRecordsHint({ signal, range, search, projectId, ...summarizeAggregates(query, result) }, reader);
 };
 
 type ResultSummary = Pick<EmptyResult, 'hasResults' | 'names' | 'numericNames'>;

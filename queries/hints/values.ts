@@ -2,9 +2,9 @@
 
 import { buildPlainTextSql, toPlainText } from '../../schemas/tables/search-text.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { buildRangeParameters } from '../records.ts';
 import type { SearchSignal } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { ValueReader } from '../values.ts';
 
 /** Limited so that a hint takes a fraction of a second. */

@@ -1,5 +1,5 @@
 /** Conditions and groups that several kinds of queries have. */
-import type { AggregateQuery, Query } from '../query.ts';
+import type { AggregateQuery, MetricQuery, Query } from '../query.ts';
 import type { SentenceParts, TextChanges } from '../query-kind.ts';
 import { type QuerySignal, signalDefinitions } from '../signals/index.ts';
 
@@ -37,9 +37,9 @@ export const describeGroups = ({
   groupBy,
   limit,
   order,
-}: Pick<AggregateQuery, 'groupBy' | 'limit' | 'order'>): string => {
+}: Pick<AggregateQuery, 'groupBy' | 'limit'> & Pick<AggregateQuery | MetricQuery, 'order'>): string => {
   if (groupBy.length === 0) return '';
-  const limitText =
-    limit === defaultLimit ? '' : `, the ${limit} ${order?.direction === 'ascending' ? 'smallest' : 'largest'}`;
+  const isAscending = (typeof order === 'string' ? order : order?.direction) === 'ascending';
+  const limitText = limit === defaultLimit ? '' : `, the ${limit} ${isAscending ? 'smallest' : 'largest'}`;
   return `, by ${joinList(groupBy)}${limitText}`;
 };

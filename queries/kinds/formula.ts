@@ -17,7 +17,7 @@ export const formula = defineQueryKind<FormulaQuery>({
     },
   },
   signals: () => [],
-  run: (query, _reading, context, runPart) => runFormula(query, (part) => runPart(part, context)),
+  run: (query, _reader, context, runPart) => runFormula(query, (part) => runPart(part, context)),
   combine: runFormula,
   inspect({ expression, queries }, inspection) {
     inspection.attempt(() => {
@@ -31,6 +31,6 @@ export const formula = defineQueryKind<FormulaQuery>({
   changeTexts: (query, changes) => ({ ...query, expression: changes.formula(query.expression) }),
   groupBy: ({ queries }) =>
     Object.values(queries).every((part) => getQueryKind(part).groupBy?.(part)?.length === 0) ? [] : undefined,
-  sentence: ({ expression, queries }, parts) =>
-    `${expression}, where ${joinList(Object.entries(queries).map(([name, part]) => `${name} is the ${parts.query(part)}`))}`,
+  sentence: ({ expression, queries, limit }, parts) =>
+    `${expression}, where ${joinList(Object.entries(queries).map(([name, part]) => `${name} is the ${parts.query(part)}`))}${limit === undefined ? '' : `, the ${limit} largest`}`,
 });

@@ -43,13 +43,13 @@ export const metric = defineQueryKind<MetricQuery>({
   schema: MetricQuery,
   isFormulaPart: true,
   signals: () => ['metrics'],
-  run: (query, reading, context) => runMetric(query, reading, context),
+  run: (query, reader, context) => runMetric(query, reader, context),
   batch: {
     max: maxMetrics,
     key: (query, context) => (isBatchableMetric(query, context) ? toContextKey(context) : undefined),
-    run: (queries, reading, [context]) => runMetricBatch(queries, reading, context),
+    run: (queries, reader, [context]) => runMetricBatch(queries, reader, context),
   },
-  hint: (query, result, _range, reading) => buildMetricHint(query, result, reading),
+  hint: (query, result, _range, reader) => buildMetricHint(query, result, reader),
   inspect({ overTime, quantile, search, metric: name }, inspection) {
     inspection.attempt(() => {
       if (overTime === 'quantile' && quantile === undefined)
@@ -73,7 +73,7 @@ export const metric = defineQueryKind<MetricQuery>({
   countValues: (query) => ({ ...query, overTime: 'count', across: 'sum' }),
   splittable: (query, _figure, limit) =>
     query.across === 'sum' && additiveFunctions.includes(query.overTime)
-      ? { ...query, limit }
+      ? { ...query, order: undefined, limit }
       : 'only sums over series can be split into contributions',
   sentence: describeQuery,
 });

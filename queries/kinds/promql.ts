@@ -17,7 +17,7 @@ export const promql = defineQueryKind<PromqlQuery>({
       // Without steps, the expression is evaluated at the end of the range, regardless of its start.
       return context.stepMs === undefined ? `at ${context.range.to}` : toContextKey(context);
     },
-    run: (queries, reading, [context], report) => runPromqlBatch(queries, reading, context, report),
+    run: (queries, reader, [context], report) => runPromqlBatch(queries, reader, context, report),
   },
   isAtStepEnds: true,
   changeTexts: (query, changes) => ({ ...query, expression: changes.promql(query.expression) }),

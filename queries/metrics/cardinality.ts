@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { parseSort } from '../sort.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 /**
  * Counts of the series that are alive at two times. A series is alive at a time if it has points in the hour before it.

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../series-seen.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { formatTime } from '../time.ts';
 
 const temporalities = ['unspecified', 'delta', 'cumulative'] as const;

@@ -18,14 +18,14 @@ interface Row {
   readonly points: string;
 }
 
-const isNumberSql = 'NOT isNaN(a)';
+const isNotNanSql = 'NOT isNaN(a)';
 
 /** Returns SQL of the combined value of several series, and of the exact integer if there is one. */
 const combineSql = (by: CombineFunction): readonly [value: string, integer: string] => {
   switch (by) {
     case 'min':
     case 'max':
-      return [`if(countIf(${isNumberSql}) = 0, nan, ${by}If(a, ${isNumberSql}))`, `${by}If(i, i != 0)`];
+      return [`if(countIf(${isNotNanSql}) = 0, nan, ${by}If(a, ${isNotNanSql}))`, `${by}If(i, i != 0)`];
     default:
       return ['sum(a)', 'if(count() = 1, any(i), 0)'];
   }
@@ -56,7 +56,7 @@ const minIgnoringNaN = (left: number, right: number): number =>
 const maxIgnoringNaN = (left: number, right: number): number =>
   Number.isNaN(left) ? right : Number.isNaN(right) ? left : Math.max(left, right);
 
-/** Value of a group in a window: `undefined` if no series has one. */
+/** Value of a group in a window: `undefined` if no series has one, and for a mean without observations. */
 export type Cell = number | bigint | undefined;
 
 /**
@@ -151,7 +151,10 @@ export class Cells {
     if (count === 0) return undefined;
     if (this.#combineFunction === 'count') return count;
     const value = this.#values[cell] as number;
-    if (this.#combineFunction === 'ratio') return value / (this.#divisors[cell] as number);
+    if (this.#combineFunction === 'ratio') {
+      const divisor = this.#divisors[cell] as number;
+      return divisor === 0 ? undefined : value / divisor;
+    }
     if (this.#combineFunction === 'avg' && count > 1) return value / count;
     // The exact integer is returned only if it equals the combined double.
     const integer = this.#integers.get(cell);

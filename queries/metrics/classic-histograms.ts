@@ -50,7 +50,7 @@ export const computeClassicQuantiles = async (
   for (const read of reads)
     await readInParts(plan, read, increases, (source, { members }) =>
       increases.add(
-        plan.reading.columns,
+        plan.reader.columns,
         buildIncreaseSql(createSampleSource(source), windows, read.temporality),
         { metrics: source.metrics },
         { members: source.ids, groups: members.map((memberIndex) => bucketOfSeries[memberIndex] ?? 0) },

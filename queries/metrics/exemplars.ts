@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { Attributes, decodeAttributes } from '../attributes.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { formatTime } from '../time.ts';
 import {
   buildPointCondition,
@@ -87,14 +87,14 @@ export interface ExemplarQuery {
 
 /** Returns exemplars of a metric in a range, newest first, and the position of the last one if there are more. */
 export const listMetricExemplars = async (
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
   { metric, search, projectId, range, limit, after }: ExemplarQuery,
 ): Promise<{
   readonly items: z.output<typeof SeriesExemplar>[];
   readonly nextPosition: ExemplarPosition | undefined;
   readonly hasOmittedSeries: boolean;
 }> => {
-  const { series, hasOmittedSeries } = await selectSeries(reading, {
+  const { series, hasOmittedSeries } = await selectSeries(reader, {
     metrics: [metric],
     search,
     projectId,
@@ -103,7 +103,7 @@ export const listMetricExemplars = async (
   });
   if (series.length === 0) return { items: [], nextPosition: undefined, hasOmittedSeries };
   const hash = 'cityHash64(partition, offset, exemplars.value, trace_id, span_id, toString(attributes))';
-  const rows = await reading.columns.query<Row & { readonly hash: string }>(
+  const rows = await reader.columns.query<Row & { readonly hash: string }>(
     `SELECT ${exemplarColumns}, toString(${hash}) AS hash FROM exemplars
     WHERE ${buildPointCondition({ ids: series.map(({ id }) => id) })}${
       after === undefined

@@ -2,7 +2,7 @@
 
 import type { MetricQuery } from '../query.ts';
 import type { ResultData } from '../query-result.ts';
-import type { TenantReader } from '../reading.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 const maxNames = 3;
 /** Normalizes names to their characters, regardless of separators: `shop_items` equals `shop.items`. */

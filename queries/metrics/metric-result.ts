@@ -19,19 +19,20 @@ const formatValue = (query: MetricQuery, cell: Cell): number | string | null => 
   return returnsPointValues(query) ? cell : roundNoise(cell);
 };
 
-/** Builds the result from the values of a plan: the groups with the largest values, as series or as a table. */
+/** Builds the result from the values of a plan: the first groups in their order, as series or as a table. */
 export const buildMetricResult = (
   { query, windows, groups, limits, partial }: Pick<MetricPlan, 'query' | 'windows' | 'groups' | 'limits' | 'partial'>,
   readValue: ReadValue,
   unit: string,
   { stepMs }: QueryContext,
 ): ResultData => {
+  const isAscending = query.order === 'ascending';
   const rankedGroups = groups
     .map(({ labels }, group) => ({ labels, group, size: computeMeanValue(readValue, group, windows.count) }))
     .filter(({ size }) => size !== undefined)
     .sort(
       (left, right) =>
-        compareDescending(left.size, right.size) ||
+        (isAscending ? compareDescending(right.size, left.size) : compareDescending(left.size, right.size)) ||
         (JSON.stringify(left.labels) < JSON.stringify(right.labels) ? -1 : 1),
     );
   const maxGroups = Math.max(1, Math.min(query.limit, Math.floor(limits.resultValues / windows.count)));
@@ -39,7 +40,7 @@ export const buildMetricResult = (
     const reason = maxGroups < query.limit ? `, because an answer has at most ${limits.resultValues} points` : '';
     partial.push({
       code: 'groups',
-      message: `there are ${rankedGroups.length} groups: these are the ${maxGroups} with the largest values${reason}`,
+      message: `there are ${rankedGroups.length} groups: these are the ${maxGroups} with the ${isAscending ? 'smallest' : 'largest'} values${reason}`,
     });
   }
   const shownGroups = rankedGroups.slice(0, maxGroups);

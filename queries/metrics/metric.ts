@@ -8,8 +8,8 @@ import { createValidationError } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
 import type { QueryContext, ResultData } from '../query-result.ts';
 import { requireRetained } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { Cells, type CombineFunction } from './cells.ts';
 import { computeClassicQuantiles } from './classic-histograms.ts';
 import { HistogramCells } from './histograms.ts';
@@ -42,22 +42,22 @@ import { createWindows, type PointSource, pointsCondition, type Windows } from '
  */
 export const runMetric = async (
   query: MetricQuery,
-  reading: TenantReader,
+  reader: TenantReader,
   context: QueryContext,
   limits: MetricLimits = metricLimits,
 ): Promise<ResultData> => {
-  requireRetained(context.range, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+  requireRetained(context.range, { caller: reader, signal: 'metrics', nowMs: reader.nowMs });
   if (query.overTime === 'quantile' && query.quantile === undefined)
     throw createValidationError('quantile', 'is required for quantile, such as 0.95');
   if (query.across === 'none' && query.groupBy.length > 0)
     throw createValidationError('groupBy', 'must be empty where across is none: every series is a group by itself');
   const windows = createWindows(context);
   const partial: Incompleteness[] = [];
-  const series = await selectQuerySeries(query, reading, context, limits, partial);
+  const series = await selectQuerySeries(query, reader, context, limits, partial);
   const { groups, groupIndexes } = groupSeries(series);
   requireCells(groups.length, windows, limits);
   const deadline = performance.now() + limits.milliseconds;
-  const plan = { query, reading, windows, series, groups, groupIndexes, limits, deadline, partial };
+  const plan = { query, reader, windows, series, groups, groupIndexes, limits, deadline, partial };
   const reads = planSeriesReads(series, query);
   const unit = getResultUnit(findCommonUnit(series, query.metric), reads[0]?.table ?? 'samples', query);
   const values = await computeValues(plan, reads);
@@ -70,7 +70,7 @@ export const runMetric = async (
  */
 const selectQuerySeries = async (
   query: MetricQuery,
-  reading: TenantReader,
+  reader: TenantReader,
   { range }: QueryContext,
   limits: MetricLimits,
   partial: Incompleteness[],
@@ -78,7 +78,7 @@ const selectQuerySeries = async (
   const { metric, search, projectId, across } = query;
   const groupBy = across === 'none' ? 'every' : query.groupBy;
   const select = (name: string) =>
-    selectSeries(reading, { metrics: [name], search, projectId, range, groupBy }, limits.series);
+    selectSeries(reader, { metrics: [name], search, projectId, range, groupBy }, limits.series);
   const ownSeries = await select(metric);
   const isClassic = ownSeries.series.length === 0 && query.overTime === 'quantile';
   const selectedSeries = isClassic ? await select(`${metric}_bucket`) : ownSeries;
@@ -140,9 +140,10 @@ const combineNumbers = async (plan: MetricPlan, reads: readonly SeriesRead[]): P
   for (const read of reads)
     await readInParts(plan, read, cells, (source, part) => {
       const sql = buildSeriesSql(query, read, source, windows);
-      const seriesSql = isMean && by !== 'ratio' ? `SELECT series_id, w, a / b AS a, b, i, points FROM (${sql})` : sql;
+      const seriesSql =
+        isMean && by !== 'ratio' ? `SELECT series_id, w, a / b AS a, b, i, points FROM (${sql}) WHERE b != 0` : sql;
       return cells.add(
-        plan.reading.columns,
+        plan.reader.columns,
         seriesSql,
         { metrics: source.metrics },
         { ...part, groups: part.members.map((memberIndex) => groupIndexes[memberIndex] ?? 0), members: source.ids },
@@ -154,10 +155,10 @@ const combineNumbers = async (plan: MetricPlan, reads: readonly SeriesRead[]): P
 };
 
 /** Throws if no sender computed the requested quantile of a summary: other quantiles cannot be derived from it. */
-const rejectUnknownQuantile = async ({ query, reading, series, windows }: MetricPlan, reads: readonly SeriesRead[]) => {
+const rejectUnknownQuantile = async ({ query, reader, series, windows }: MetricPlan, reads: readonly SeriesRead[]) => {
   const ids = reads.flatMap(({ members }) => members.flatMap((member) => series[member]?.id ?? []));
   const source: PointSource = { table: 'summaries', metrics: [query.metric], ids };
-  const rows = await reading.columns.query<{ quantile: string }>(
+  const rows = await reader.columns.query<{ quantile: string }>(
     `SELECT toString(arrayJoin(summaries.quantiles)) AS quantile FROM summaries WHERE ${pointsCondition(source, windows, windows.staleAfterNs)}
     GROUP BY quantile ORDER BY toFloat64(quantile) LIMIT 20`,
     { metrics: source.metrics },
@@ -230,7 +231,7 @@ const computeHistogramQuantiles = async (
   for (const read of reads)
     await readInParts(plan, read, histograms, (source, { members }) =>
       histograms.add(
-        plan.reading.columns,
+        plan.reader.columns,
         { source, windows, temporality: read.temporality },
         {
           members: source.ids,

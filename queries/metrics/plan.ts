@@ -1,8 +1,8 @@
 /** Plan of a metric query, and the reading of its series in parts within limits. */
 import { createValidationError } from '../errors.ts';
 import type { MetricQuery } from '../query.ts';
-import type { TenantReader } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import type { Cell } from './cells.ts';
 import type { SeriesRead } from './kinds.ts';
 import { maxSeries, type SelectedSeries } from './selection.ts';
@@ -38,7 +38,7 @@ export interface Group {
 /** The series of a query, the group of each, and the windows. */
 export interface MetricPlan {
   readonly query: MetricQuery;
-  readonly reading: TenantReader;
+  readonly reader: TenantReader;
   readonly windows: Windows;
   readonly series: readonly SelectedSeries[];
   readonly groups: readonly Group[];

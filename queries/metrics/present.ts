@@ -1,7 +1,7 @@
 /** Finds the metrics of a list that have data. */
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../series-seen.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 /** Returns the metrics of a list that may have points in the range. */
 export const findPresentMetrics = async (

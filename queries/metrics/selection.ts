@@ -8,11 +8,11 @@ import {
 } from '../../schemas/fields.ts';
 import { createValidationError } from '../errors.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { getResources } from '../resources.ts';
 import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { getEarliestRowMs } from '../series-seen.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 /** A series and its group. */
 export interface SelectedSeries {

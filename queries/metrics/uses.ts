@@ -11,8 +11,8 @@ import { parse } from '../promql/index.ts';
 import type { Translation } from '../promql/otlp/labels.ts';
 import { compileTest } from '../promql/syntax/matchers.ts';
 import { visitExpressions } from '../promql/syntax/tree.ts';
-import type { TenantReader } from '../reading.ts';
 import { Unknown } from '../result.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 /** Documents that contain queries, in any of their fields. */
 export interface QueryCollection {
@@ -161,10 +161,10 @@ export const findMetricsUses = async (
 
 /** As `findMetricsUses`, for one metric. */
 export const findMetricUses = async (
-  reading: UsesContext,
+  reader: UsesContext,
   metric: string,
   collections: readonly QueryCollection[] = queryCollections,
 ): Promise<z.output<typeof MetricUses>> => {
-  const usesByMetric = await findMetricsUses(reading, [metric], collections);
+  const usesByMetric = await findMetricsUses(reader, [metric], collections);
   return usesByMetric.get(metric) as z.output<typeof MetricUses>;
 };

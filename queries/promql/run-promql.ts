@@ -10,7 +10,7 @@ import { getRetentionStartMs } from './fetch/scope.ts';
 import { fromNative } from './histograms/histogram.ts';
 import { formatHistogram } from './histograms/text.ts';
 import type { EvaluationResult } from './index.ts';
-import type { QueryReader } from './reading.ts';
+import type { QueryReader } from './query-reader.ts';
 import type { NativeHistogram } from './series.ts';
 import { createStepsWriter } from './steps-cache.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from './syntax/errors.ts';
@@ -47,13 +47,13 @@ export const buildPromqlWindow = ({ range: { from, to }, stepMs, stepsFrom }: Qu
  */
 export const runPromql = async (
   query: PromqlQuery,
-  reading: QueryReader,
+  reader: QueryReader,
   { range, stepMs, stepsFrom, signal }: QueryContext & { readonly signal?: AbortSignal | undefined },
 ): Promise<ResultData> => {
   const window = buildPromqlWindow({ range, stepMs, stepsFrom });
   if (stepMs !== undefined && (window.endMs - window.startMs) / stepMs > maxSteps)
     throw createValidationError('step', `gives more than ${maxSteps} steps: use a longer step`);
-  return buildPromqlResult(query, await evaluatePromql(query.expression, reading, window, signal), { stepMs });
+  return buildPromqlResult(query, await evaluatePromql(query.expression, reader, window, signal), { stepMs });
 };
 
 /** Evaluates an expression. Throws a `QueryError` if it is invalid. */

@@ -3,10 +3,10 @@
  * and severity; counting records adds up these numbers. Ids that became aliases are replaced by the id of the current
  * pattern that covers them (`queries/log-patterns/forms.ts` is the equivalent in TypeScript).
  */
-import type { Field, FieldType } from '../../schemas/fields.ts';
 import { severityLevels } from '../../schemas/log-patterns.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import type { logPatternCountsTable } from '../../schemas/tables/log-patterns.ts';
+import { defineSourceFields, type FieldDefinition, selectComputed } from './source-fields.ts';
 
 type Column = keyof (typeof logPatternCountsTable)['columns'];
 
@@ -68,20 +68,9 @@ const tableColumns = [
 ] as const satisfies readonly Column[];
 
 /** FROM clause: the tenant's counts for minutes that begin between `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const patternCountsSource = `(SELECT ${tableColumns.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${Object.entries(
-  derivedColumns,
-)
-  .map(([name, expression]) => `${expression} AS ${name}`)
-  .join(', ')} FROM (SELECT * FROM log_pattern_counts WHERE tenant_id = {tenant:String}
+export const patternCountsSource = `(SELECT ${tableColumns.map((column) => `counts.${column} AS ${column}`).join(', ')}, ${selectComputed(derivedColumns)} FROM (SELECT * FROM log_pattern_counts WHERE tenant_id = {tenant:String}
     AND minute >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND minute <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')) AS counts
   LEFT ANY JOIN ${currentNamesSql} AS names ON counts.service = names.service AND counts.pattern_id = names.id) AS log_pattern_counts`;
-
-type FieldDefinition = readonly [
-  type: FieldType,
-  expression: string,
-  summary: string,
-  more?: Partial<Pick<Field, 'aliases' | 'column' | 'names' | 'elements' | 'areOneThing'>>,
-];
 
 const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
   timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'Start of the minute', { column: 'timestamp' }],
@@ -100,15 +89,4 @@ const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
 };
 
 /** Fields of counts. */
-export const countFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
-  ([name, [type, expression, summary, { aliases = [], column = expression, ...more } = {}]]) => ({
-    name,
-    aliases,
-    summary,
-    type,
-    column,
-    expression,
-    ...more,
-    read: () => '',
-  }),
-);
+export const countFields = defineSourceFields(fieldDefinitions);

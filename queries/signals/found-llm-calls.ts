@@ -2,11 +2,12 @@
  * Calls of models as a data source: each call once, with the price of its organization if there is one for its time,
  * or else with the cost that was computed on arrival.
  */
-import type { Field, FieldType } from '../../schemas/fields.ts';
 import { costDecimals, inputKinds, outputKinds, type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
 import { priceCurrencies } from '../../schemas/resources/llm-price.ts';
+import { buildBucketSql } from '../../schemas/tables/durations.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import type { llmCallsTable } from '../../schemas/tables/llm.ts';
+import { defineSourceFields, type FieldDefinition, selectComputed } from './source-fields.ts';
 
 type Column = keyof (typeof llmCallsTable)['columns'];
 
@@ -39,8 +40,16 @@ const plainColumns = [
 const priceType =
   'Array(Tuple(provider String, match UInt8, text String, valid_from Int64, valid_to Int64, above Int64, up_to Int64, currency String, rates Array(String), rank UInt32, price_id String))';
 
-const ownPricesSql = `(SELECT arraySort(price -> (price.rank, price.price_id), arrayFlatten(groupArray(JSONExtract(rates, ${quoteString(priceType)}))))
-  FROM llm_prices FINAL WHERE tenant_id = {tenant:String})`;
+/** Returns the prices in an array of JSON texts, in order of precedence. */
+const buildOwnPricesSql = (texts: string): string =>
+  `arraySort(price -> (price.rank, price.price_id), arrayFlatten(arrayMap(text -> JSONExtract(text, ${quoteString(priceType)}), ${texts})))`;
+
+/** SQL of the prices of the tenant. */
+export const ownPricesSql = `(SELECT ${buildOwnPricesSql('groupArray(rates)')} FROM llm_prices FINAL WHERE tenant_id = {tenant:String})`;
+
+/** Returns the same SQL for known texts: the stored ones may be on another server. */
+export const buildKnownPricesSql = (texts: readonly string[]): string =>
+  buildOwnPricesSql(`[${texts.map(quoteString).join(', ')}]::Array(String)`);
 
 const nameMatches = (name: string): string =>
   `multiIf(price.match = 0, ${name} = price.text, price.match = 1, startsWith(${name}, price.text), position(${name}, price.text) > 0)`;
@@ -78,33 +87,84 @@ const derivedColumns: Readonly<Record<string, string>> = {
   body: "concat(model, ' ', request_model, ' ', provider, ' ', operation, ' ', service, ' ', agent, ' ', prompt, ' ', error_type)",
   attributes: "if(attribute_json = '', map(), JSONExtract(attribute_json, 'Map(String, String)'))",
   attribute_types: "repeat('s', length(attributes))",
+  calls: 'toUInt64(1)',
+  reported_amount: `toDecimal128OrZero(reported_cost, ${costDecimals})`,
+  reporting: "toUInt64(reported_cost != '')",
+  last_seen: 'toUnixTimestamp64Nano(timestamp)',
+  duration_bucket: `[${buildBucketSql('duration_ns')}]`,
+  duration_count: '[toUInt64(1)]',
   scope_attributes: "''",
   resource_id: 'toUInt64(0)',
 };
 
-/** Returns a FROM clause: spans of the tenant from `{from:Int64}` to `{to:Int64}`, in nanoseconds, that a condition selects. */
-const buildSource = (condition: string): string => `(
-  WITH ${ownPricesSql} AS own_prices
-  SELECT ${plainColumns.map((column) => `llm_calls.${column} AS ${column}`).join(', ')}, ${Object.entries(
-    derivedColumns,
-  )
-    .map(([name, expression]) => `${expression} AS ${name}`)
-    .join(', ')}
+/** Whose spans are read, and with which prices: SQL of each. */
+export interface SpanSelection {
+  readonly tenant: string;
+  /** Condition on `llm_calls.timestamp`. */
+  readonly range: string;
+  readonly ownPrices: string;
+}
+
+const requestedRangeSql =
+  "llm_calls.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND llm_calls.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
+
+/** Spans of the tenant from `{from:Int64}` to `{to:Int64}`, in nanoseconds. */
+export const requestedSpans: SpanSelection = {
+  tenant: '{tenant:String}',
+  range: requestedRangeSql,
+  ownPrices: ownPricesSql,
+};
+
+/** Columns that depend on the prices of the organization. */
+const pricedColumns = ['own_price', 'has_own_price', 'cost', 'currency', 'price_problem', 'price_source'];
+
+/** Returns a FROM clause: the selected spans that match a condition, with the named columns or all of them. */
+const buildSource = (
+  condition: string,
+  { tenant, range, ownPrices }: SpanSelection = requestedSpans,
+  names?: readonly string[],
+): string => {
+  const isSelected = (column: string): boolean => names === undefined || names.includes(column);
+  const isPriced = pricedColumns.some(isSelected);
+  const computed = Object.entries(derivedColumns).filter(
+    ([column]) => isSelected(column) || (isPriced && pricedColumns.includes(column)),
+  );
+  const selection = [
+    ...plainColumns.filter(isSelected).map((column) => `llm_calls.${column} AS ${column}`),
+    selectComputed(Object.fromEntries(computed)),
+  ];
+  return `(
+  ${isPriced ? `WITH ${ownPrices} AS own_prices` : ''}
+  SELECT ${selection.filter((text) => text !== '').join(', ')}
   FROM llm_calls FINAL
-  WHERE tenant_id = {tenant:String}
-    AND llm_calls.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND llm_calls.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
+  WHERE tenant_id = ${tenant}
+    AND ${range}
     AND ${condition}) AS llm_calls`;
+};
 
-/** Calls that count. */
-export const llmCallsSource = buildSource("llm_calls.kind = 'call' AND nested % 2 = 0 AND duplicate % 2 = 0");
+/** Returns the source of calls that count. */
+export const buildCallsSource = (selection?: SpanSelection, names?: readonly string[]): string =>
+  buildSource("llm_calls.kind = 'call' AND nested % 2 = 0 AND duplicate % 2 = 0", selection, names);
+export const llmCallsSource = buildCallsSource();
 
-/** Agents, workflows and chains with tokens of their own. */
-export const llmContainersSource = buildSource("llm_calls.kind = 'container'");
+/** Returns the source of agents, workflows and chains with tokens of their own. */
+export const buildContainersSource = (selection?: SpanSelection, names?: readonly string[]): string =>
+  buildSource("llm_calls.kind = 'container'", selection, names);
+export const llmContainersSource = buildContainersSource();
+
+/**
+ * Returns a SELECT of the traces that have calls that count, among those in a set. As few spans match, their rows are
+ * merged here, which reads less than FINAL.
+ */
+export const selectTracesWithCalls = (traces: string, { tenant, range }: SpanSelection = requestedSpans): string =>
+  `SELECT trace_id FROM (
+    SELECT trace_id, max(kind) AS merged_kind, max(nested) AS merged_nested, max(duplicate) AS merged_duplicate
+    FROM llm_calls WHERE tenant_id = ${tenant} AND ${range} AND trace_id IN (${traces})
+    GROUP BY timestamp, trace_id, span_id)
+  WHERE merged_kind = 'call' AND merged_nested % 2 = 0 AND merged_duplicate % 2 = 0`;
 
 /** All spans with tokens, also those that do not count. */
 export const llmSpansSource = buildSource("llm_calls.kind != ''");
-
-type FieldDefinition = readonly [type: FieldType, expression: string, summary: string, aliases?: readonly string[]];
 
 const tokenFields = Object.fromEntries(
   tokenKinds.map((kind): [string, FieldDefinition] => [
@@ -120,7 +180,7 @@ const costFields = Object.fromEntries(
       'number',
       `if(currency = '${currency}', toNullable(toFloat64(cost)), NULL)`,
       `Cost of calls that are priced in ${currency}`,
-      currency === 'USD' ? ['cost'] : [],
+      currency === 'USD' ? { aliases: ['cost'] } : {},
     ],
   ]),
 );
@@ -131,26 +191,26 @@ export const tokensPerSecondSql = `if(first_token_ns > 0 AND duration_ns > first
 export const callIdSql = "concat(toString(toUnixTimestamp64Nano(timestamp)), '-', trace_id, '-', span_id)";
 
 const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
-  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'Start of the call'],
+  timestamp: ['time', 'toUnixTimestamp64Nano(timestamp)', 'Start of the call', { column: 'timestamp' }],
   id: ['text', callIdSql, 'Id of the request'],
-  service: ['text', 'service', 'Service that called the model', ['service.name']],
+  service: ['text', 'service', 'Service that called the model', { aliases: ['service.name'] }],
   environment: ['text', 'environment', 'Deployment environment of the service'],
   operation: ['text', 'operation', 'Operation, such as chat or embeddings'],
-  provider: ['text', 'provider', 'Provider of the model', ['gen_ai.provider.name', 'gen_ai.system']],
-  model: ['text', 'model', 'Model that responded, or else the requested one', ['gen_ai.response.model']],
-  requestModel: ['text', 'request_model', 'Requested model', ['gen_ai.request.model']],
-  responseId: ['text', 'response_id', 'Id of the response', ['gen_ai.response.id']],
-  conversationId: ['text', 'conversation_id', 'Conversation', ['conversation', 'gen_ai.conversation.id']],
-  agent: ['text', 'agent', 'Agent', ['gen_ai.agent.name']],
-  prompt: ['text', 'prompt', 'Name of the prompt', ['gen_ai.prompt.name']],
+  provider: ['text', 'provider', 'Provider of the model', { aliases: ['gen_ai.provider.name', 'gen_ai.system'] }],
+  model: ['text', 'model', 'Model that responded, or else the requested one', { aliases: ['gen_ai.response.model'] }],
+  requestModel: ['text', 'request_model', 'Requested model', { aliases: ['gen_ai.request.model'] }],
+  responseId: ['text', 'response_id', 'Id of the response', { aliases: ['gen_ai.response.id'] }],
+  conversationId: ['text', 'conversation_id', 'Conversation', { aliases: ['conversation', 'gen_ai.conversation.id'] }],
+  agent: ['text', 'agent', 'Agent', { aliases: ['gen_ai.agent.name'] }],
+  prompt: ['text', 'prompt', 'Name of the prompt', { aliases: ['gen_ai.prompt.name'] }],
   promptVersion: ['text', 'prompt_version', 'Version of the prompt'],
-  userId: ['text', 'user_id', 'User', ['user', 'user.id', 'enduser.id']],
+  userId: ['text', 'user_id', 'User', { aliases: ['user', 'user.id', 'enduser.id'] }],
   duration: ['duration', 'duration_ns', 'Duration of the call'],
   timeToFirstToken: ['duration', 'nullIf(first_token_ns, 0)', 'Time to the first token of a streamed call'],
   tokensPerSecond: ['number', tokensPerSecondSql, 'Output tokens per second after the first one'],
   streamed: ['text', "if(is_streamed = 1, 'true', 'false')", 'Whether the response was streamed'],
   status: ['text', "if(is_failed = 1, 'error', 'ok')", 'ok or error'],
-  errorType: ['text', 'error_type', 'Type of the error', ['error.type']],
+  errorType: ['text', 'error_type', 'Type of the error', { aliases: ['error.type'] }],
   finishReason: ['text', 'finish_reasons', 'Reasons for the end of the response'],
   tokens: ['number', `${inputTokensSql} + ${outputTokensSql}`, 'All tokens'],
   inputTokens: ['number', inputTokensSql, 'Input tokens, cached ones included'],
@@ -164,20 +224,10 @@ const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
   convention: ['text', 'convention', 'Convention of the instrumentation'],
   'scope.name': ['text', 'scope_name', 'Name of the instrumentation scope'],
   'scope.version': ['text', 'scope_version', 'Version of the instrumentation scope'],
-  traceId: ['text', 'trace_id', 'Trace of the call', ['trace_id']],
-  spanId: ['text', 'span_id', 'Span of the call', ['span_id']],
-  projectId: ['text', 'project_id', 'Project', ['project']],
+  traceId: ['text', 'trace_id', 'Trace of the call', { aliases: ['trace_id'] }],
+  spanId: ['text', 'span_id', 'Span of the call', { aliases: ['span_id'] }],
+  projectId: ['text', 'project_id', 'Project', { aliases: ['project'] }],
 };
 
 /** Fields of calls. */
-export const llmCallFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
-  ([name, [type, expression, summary, aliases = []]]) => ({
-    name,
-    aliases,
-    summary,
-    type,
-    column: name === 'timestamp' ? 'timestamp' : expression,
-    expression,
-    read: () => '',
-  }),
-);
+export const llmCallFields = defineSourceFields(fieldDefinitions);

@@ -1,6 +1,6 @@
 /** Events of browsers as a data source. Of the reports of a web vital, only the last one is a record. */
-import type { Field, FieldType } from '../../schemas/fields.ts';
 import type { rumEventsTable } from '../../schemas/tables/rum.ts';
+import { type ColumnFieldDefinition, defineColumnFields, selectComputed } from './source-fields.ts';
 
 type Column = keyof (typeof rumEventsTable)['columns'];
 
@@ -23,23 +23,19 @@ const lastReportSql = `(kind != 'vital' OR event_id = '' OR (${vitalKey}, ${posi
     WHERE tenant_id = {tenant:String} AND kind = 'vital' AND ${rangeSql} GROUP BY ${vitalKey}))`;
 
 const buildSource = (condition: string): string =>
-  `(SELECT *, ${Object.entries(derivedColumns)
-    .map(([name, expression]) => `${expression} AS ${name}`)
-    .join(', ')} FROM rum_events WHERE tenant_id = {tenant:String} AND ${rangeSql}${condition}) AS rum_events`;
+  `(SELECT *, ${selectComputed(derivedColumns)} FROM rum_events WHERE tenant_id = {tenant:String} AND ${rangeSql}${condition}) AS rum_events`;
 
 /** FROM clause: the tenant's events between `{from:Int64}` and `{to:Int64}`, in nanoseconds, with each vital once. */
 export const rumEventsSource = buildSource(` AND ${lastReportSql}`);
 /** FROM clause as above with all reports of vitals, for reads of other kinds and those that choose the last report. */
 export const rumReportsSource = buildSource('');
+/**
+ * FROM clause: web vitals whose last report is between `{from:Int64}` and `{to:Int64}`, once each. It has the columns that
+ * parameters compare, and no others.
+ */
+export const rumVitalsSource = `(SELECT * FROM rum_vitals FINAL WHERE tenant_id = {tenant:String} AND ${rangeSql}) AS rum_events`;
 
-type FieldDefinition = readonly [
-  type: FieldType,
-  column: Column,
-  summary: string,
-  more?: Partial<Pick<Field, 'aliases' | 'expression'>>,
-];
-
-const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
+const fieldDefinitions: Readonly<Record<string, ColumnFieldDefinition<Column>>> = {
   timestamp: ['time', 'timestamp', 'Time of the event', { expression: 'toUnixTimestamp64Nano(timestamp)' }],
   application: ['text', 'service', 'Application: service.name of the page', { aliases: ['service'] }],
   kind: [
@@ -87,14 +83,4 @@ const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
 };
 
 /** Fields of events. A number that the SDK does not report is absent. */
-export const rumFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
-  ([name, [type, column, summary, { aliases = [], expression } = {}]]) => ({
-    name,
-    aliases,
-    summary,
-    type,
-    column,
-    expression: expression ?? (type === 'text' ? `toString(${column})` : column),
-    read: () => '',
-  }),
-);
+export const rumFields = defineColumnFields(fieldDefinitions);

@@ -2,9 +2,9 @@
  * Runs of synthetic checks as a data source, like log records and spans: each appears once, even if it was emitted
  * repeatedly. Their attributes are the labels of their check.
  */
-import type { Field, FieldType } from '../../schemas/fields.ts';
 import { runPhases } from '../../schemas/synthetic-runs.ts';
 import type { syntheticRunsTable } from '../../schemas/tables/synthetics.ts';
+import { defineSourceFields, type FieldDefinition, selectComputed } from './source-fields.ts';
 
 type Column = keyof (typeof syntheticRunsTable)['columns'];
 
@@ -27,17 +27,8 @@ const tableColumns = [
 ] as const satisfies readonly Column[];
 
 /** FROM clause: the tenant's runs that were due between `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const runsSource = `(SELECT ${tableColumns.join(', ')}, ${Object.entries(derivedColumns)
-  .map(([name, expression]) => `${expression} AS ${name}`)
-  .join(', ')} FROM synthetic_runs FINAL
+export const runsSource = `(SELECT ${tableColumns.join(', ')}, ${selectComputed(derivedColumns)} FROM synthetic_runs FINAL
   WHERE tenant_id = {tenant:String} AND due >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND due <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')) AS synthetic_runs`;
-
-type FieldDefinition = readonly [
-  type: FieldType,
-  expression: string,
-  summary: string,
-  more?: Partial<Pick<Field, 'aliases' | 'column'>>,
-];
 
 const runIdSql =
   "concat(toString(location), '-', toString(toUnixTimestamp64Milli(due)), if(is_manual = 1, '-asked', ''))";
@@ -69,14 +60,4 @@ const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
 };
 
 /** Fields of runs. */
-export const runFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
-  ([name, [type, expression, summary, { aliases = [], column = expression } = {}]]) => ({
-    name,
-    aliases,
-    summary,
-    type,
-    column,
-    expression,
-    read: () => '',
-  }),
-);
+export const runFields = defineSourceFields(fieldDefinitions);

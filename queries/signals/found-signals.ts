@@ -2,10 +2,10 @@
  * Security signals as a data source, with the same search language, aggregates and limits as log records and spans. A
  * signal’s grouping fields are its attributes. Suppressed signals are omitted, and duplicates are removed.
  */
-import type { Field, FieldType } from '../../schemas/fields.ts';
 import { signalSeverities } from '../../schemas/signals.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import type { signalsTable } from '../../schemas/tables/signals.ts';
+import { defineSourceFields, type FieldDefinition, selectComputed } from './source-fields.ts';
 
 type Column = keyof (typeof signalsTable)['columns'];
 
@@ -31,18 +31,9 @@ const tableColumns = [
 ] as const satisfies readonly Column[];
 
 /** FROM clause: signals of the tenant within `{from:Int64}` and `{to:Int64}`, in nanoseconds. */
-export const signalsSource = `(SELECT ${tableColumns.join(', ')}, ${Object.entries(derivedColumns)
-  .map(([name, expression]) => `${expression} AS ${name}`)
-  .join(', ')} FROM signals
+export const signalsSource = `(SELECT ${tableColumns.join(', ')}, ${selectComputed(derivedColumns)} FROM signals
   WHERE tenant_id = {tenant:String} AND time >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND time <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
     AND suppressed_by = '' ORDER BY id, event_count DESC LIMIT 1 BY id) AS signals`;
-
-type FieldDefinition = readonly [
-  type: FieldType,
-  expression: string,
-  summary: string,
-  more?: Partial<Pick<Field, 'aliases' | 'column' | 'names' | 'elements'>>,
-];
 
 const defineElementsField = (column: 'entities' | 'tactics' | 'techniques', summary: string): FieldDefinition => [
   'text',
@@ -82,15 +73,4 @@ const fieldDefinitions: Readonly<Record<string, FieldDefinition>> = {
 };
 
 /** Fields of signals. A field with several values matches a search by any of them, and groups a signal under each. */
-export const signalFields: readonly Field<never>[] = Object.entries(fieldDefinitions).map(
-  ([name, [type, expression, summary, { aliases = [], column = expression, ...options } = {}]]) => ({
-    name,
-    aliases,
-    summary,
-    type,
-    column,
-    expression,
-    ...options,
-    read: () => '',
-  }),
-);
+export const signalFields = defineSourceFields(fieldDefinitions);

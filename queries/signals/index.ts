@@ -1,4 +1,5 @@
 /** Registry of data sources. All queries read the properties of a data source from its definition. */
+import { agents } from './agents.ts';
 import type { SignalDefinition, SignalRecords } from './definition.ts';
 import { detections } from './detections.ts';
 import { llm } from './llm.ts';
@@ -7,7 +8,9 @@ import { logs } from './logs.ts';
 import { metrics } from './metrics.ts';
 import { rum } from './rum.ts';
 import { synthetics } from './synthetics.ts';
+import { threats } from './threats.ts';
 import { traces } from './traces.ts';
+import { vulnerabilities } from './vulnerabilities.ts';
 
 const registry = {
   logs,
@@ -18,6 +21,9 @@ const registry = {
   rum,
   'log-patterns': logPatterns,
   llm,
+  agents,
+  threats,
+  vulnerabilities,
 } as const satisfies Readonly<Record<string, SignalDefinition>>;
 type Registry = typeof registry;
 

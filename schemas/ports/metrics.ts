@@ -42,11 +42,54 @@ export const metricDefinitions = {
     buckets: durationBuckets,
     summary: 'Time from the last byte of a request to its response',
   },
+  oiq_ingest_waiting_bodies: {
+    type: 'gauge',
+    unit: '{request}',
+    labels: ['bodies'],
+    summary: 'Request bodies that a worker checks or that wait for it: browser, large, redacted',
+  },
+  oiq_ingest_waiting_oldest_seconds: {
+    type: 'gauge',
+    unit: 's',
+    labels: ['bodies'],
+    summary: 'Time for which the oldest of these bodies has been waiting; 0 without one',
+  },
+  oiq_browser_removed_values_total: {
+    type: 'counter',
+    unit: '{value}',
+    labels: ['receiver'],
+    summary: 'Values of browsers that were removed or shortened, because they may have personal data',
+  },
+  oiq_browser_masked_values_total: {
+    type: 'counter',
+    unit: '{value}',
+    labels: ['receiver'],
+    summary: 'Values in recordings that pages sent without a mask, and that were masked when they arrived',
+  },
+  oiq_browser_dropped_events_total: {
+    type: 'counter',
+    unit: '{event}',
+    labels: ['receiver'],
+    summary: 'Events of recordings that were dropped, because they cannot be read and masked',
+  },
   oiq_beats_total: {
     type: 'counter',
     unit: '{request}',
     labels: ['status'],
     summary: 'Requests that report heartbeats of jobs, by the status of the response',
+  },
+  oiq_opamp_messages_total: {
+    type: 'counter',
+    unit: '{message}',
+    labels: ['transport', 'outcome'],
+    summary: 'OpAMP messages of agents by outcome: accepted, malformed or unavailable',
+  },
+  oiq_opamp_agents: {
+    type: 'gauge',
+    unit: '{agent}',
+    labels: ['transport'],
+    summary:
+      'Agents that this instance received an OpAMP message from in the last hour, and that have not disconnected',
   },
   oiq_bus_published_messages_total: {
     type: 'counter',

@@ -50,8 +50,8 @@ for (let from = 0; from < seriesCount; from += seriesOfOneRequest) {
   sent += some.reduce((sum, { samples }) => sum + samples.length, 0);
   const body = writeRequestOf(2, some);
   await peer.write(body);
-  const answer = await write(subject, 2, snappy(body));
-  if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+  const response = await write(subject, 2, snappy(body));
+  if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
 }
 await eventually('all samples have landed', async () => (await landedRows(subject.oiq.http, 'samples')) >= sent);
 // Merges of what was just landed are no cost of questions.
@@ -75,9 +75,9 @@ const sides: readonly Side[] = [
 
 const sendQuery = async ({ url, headers }: Side, path: string, parameters: Readonly<Record<string, string>>) => {
   const begun = performance.now();
-  const answer = await fetch(`${url}/${path}?${new URLSearchParams(parameters)}`, { headers });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`${url}/${path}: ${answer.status} ${text.slice(0, 300)}`);
+  const response = await fetch(`${url}/${path}?${new URLSearchParams(parameters)}`, { headers });
+  const text = await response.text();
+  if (!response.ok) throw new Error(`${url}/${path}: ${response.status} ${text.slice(0, 300)}`);
   return { ms: performance.now() - begun, text };
 };
 

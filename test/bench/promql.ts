@@ -118,12 +118,12 @@ const send = async (series: Parameters<typeof writeRequestOf>[1]): Promise<void>
     'content-encoding': 'snappy',
     'x-prometheus-remote-write-version': '2.0.0',
   };
-  const answer = await fetch(`${url}/write`, {
+  const response = await fetch(`${url}/write`, {
     method: 'POST',
     headers,
     body: new Uint8Array(snappy(writeRequestOf(2, series))),
   });
-  if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
+  if (!response.ok) throw new Error(`Prometheus answered ${response.status}: ${await response.text()}`);
 };
 
 const fillPeer = async (): Promise<void> => {
@@ -173,8 +173,8 @@ interface Case {
 }
 
 const data = async (path: string): Promise<unknown> => {
-  const answer = (await (await fetch(`${url}/${path}`)).json()) as { readonly data: unknown };
-  return answer.data;
+  const response = (await (await fetch(`${url}/${path}`)).json()) as { readonly data: unknown };
+  return response.data;
 };
 
 const range = (name: string, expression: string, fromMs: number, stepMs: number): Case => ({
@@ -217,8 +217,8 @@ const median = (values: readonly number[]): number => values.toSorted((a, b) => 
 
 const timed = async (work: () => Promise<unknown>, cpuMs: () => number) => {
   const [started, before] = [performance.now(), cpuMs()];
-  const answer = await work();
-  return { answer, ms: performance.now() - started, cpu: cpuMs() - before };
+  const response = await work();
+  return { answer: response, ms: performance.now() - started, cpu: cpuMs() - before };
 };
 
 try {

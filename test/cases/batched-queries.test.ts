@@ -6,7 +6,7 @@ import { runMetricBatch } from '../../queries/batch/metrics.ts';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
 import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import type { AggregateQuery, MetricQuery, PromqlQuery, QueryRequest } from '../../queries/query.ts';
 import type { QueryContext } from '../../queries/query-result.ts';
@@ -59,7 +59,7 @@ const context: QueryContext = {
 };
 const stepped: QueryContext = { ...context, stepMs: 60_000 };
 
-const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean = () => false): QueryReader => {
+const createReader = (statements: string[] = [], refuse: (sql: string) => boolean = () => false): QueryReader => {
   const columns = tables.columns.forTenant('together');
   const onStatement = (sql: string): void => {
     statements.push(sql);
@@ -85,7 +85,7 @@ const readingOf = (statements: string[] = [], refuse: (sql: string) => boolean =
 };
 
 const count = { function: 'count' } as const;
-const logs = (given: object): QueryRequest => ({ kind: 'aggregate', signal: 'logs', measures: [count], ...given });
+const logs = (input: object): QueryRequest => ({ kind: 'aggregate', signal: 'logs', measures: [count], ...input });
 const aggregates: readonly QueryRequest[] = [[], ['service'], ['service', 'user']].flatMap((groupBy) =>
   [
     logs({}),
@@ -106,8 +106,8 @@ const aggregates: readonly QueryRequest[] = [[], ['service'], ['service', 'user'
   ].map((query) => ({ ...query, groupBy, limit: 10_000 }) as QueryRequest),
 );
 
-const metric = (given: object): QueryRequest =>
-  ({ kind: 'metric', overTime: 'avg', across: 'sum', limit: 10_000, ...given }) as QueryRequest;
+const metric = (input: object): QueryRequest =>
+  ({ kind: 'metric', overTime: 'avg', across: 'sum', limit: 10_000, ...input }) as QueryRequest;
 const metrics: readonly QueryRequest[] = [
   ...(['last', 'avg', 'min', 'max', 'sum', 'count'] as const).flatMap((overTime) =>
     (['sum', 'avg', 'min', 'max', 'count'] as const).map((across) =>
@@ -140,9 +140,9 @@ const expressions: readonly QueryRequest[] = [
   'nobody',
 ].map(promql);
 
-const alone = async (query: QueryRequest, given: QueryContext): Promise<object> => {
+const alone = async (query: QueryRequest, input: QueryContext): Promise<object> => {
   try {
-    return { result: await runWithoutCost(parseQuery(query), readingOf(), given) };
+    return { result: await runWithoutCost(parseQuery(query), createReader(), input) };
   } catch (error) {
     return { error };
   }
@@ -153,7 +153,7 @@ test('figures over records are the same batched and alone', async (t) => {
   for (const [key, members] of Map.groupBy(queries, (query) => toAggregateBatchKey(query, context))) {
     t.truthy(key);
     const statements: string[] = [];
-    const outcomes = await runAggregateBatch(members, readingOf(statements), [context]);
+    const outcomes = await runAggregateBatch(members, createReader(statements), [context]);
     t.is(statements.length, 1);
     for (const [index, query] of members.entries())
       t.deepEqual(outcomes[index], (await alone(query, context)) as never, JSON.stringify(query));
@@ -170,13 +170,13 @@ test('figures over records of adjacent ranges are the same batched and alone', a
   );
   // Each second one: all measures and groupings are among them.
   const queries = aggregates.filter((_, at) => at % 2 === 1).map((query) => parseQuery(query) as AggregateQuery);
-  const questions = queries.flatMap((query) => near.map((given) => ({ query, given })));
+  const questions = queries.flatMap((query) => near.map((input) => ({ query, given: input })));
   for (const [key, members] of Map.groupBy(questions, ({ query, given }) => toAggregateBatchKey(query, given))) {
     t.truthy(key);
     const statements: string[] = [];
     const outcomes = await runAggregateBatch(
       members.map(({ query }) => query),
-      readingOf(statements),
+      createReader(statements),
       members.map(({ given }) => given) as [QueryContext],
     );
     t.is(statements.length, 1);
@@ -200,16 +200,16 @@ test('series over records from the start of a range are the same batched and alo
     .filter(({ groupBy }) => groupBy.length === 0);
   const statements: string[] = [];
   // The first and the last step lie in the range in part, and there are steps before all records.
-  const given: QueryContext = {
+  const input: QueryContext = {
     ...stepped,
     range: { from: context.range.from - 600_000_000_000n, to: context.range.to - 9n },
   };
-  const outcomes = await runAggregateBatch(queries, readingOf(statements), [given]);
+  const outcomes = await runAggregateBatch(queries, createReader(statements), [input]);
   t.is(statements.length, 1);
   for (const [index, query] of queries.entries()) {
-    t.truthy(toAggregateBatchKey(query, given));
-    t.is(toAggregateBatchKey(query, { ...given, stepsFrom: 'epoch' }), undefined);
-    t.deepEqual(outcomes[index], (await alone(query, given)) as never, JSON.stringify(query));
+    t.truthy(toAggregateBatchKey(query, input));
+    t.is(toAggregateBatchKey(query, { ...input, stepsFrom: 'epoch' }), undefined);
+    t.deepEqual(outcomes[index], (await alone(query, input)) as never, JSON.stringify(query));
   }
 });
 
@@ -217,7 +217,7 @@ for (const [form, given] of Object.entries({ tables: context, series: stepped })
   test(`metrics are the same batched and alone, as ${form}`, async (t) => {
     const statements: string[] = [];
     const queries = metrics.map((query) => parseQuery(query) as MetricQuery);
-    const outcomes = await runMetricBatch(queries, readingOf(statements), given);
+    const outcomes = await runMetricBatch(queries, createReader(statements), given);
     t.true(statements.length <= 12, `${statements.length} statements`);
     const near = (_key: string, value: unknown): unknown => (typeof value === 'number' ? value.toPrecision(12) : value);
     const shown = (value: unknown): unknown => JSON.parse(JSON.stringify(value, near) ?? 'null');
@@ -231,7 +231,7 @@ for (const [form, given] of Object.entries({ tables: context, series: stepped })
     const statements: string[] = [];
     const end = { ...given, range: { from: given.range.from, to: BigInt(endMs) * 1_000_000n } };
     const queries = expressions.map((query) => parseQuery(query) as PromqlQuery);
-    const outcomes = await runPromqlBatch(queries, readingOf(statements), end);
+    const outcomes = await runPromqlBatch(queries, createReader(statements), end);
     t.true(statements.length <= 8, `${statements.length} statements`);
     for (const [index, query] of queries.entries()) {
       const outcome = outcomes[index];
@@ -248,7 +248,7 @@ test('instant PromQL queries are batched, regardless of how far their windows re
     const batcher = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 600_000, singleTimeoutMs: 600_000 });
     const to = BigInt(endMs) * 1_000_000n;
     const pending = minutes.map((minute, index) =>
-      batcher.run(parseQuery(promql(index === 0 ? 'm2' : 'max(m2)')), readingOf(statements), {
+      batcher.run(parseQuery(promql(index === 0 ? 'm2' : 'max(m2)')), createReader(statements), {
         range: { from: to - BigInt(minute) * 60_000_000_000n, to },
         stepsFrom: 'range',
       }),
@@ -261,7 +261,7 @@ test('instant PromQL queries are batched, regardless of how far their windows re
 
 test('concurrent queries are batched, and a failing query fails alone', async (t) => {
   const statements: string[] = [];
-  const reading = readingOf(statements, (sql) => sql.includes('FROM logs') && (sql.match(/count/g) ?? []).length > 2);
+  const reader = createReader(statements, (sql) => sql.includes('FROM logs') && (sql.match(/count/g) ?? []).length > 2);
   const batcher = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 600_000, singleTimeoutMs: 600_000 });
   const queries = [
     ...[1, 2, 3].map((service) => logs({ search: `service:service-${service}` })),
@@ -274,7 +274,7 @@ test('concurrent queries are batched, and a failing query fails alone', async (t
       queries: { a: logs({ search: 'payment' }), b: logs({}) },
     } as QueryRequest,
   ];
-  const settled = await Promise.allSettled(queries.map((query) => batcher.run(parseQuery(query), reading, context)));
+  const settled = await Promise.allSettled(queries.map((query) => batcher.run(parseQuery(query), reader, context)));
   for (const [index, query] of queries.entries()) {
     const found = settled[index];
     const expected = (await alone(query, context)) as { readonly result?: unknown };

@@ -5,7 +5,7 @@ import test from 'ava';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
 import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import type { PromqlQuery } from '../../queries/query.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';
@@ -79,7 +79,7 @@ const expressions = [
   'vector(1)',
 ].map((expression) => parseQuery({ kind: 'promql', expression }) as PromqlQuery);
 
-const readingOf = (tenant: string, isCached: boolean, reads: number[] = []): QueryReader => {
+const createReader = (tenant: string, isCached: boolean, reads: number[] = []): QueryReader => {
   const { source, getChangeCount, ...columns } = tables.columns.forTenant(tenant);
   const queryNative: typeof columns.queryNative = (sql, parameters, limits) => {
     reads.push(Number(parameters?.['from']) - 1);
@@ -170,8 +170,8 @@ test('cached results equal uncached results, whatever lands or is erased in betw
     for (let round = 0; round < 12; round++) {
       await world.goOn();
       const question = world.question();
-      const cached = await runPromqlBatch(expressions, readingOf(world.tenant, true), question);
-      const plain = await runPromqlBatch(expressions, readingOf(world.tenant, false), question);
+      const cached = await runPromqlBatch(expressions, createReader(world.tenant, true), question);
+      const plain = await runPromqlBatch(expressions, createReader(world.tenant, false), question);
       for (const [index, { expression }] of expressions.entries())
         t.deepEqual(cached[index], plain[index], `turn ${round}: ${expression}`);
     }
@@ -194,11 +194,11 @@ const readAgain = async (
   for (let atMs = beginMs; atMs <= nowMs; atMs += 30_000) samples.push({ id: 1, atMs, value: 1 });
   await landSamples(tenant, samples);
   const queries = queriesOf('sum(rate(counter[5m]))');
-  await runPromqlBatch(queries, readingOf(tenant, true), makeQuestion(nowMs - hourMs, nowMs, 30_000));
+  await runPromqlBatch(queries, createReader(tenant, true), makeQuestion(nowMs - hourMs, nowMs, 30_000));
   await between(tenant, nowMs);
   const reads: number[] = [];
   const later = makeQuestion(nowMs - hourMs + movedMs, nowMs + movedMs, 30_000);
-  await runPromqlBatch(queries, readingOf(tenant, true, reads), later);
+  await runPromqlBatch(queries, createReader(tenant, true, reads), later);
   return reads.map((fromMs) => (nowMs - fromMs) / minuteMs);
 };
 
@@ -239,23 +239,27 @@ test('a query too large to batch is not read with others, and is cached when it 
   const question = makeQuestion(nowMs - 3 * hourMs, nowMs, minuteMs);
   const light = queriesOf('sum(counter)');
   const reads: number[] = [];
-  const [heavy, lightResult] = await runPromqlBatch([...queries, ...light], readingOf(tenant, true, reads), question);
+  const [heavy, lightResult] = await runPromqlBatch(
+    [...queries, ...light],
+    createReader(tenant, true, reads),
+    question,
+  );
   t.is(heavy, undefined);
-  t.deepEqual(lightResult, (await runPromqlBatch(light, readingOf(tenant, false), question))[0]);
+  t.deepEqual(lightResult, (await runPromqlBatch(light, createReader(tenant, false), question))[0]);
   t.is(reads.length, 1);
-  const alone = await runWithoutCost(queries[0] as PromqlQuery, readingOf(tenant, true), question);
-  t.deepEqual(await runPromqlBatch(queries, readingOf(tenant, true), question), [{ result: alone }]);
+  const alone = await runWithoutCost(queries[0] as PromqlQuery, createReader(tenant, true), question);
+  t.deepEqual(await runPromqlBatch(queries, createReader(tenant, true), question), [{ result: alone }]);
 });
 
 /** What happens while three queries are asked with others: `read` of samples, and the place of each that is answered. */
 const eventsOf = async (tenant: string): Promise<readonly (string | number)[]> => {
   const nowMs = beginMs + 2 * hourMs;
   const events: (string | number)[] = [];
-  const answers = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 30_000, singleTimeoutMs: 40_000 });
-  const reading = readingOf(tenant, true);
-  const { queryNative } = reading.columns;
-  const columns: typeof reading.columns = {
-    ...reading.columns,
+  const responses = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 30_000, singleTimeoutMs: 40_000 });
+  const reader = createReader(tenant, true);
+  const { queryNative } = reader.columns;
+  const columns: typeof reader.columns = {
+    ...reader.columns,
     queryNative: (sql, parameters, limits) => {
       if (events.at(-1) !== 'read') events.push('read');
       return queryNative(sql, parameters, limits);
@@ -263,14 +267,14 @@ const eventsOf = async (tenant: string): Promise<readonly (string | number)[]> =
   };
   const queries = ['sum(gauge)', 'max(gauge)', 'sum(counter)'].flatMap(queriesOf);
   const pending = queries.map(async (query, at) => {
-    await answers.run(query, { ...reading, columns }, makeQuestion(nowMs - hourMs, nowMs, 10_000));
+    await responses.run(query, { ...reader, columns }, makeQuestion(nowMs - hourMs, nowMs, 10_000));
     events.push(at);
   });
   await Promise.all(pending);
   return events;
 };
 
-test('in a large batch the first query is answered before others are read; a small batch is read together', async (t) => {
+test('in a large batch the first query has a result before others are read; a small batch is read together', async (t) => {
   for (const [count, ...rounds] of [
     [600, ['read', 0, 'read', 1, 2], ['read', 0, 1, 2]],
     [6, ['read', 0, 1, 2]],

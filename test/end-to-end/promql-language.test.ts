@@ -105,7 +105,7 @@ const send = async (key: string, { series, evaluations }: Part): Promise<void> =
 };
 
 const sendSeries = async (key: string, series: Part['series'], line: number | undefined): Promise<void> => {
-  const answer = await fetch(`${oiq.http}/api/v1/prom/write`, {
+  const response = await fetch(`${oiq.http}/api/v1/prom/write`, {
     method: 'POST',
     headers: {
       'content-type': contentTypes[2],
@@ -115,8 +115,8 @@ const sendSeries = async (key: string, series: Part['series'], line: number | un
     },
     body: new Uint8Array(snappy(writeRequestOf(2, series))),
   });
-  const text = await answer.text();
-  if (!answer.ok) throw new Error(`samples before line ${line} are refused: ${text}`);
+  const text = await response.text();
+  if (!response.ok) throw new Error(`samples before line ${line} are refused: ${text}`);
 };
 
 test.before(async () => {
@@ -229,12 +229,12 @@ const problemOf = async (projectId: string, evaluation: Evaluation): Promise<str
     : { start: startMs / 1000, end: endMs / 1000, step: stepMs / 1000 };
   const form = new URLSearchParams({ query: expression, projectId });
   for (const [name, value] of Object.entries(times)) form.set(name, String(value));
-  const answer = await fetch(`${oiq.http}/api/prom/api/v1/${instant ? 'query' : 'query_range'}`, {
+  const response = await fetch(`${oiq.http}/api/prom/api/v1/${instant ? 'query' : 'query_range'}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}` },
     body: form,
   });
-  const { status, error = '', data, warnings = [], infos = [] } = (await answer.json()) as Body;
+  const { status, error = '', data, warnings = [], infos = [] } = (await response.json()) as Body;
   if (status !== 'success') return refusalProblem(evaluation, error.replace(/^invalid parameter "query": /, ''));
   return answerProblem(evaluation, { value: toRunnerAnswer(data), warnings, infos });
 };

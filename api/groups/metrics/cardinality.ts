@@ -58,16 +58,16 @@ export const showCardinality = defineOperation({
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const range = page?.range ?? parseRetainedRange(query, { caller, signal: 'metrics', nowMs });
     if (page !== undefined) requireRetained(range, { caller, signal: 'metrics', nowMs, isFromCursor: true });
-    const reading = { columns: columns.forTenant(caller.tenantId) };
+    const reader = { columns: columns.forTenant(caller.tenantId) };
     const { projectId, scope, sort, limit, metric } = query;
     const countQuery = { range, projectId, scope };
     const [total, { items, nextPosition }, labels] = await Promise.all([
-      countSeries(reading, countQuery),
-      listMetricCardinality(reading, { ...countQuery, sort, limit, metric, after: page?.after }),
-      metric === undefined ? undefined : listLabelCardinality(reading, { ...countQuery, metric }),
+      countSeries(reader, countQuery),
+      listMetricCardinality(reader, { ...countQuery, sort, limit, metric, after: page?.after }),
+      metric === undefined ? undefined : listLabelCardinality(reader, { ...countQuery, metric }),
     ]);
     const usesByMetric = await findMetricsUses(
-      { ...reading, documents: documents.forTenant(caller.tenantId), translation: promql.translation },
+      { ...reader, documents: documents.forTenant(caller.tenantId), translation: promql.translation },
       items.map((item) => item.metric),
     );
     return {

@@ -43,8 +43,8 @@ export const listMetricLabelValues = defineOperation({
     const range = page ?? parseRetainedRange(query, { caller, signal: 'metrics', nowMs });
     if (page !== undefined) requireRetained(range, { caller, signal: 'metrics', nowMs, isFromCursor: true });
     const { limit, prefix, projectId, scope } = query;
-    const reading = { columns: columns.forTenant(caller.tenantId) };
-    const { items, nextValue } = await listLabelValues(reading, {
+    const reader = { columns: columns.forTenant(caller.tenantId) };
+    const { items, nextValue } = await listLabelValues(reader, {
       metric: params.name,
       label: params.label,
       range,
@@ -54,7 +54,7 @@ export const listMetricLabelValues = defineOperation({
       scope,
       after: page?.after,
     });
-    if (items.length === 0) await requireMetric(reading, params.name, { range, projectId, scope });
+    if (items.length === 0) await requireMetric(reader, params.name, { range, projectId, scope });
     return {
       items,
       nextCursor:

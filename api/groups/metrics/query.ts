@@ -8,7 +8,7 @@ import { formatTime } from '../../../queries/time.ts';
 import { timeFormats, timeParameter } from '../../../queries/time-parameters.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 const QueryName = z
   .string()
@@ -45,11 +45,11 @@ export const queryMetrics = defineOperation({
     results: z.record(z.string(), Result).describe('One result per query and formula, by name'),
   }),
   async handler({ caller, body, signal }, ports) {
-    const reading = createReading(caller, ports);
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, ports);
+    const { nowMs } = reader;
     const range = parseRetainedRange(body, { caller, signal: 'metrics', nowMs });
     const stepMs = body.form === 'table' ? undefined : resolveStepMs(body.step, range);
-    const results = await runBatch(validateQueries(body), reading, { range, stepMs, signal });
+    const results = await runBatch(validateQueries(body), reader, { range, stepMs, signal });
     return { from: formatTime(range.from), to: formatTime(range.to), stepMs: stepMs ?? null, results };
   },
 });

@@ -24,13 +24,13 @@ export const showMetric = defineOperation({
   async handler({ caller, params: { name }, query }, { columns, clock, documents, promql }) {
     const nowMs = clock.now();
     const range = parseRetainedRange(query, { caller, signal: 'metrics', nowMs });
-    const reading = { columns: columns.forTenant(caller.tenantId) };
+    const reader = { columns: columns.forTenant(caller.tenantId) };
     const scope = { projectId: query.projectId, scope: query.scope };
-    const metric = await requireMetric(reading, name, { ...scope, range });
+    const metric = await requireMetric(reader, name, { ...scope, range });
     const [labels, used] = await Promise.all([
-      listLabels(reading, { ...scope, metric: name, range }),
+      listLabels(reader, { ...scope, metric: name, range }),
       findMetricUses(
-        { ...reading, documents: documents.forTenant(caller.tenantId), translation: promql.translation },
+        { ...reader, documents: documents.forTenant(caller.tenantId), translation: promql.translation },
         name,
       ),
     ]);

@@ -1,3 +1,4 @@
+import { addToList } from '../../../schemas/add-to-list.ts';
 import type { Matcher, Series } from '../series.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import { compileTest } from '../syntax/matchers.ts';
@@ -86,8 +87,7 @@ class InfoCall {
     this.#isInfoName = (name) => names.every((test) => test(name));
     const conditions = new Map<string, ((value: string) => boolean)[]>();
     for (const matcher of getInfoConditions(node))
-      if (matcher.name !== '__name__')
-        conditions.set(matcher.name, [...(conditions.get(matcher.name) ?? []), compileTest(matcher)]);
+      if (matcher.name !== '__name__') addToList(conditions, matcher.name, compileTest(matcher));
     this.#conditions = conditions;
   }
 

@@ -1,4 +1,5 @@
 /** Builds series from a block of points. Runs in a worker, so it must not perform I/O. */
+import { addToList } from '../../../schemas/add-to-list.ts';
 import { fromNative, type Histogram } from '../histograms/histogram.ts';
 import { computeStoredHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
@@ -252,7 +253,7 @@ const expandSeries = function* (
     else addQuantiles(rows.summaries?.getRuns(id) ?? [], textSeries);
     for (const [text, points] of textSeries.all()) {
       if (!tests.every((test) => test(text))) continue;
-      byText.set(text, [...(byText.get(text) ?? []), toCounter(points, isDelta)]);
+      addToList(byText, text, toCounter(points, isDelta));
     }
   }
   for (const [text, points] of byText) yield { labels: withLabel(labels, name, text), samples: mergeSources(points) };

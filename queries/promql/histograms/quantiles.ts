@@ -132,9 +132,9 @@ export const computeFraction = (lower: number, upper: number, histogram: Histogr
   }
   const hasNan = Number.isNaN(histogram.sum);
   const count = hasNan ? total : histogram.count;
-  const boundRank = (bucketRank: number | undefined) =>
+  const clampRank = (bucketRank: number | undefined) =>
     bucketRank === undefined || bucketRank > count ? count : bucketRank;
-  const value = (boundRank(to.rank) - boundRank(from.rank)) / histogram.count;
+  const value = (clampRank(to.rank) - clampRank(from.rank)) / histogram.count;
   return hasNan && total < histogram.count ? { value, note: 'nan-fraction' } : { value };
 };
 

@@ -108,10 +108,10 @@ const pointsOf = ({
   ]);
 
 /** An answer of the engine. */
-export const toComparableAnswer = (answer: PromqlResult): ComparableAnswer =>
-  answer.type === 'matrix'
-    ? { type: 'matrix', series: answer.series.map((one) => ({ labels: one.labels, points: pointsOf(one) })) }
-    : answer;
+export const toComparableAnswer = (response: PromqlResult): ComparableAnswer =>
+  response.type === 'matrix'
+    ? { type: 'matrix', series: response.series.map((one) => ({ labels: one.labels, points: pointsOf(one) })) }
+    : response;
 
 const sortProblem = (series: readonly { labels: Labels }[]): string | undefined => {
   const wrong = series.findIndex(
@@ -140,9 +140,9 @@ const pointsProblem = (expected: Evaluation, values: readonly Value[], points: P
   return left.size > 0 ? `points that are not expected: ${shownPoints(left)}` : undefined;
 };
 
-const matrixProblem = (expected: Evaluation, answer: ComparableAnswer & { type: 'matrix' }): string | undefined => {
+const matrixProblem = (expected: Evaluation, response: ComparableAnswer & { type: 'matrix' }): string | undefined => {
   const expectedSeries = new Map(expected.series.map(({ labels, values }) => [keyOf(labels), values]));
-  for (const series of answer.series) {
+  for (const series of response.series) {
     const key = keyOf(series.labels);
     const values = expectedSeries.get(key);
     const { points } = series;
@@ -151,7 +151,7 @@ const matrixProblem = (expected: Evaluation, answer: ComparableAnswer & { type: 
     const problem = pointsProblem(expected, values, points);
     if (problem !== undefined) return `${key} ${problem}`;
   }
-  return expectedSeries.size > 0 ? `missing: ${[...expectedSeries.keys()].join(' ')}` : sortProblem(answer.series);
+  return expectedSeries.size > 0 ? `missing: ${[...expectedSeries.keys()].join(' ')}` : sortProblem(response.series);
 };
 
 const vectorProblem = (
@@ -172,26 +172,30 @@ const vectorProblem = (
 };
 
 /** What is wrong with an answer; undefined if it is as expected. */
-export const problemOf = (expected: Evaluation, answer: ComparableAnswer): string | undefined => {
+export const problemOf = (expected: Evaluation, response: ComparableAnswer): string | undefined => {
   const ordered = expected.expectations.some(({ of }) => of === 'ordered');
-  switch (answer.type) {
+  switch (response.type) {
     case 'matrix':
-      return matrixProblem(expected, answer);
+      return matrixProblem(expected, response);
     case 'vector':
       if (expected.scalar !== undefined) return 'expected a scalar, got a vector';
-      return vectorProblem(expected, answer, ordered);
+      return vectorProblem(expected, response, ordered);
     case 'scalar':
-      if (expected.scalar === undefined) return `expected no scalar, got ${answer.value}`;
-      return sameValue(expected.scalar, answer.value) ? undefined : `expected ${expected.scalar}, got ${answer.value}`;
+      if (expected.scalar === undefined) return `expected no scalar, got ${response.value}`;
+      return sameValue(expected.scalar, response.value)
+        ? undefined
+        : `expected ${expected.scalar}, got ${response.value}`;
     default:
-      return (expected.text ?? '') === answer.value ? undefined : `expected "${expected.text}", got "${answer.value}"`;
+      return (expected.text ?? '') === response.value
+        ? undefined
+        : `expected "${expected.text}", got "${response.value}"`;
   }
 };
 
 /** The elements of a range's answer at one of its times. */
-export const atTime = (answer: ComparableAnswer, timeMs: number, scalar: boolean): ComparableAnswer => {
-  if (answer.type !== 'matrix') return answer;
-  const elements = answer.series.flatMap(({ labels, points }) => {
+export const atTime = (response: ComparableAnswer, timeMs: number, scalar: boolean): ComparableAnswer => {
+  if (response.type !== 'matrix') return response;
+  const elements = response.series.flatMap(({ labels, points }) => {
     const value = points.get(timeMs);
     return value === undefined ? [] : [{ labels, value }];
   });

@@ -1,21 +1,16 @@
 /** Builder of a metric query: metric, label filter, function over time and grouping */
 import { useState } from 'preact/hooks';
 import { FieldProblem } from '../../editors/field.tsx';
-import { isTimeAggregation, timeAggregationTitles } from '../../editors/question.ts';
+import { isTimeAggregation, timeAggregationTitles } from '../../editors/query-form.ts';
 import { setParams } from '../../frame/address.ts';
 import { nameFormat, nameListFormat, searchFormat } from '../../search/completion.ts';
 import { findSearchProblem } from '../../search/problem.ts';
 import { QueryHistoryMenu } from '../../search/query-history-menu.tsx';
 import { createLabelSuggest, suggestMetricNames } from '../../search/suggest-metrics.ts';
 import { SuggestedField } from '../../search/suggested-input.tsx';
-import {
-  groupBy,
-  labelFilter,
-  selectedMetric,
-  seriesAggregation,
-  seriesAggregationTitles,
-  timeFunction,
-} from './query.ts';
+import { seriesAggregationTitles } from './aggregations.ts';
+import { BuilderPromql } from './builder-promql.tsx';
+import { groupBy, labelFilter, selectedMetric, seriesAggregation, timeFunction } from './query.ts';
 
 /** Runs the query on Enter or by the button; a change of the function applies at once. */
 export const QueryBuilder = () => {
@@ -96,6 +91,7 @@ export const QueryBuilder = () => {
       <button type="submit">Run query</button>
       <QueryHistoryMenu explorer="metrics" />
       <FieldProblem message={filterProblem} />
+      <BuilderPromql />
     </form>
   );
 };

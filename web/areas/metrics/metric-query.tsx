@@ -5,7 +5,7 @@ import { toLines } from '../../charts/values.ts';
 import { ApiQuery } from '../../client/query.ts';
 import { Button, ButtonGroup } from '../../components/button.tsx';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
-import { timeAggregationTitles } from '../../editors/question.ts';
+import { timeAggregationTitles } from '../../editors/query-form.ts';
 import { readParam, setParams } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
@@ -14,7 +14,6 @@ import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { recordQuery } from '../../search/query-history.ts';
 import { forecastCall, queryMetricsCall } from './calls.ts';
-import { Exemplars } from './exemplars.tsx';
 import { PromqlInput } from './promql.tsx';
 import {
   formatBuilderQuery,
@@ -28,6 +27,7 @@ import {
 } from './query.ts';
 
 const QueryBuilder = lazyLoad(async () => (await import('./builder.tsx')).QueryBuilder);
+const Exemplars = lazyLoad(async () => (await import('./exemplars.tsx')).Exemplars);
 const ForecastSection = lazyLoad(async () => (await import('./forecast.tsx')).Forecast);
 
 const metricsQuery = new ApiQuery(queryMetricsCall);
@@ -57,6 +57,13 @@ const MetricChart = () => {
 };
 
 const editorTitles = { builder: 'Builder', promql: 'PromQL' } as const;
+
+/** Opens an editor. The builder has the query of the expression, if it is one of the forms of the builder. */
+const selectEditor = (editor: keyof typeof editorTitles): void => {
+  if (editor === queryEditor.peek()) return;
+  if (editor === 'promql') setParams({ editor });
+  else void import('./builder-promql.tsx').then(({ openBuilder }) => openBuilder(promql.peek()));
+};
 
 const runPromql = (expression: string): void =>
   setParams({ promql: expression, editor: '', metric: '', filter: '', over: '', across: '', by: '' });
@@ -93,11 +100,7 @@ export const MetricQuery = () => {
       <div class="query-editor">
         <ButtonGroup label="Query editor">
           {(['builder', 'promql'] as const).map((name) => (
-            <Button
-              key={name}
-              aria-pressed={queryEditor.value === name}
-              onClick={() => setParams({ editor: name, ...(name === 'builder' ? { promql: '' } : {}) })}
-            >
+            <Button key={name} aria-pressed={queryEditor.value === name} onClick={() => selectEditor(name)}>
               {editorTitles[name]}
             </Button>
           ))}

@@ -1,9 +1,16 @@
 /** Metrics query in the URL: PromQL, or one metric of the catalog */
 import { computed } from '@preact/signals';
-import { isTimeAggregation, parseNames, type TimeAggregation, timeAggregationTitles } from '../../editors/question.ts';
+import {
+  isTimeAggregation,
+  parseNames,
+  type TimeAggregation,
+  timeAggregationTitles,
+} from '../../editors/query-form.ts';
 import { readParam } from '../../frame/address.ts';
 import { projectId } from '../../frame/project.ts';
+import { isSeriesAggregation, type SeriesAggregation } from './aggregations.ts';
 import type { Metric, MetricQueryBody } from './calls.ts';
+import { getDefaultAcross } from './promql-conversion.ts';
 
 /** Returns the default function over time: a rate for counters and histograms, which only increase. */
 export const chooseDefaultFunction = ({ type, monotonic }: Metric): TimeAggregation =>
@@ -15,26 +22,10 @@ export const timeFunction = computed<TimeAggregation>(() => {
   const parameter = readParam('over');
   return isTimeAggregation(parameter) ? parameter : 'avg';
 });
-const acrossSeries = ['sum', 'avg', 'min', 'max', 'count', 'none'] as const;
-export type SeriesAggregation = (typeof acrossSeries)[number];
-export const isSeriesAggregation = (text: string): text is SeriesAggregation =>
-  acrossSeries.some((name) => name === text);
-
-/** Titles of the aggregations across series */
-export const seriesAggregationTitles: Readonly<Record<SeriesAggregation, string>> = {
-  sum: 'sum',
-  avg: 'average',
-  min: 'minimum',
-  max: 'maximum',
-  count: 'count of series',
-  none: 'none: each series',
-};
-
 /** Aggregation across the series of a group; by default the sum of rates, and the average of other values */
 export const seriesAggregation = computed<SeriesAggregation>(() => {
   const parameter = readParam('across');
-  if (isSeriesAggregation(parameter)) return parameter;
-  return timeFunction.value === 'rate' || timeFunction.value === 'increase' ? 'sum' : 'avg';
+  return isSeriesAggregation(parameter) ? parameter : getDefaultAcross(timeFunction.value);
 });
 /** Condition on the labels of the series */
 export const labelFilter = computed(() => readParam('filter'));

@@ -1,4 +1,4 @@
-import type { TenantReader } from '../reading.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import type { Promql } from './evaluation/threads.ts';
 import type { Translation } from './otlp/labels.ts';
 import type { Series } from './series.ts';

@@ -1,0 +1,16 @@
+import { computedBodySearch } from '../../schemas/tables/search.ts';
+import { defineSignal } from './definition.ts';
+import { agentEventFields, agentEventsSource } from './found-agent-events.ts';
+
+/** Events of agents on hosts. They arrive as log records and spans, and have the retention of logs. */
+export const agents = defineSignal({
+  records: 'events of agents',
+  entitlement: 'agentsight',
+  group: 'agentsight',
+  retentionDays: ({ logs }) => logs,
+  newest: { table: 'agent_events', time: 'timestamp' },
+  fields: agentEventFields,
+  text: computedBodySearch,
+  hasAttributeIndex: false,
+  queryable: { table: 'agent_events', from: agentEventsSource, unit: '{event}', hasReplacedRows: true },
+});
