@@ -10,9 +10,9 @@ import type { RuleQueryResult } from '../../subjects/alerts/rule-query-result.ts
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import type { RuleState } from '../../subjects/alerts/state.ts';
 import { type RunTemplateQuery, renderWithQueries } from '../../subjects/alerts/templates/queries.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule } from '../engine/schedule.ts';
 import { computeSharedPhase, getNextDueMs, toItemKey } from '../engine/schedule-times.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 import { getDueTiming } from './alert-evaluation.ts';
 
 /** Time budget of one run; its progress is saved afterwards. */
@@ -98,12 +98,12 @@ export const alertBacktesting = defineSchedule({
     const { rule: ruleFields, queryVersion, ruleId, ruleVersion } = backtest;
     const storedRule = { ...ruleFields, queryVersion, id: ruleId, version: ruleVersion };
     const rule = parseStoredRule(storedRule);
-    const reading = await openTenantReading(ports, tenantId, Date.now());
-    if (rule === undefined || reading === undefined) {
+    const reader = await openTenantReader(ports, tenantId, Date.now());
+    if (rule === undefined || reader === undefined) {
       await stored.replace(id, { ...backtest, status: 'failed', lastError: 'the rule cannot be evaluated' }, version);
       return null;
     }
-    const queryAt = (nowMs: number): Promise<RuleQueryResult> => queryRule(rule, reading, { nowMs, signal });
+    const queryAt = (nowMs: number): Promise<RuleQueryResult> => queryRule(rule, reader, { nowMs, signal });
     const deadlineMs = performance.now() + runBudgetMs;
     let next: AlertBacktest = backtest;
     while (next.status === 'running' && performance.now() < deadlineMs && !signal.aborted)
@@ -112,7 +112,7 @@ export const alertBacktesting = defineSchedule({
         rule,
         tenantId,
         queryAt,
-        runTemplateQuery: createTemplateQuery(reading, { signal }),
+        runTemplateQuery: createTemplateQuery(reader, { signal }),
       });
     await stored.replace(id, next, version);
     return null;

@@ -1,6 +1,6 @@
 /** Evaluates alert rules when they are due. */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { recordedSamples } from '../../schemas/recorded-samples.ts';
@@ -23,8 +23,8 @@ import {
   isDataOverdue,
   storeDataState,
 } from '../../subjects/empty-results/empty-results.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { type DueTiming, defineSchedule, type Run } from '../engine/schedule.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 import { splitSamples } from './recorded.ts';
 import { getRuleBatcher } from './rule-batchers.ts';
 
@@ -160,20 +160,20 @@ export const alertEvaluation = defineSchedule({
     const rule = parseRule(document);
     const isSettled = Object.keys(run.state.alerts).length === 0 && run.state.data !== 'reported';
     if (!rule.enabled && isSettled) return run.state;
-    const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
-    if (reading === undefined) return run.state;
+    const reader = await openTenantReader(ports, tenantId, Math.max(dueMs, Date.now()));
+    if (reader === undefined) return run.state;
     const started = performance.now();
     const queryBatcher = getRuleBatcher(ports.columns, tenantId);
     const options = { nowMs: dueMs, signal, batcher: queryBatcher, timeoutMs: queryTimeoutMs };
-    const queryResult = rule.enabled ? await queryRule(rule, reading, options) : disabledResult;
+    const queryResult = rule.enabled ? await queryRule(rule, reader, options) : disabledResult;
     if (run.canWait && queryResult.kind === 'error' && queryResult.isAway === true)
       throw new UnavailableError(queryResult.message);
     const prior = run.state;
     const evaluation = await renderWithQueries(
       (queryResults) => evaluate({ tenantId, rule, prior, result: queryResult, nowMs: dueMs, queryResults }),
-      createTemplateQuery(reading, { signal, batcher: queryBatcher }),
+      createTemplateQuery(reader, { signal, batcher: queryBatcher }),
     );
-    const { plan } = reading;
+    const { plan } = reader;
     emitEvaluation(emit, evaluation, {
       tenantId,
       rule,
@@ -189,12 +189,12 @@ export const alertEvaluation = defineSchedule({
   },
   async removed({ tenantId, state: prior, nowMs, emit, ports }) {
     const rule = prior.rule && parseStoredRule(prior.rule);
-    const reading = await openTenantReading(ports, tenantId, nowMs);
-    if (rule === undefined || reading === undefined) return;
+    const reader = await openTenantReader(ports, tenantId, nowMs);
+    if (rule === undefined || reader === undefined) return;
     const evaluation = await renderWithQueries(
       (queryResults) => evaluate({ tenantId, rule, prior, result: deletedResult, nowMs, queryResults }),
-      createTemplateQuery(reading, { batcher: getRuleBatcher(ports.columns, tenantId) }),
+      createTemplateQuery(reader, { batcher: getRuleBatcher(ports.columns, tenantId) }),
     );
-    emitEvaluation(emit, evaluation, { tenantId, rule, prior, plan: reading.plan, nowMs, durationMs: 0 });
+    emitEvaluation(emit, evaluation, { tenantId, rule, prior, plan: reader.plan, nowMs, durationMs: 0 });
   },
 });

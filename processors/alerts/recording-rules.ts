@@ -14,8 +14,8 @@ import {
 import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
 import { createExpressionRun } from '../../subjects/alerts/recording/run-query.ts';
 import { queryTimeouts } from '../../subjects/alerts/run-query.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 import { splitSamples } from './recorded.ts';
 import { getRuleBatcher } from './rule-batchers.ts';
 
@@ -56,9 +56,9 @@ export const recording = defineSchedule({
         emit.samples(samples);
       return emptyRecording();
     }
-    const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
-    if (reading === undefined) return run.state;
-    const runExpressions = createExpressionRun(reading, {
+    const reader = await openTenantReader(ports, tenantId, Math.max(dueMs, Date.now()));
+    if (reader === undefined) return run.state;
+    const runExpressions = createExpressionRun(reader, {
       atMs: dueMs - parseDurationMs(group.delay),
       signal,
       batcher: getRuleBatcher(ports.columns, tenantId),

@@ -112,7 +112,7 @@ const emitSuppressedCount = (heldKey: string, { state: { held }, emit }: Correla
 };
 
 const handleMatch = (match: DetectionMatch, context: CorrelationContext, forwardMatch: ForwardMatch): void => {
-  const deployment = compileFollowed(context.follows);
+  const deployment = compileFollowed(context.follows, 'matches');
   const correlation = deployment.correlations.find(({ id }) => id === match.forRule);
   const rule = deployment.stored.get(match.forRule);
   if (correlation !== undefined) addToWindow(match, correlation, deployment, context, forwardMatch);
@@ -129,7 +129,7 @@ const endWindowOrSuppression = (key: string, context: CorrelationContext, forwar
   const { windows } = context.state;
   const window = windows.get(key);
   if (window === undefined) return;
-  const deployment = compileFollowed(context.follows);
+  const deployment = compileFollowed(context.follows, 'matches');
   const { rule, version, key: group, projectId } = JSON.parse(key) as WindowKey;
   const correlation = deployment.correlations.find(({ id, stored }) => id === rule && stored.version === version);
   const ended =
@@ -175,7 +175,7 @@ export const chainedCorrelations = defineProcessor({
   latenessMs: 5_000,
 
   step(match, context) {
-    const correlation = compileFollowed(context.follows).correlations.find(({ id }) => id === match.forRule);
+    const correlation = compileFollowed(context.follows, 'matches').correlations.find(({ id }) => id === match.forRule);
     const key = heldPrefix + toChainOrder(match, correlation?.document.rules ?? []);
     context.state.held.set(key, match);
     context.setTimer('watermark', match.signal.timeMs, key);

@@ -10,7 +10,8 @@ import {
   detectionPlaceholders,
   detectionRules,
 } from '../../schemas/resources/detection-rule.ts';
-import { compileDeployment, type Deployment } from '../../subjects/detections/deployed.ts';
+import { getShippedDocuments, isAgentRule } from '../../subjects/agents/shipped-documents.ts';
+import { compileDeployment, type Deployment, type StoredRule } from '../../subjects/detections/deployed.ts';
 
 /** Collections that the detection processors follow. */
 export const followedCollections = {
@@ -25,17 +26,42 @@ interface FollowedDocuments {
   readonly placeholders: DocumentsById<DetectionPlaceholder & StoredMetadata>;
 }
 
+/**
+ * What a deployment evaluates: log records, events of agents with the rules of the platform for them, or matches of
+ * both.
+ */
+type DeploymentScope = 'records' | 'agents' | 'matches';
+
 interface CompiledDeployment {
   readonly followed: FollowedDocuments;
   readonly revisions: readonly number[];
   readonly deployment: Deployment;
 }
 
-const compiledDeployments = new WeakMap<object, CompiledDeployment>();
+const compiledDeployments: Readonly<Record<DeploymentScope, WeakMap<object, CompiledDeployment>>> = {
+  records: new WeakMap(),
+  agents: new WeakMap(),
+  matches: new WeakMap(),
+};
+
+/** Returns the rules of a scope. A rule of the organization replaces a shipped one with its ID, also if it is disabled. */
+function* selectRules(
+  rules: FollowedDocuments['rules'],
+  scope: DeploymentScope,
+): Generator<StoredRule, void, undefined> {
+  const isSelected = ({ kind, source }: StoredRule): boolean =>
+    scope === 'matches' || kind !== 'rule' || isAgentRule(source) === (scope === 'agents');
+  for (const rule of rules.values()) if (isSelected(rule)) yield rule;
+  if (scope === 'records') return;
+  for (const shipped of getShippedDocuments()) if (rules.get(shipped.id) === undefined) yield shipped;
+}
 
 /** Returns the deployment of a tenant. Cheap if nothing has changed. */
-export const compileFollowed = ({ rules, fields, placeholders }: FollowedDocuments): Deployment => {
-  const cached = compiledDeployments.get(rules);
+export const compileFollowed = (
+  { rules, fields, placeholders }: FollowedDocuments,
+  scope: DeploymentScope = 'records',
+): Deployment => {
+  const cached = compiledDeployments[scope].get(rules);
   if (
     cached !== undefined &&
     cached.followed.fields === fields &&
@@ -45,8 +71,8 @@ export const compileFollowed = ({ rules, fields, placeholders }: FollowedDocumen
     cached.revisions[2] === placeholders.revision
   )
     return cached.deployment;
-  const deployment = compileDeployment(rules.values(), fields.values(), placeholders.values());
+  const deployment = compileDeployment(selectRules(rules, scope), fields.values(), placeholders.values());
   const revisions = [rules.revision, fields.revision, placeholders.revision];
-  compiledDeployments.set(rules, { followed: { rules, fields, placeholders }, revisions, deployment });
+  compiledDeployments[scope].set(rules, { followed: { rules, fields, placeholders }, revisions, deployment });
   return deployment;
 };

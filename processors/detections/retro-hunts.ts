@@ -4,8 +4,8 @@ import { QueryError } from '../../queries/errors.ts';
 import { retroHunts } from '../../schemas/resources/retro-hunt.ts';
 import { topics } from '../../schemas/topics.ts';
 import { runHunt } from '../../subjects/detections/retro-hunt.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 import { huntScheduleOptions, maxHuntMs, storageDelayMs } from '../hunting.ts';
 
 const Outcome = z.strictObject({
@@ -42,11 +42,11 @@ export const retroHunting = defineSchedule({
       return state;
     }
     if (Date.now() < retroHunt.toMs + storageDelayMs) return null;
-    const reading = await openTenantReading(ports, tenantId, Date.now());
-    if (reading === undefined) return failedOutcome('the organization is disabled');
+    const reader = await openTenantReader(ports, tenantId, Date.now());
+    if (reader === undefined) return failedOutcome('the organization is disabled');
     try {
       const result = await runHunt(retroHunt, {
-        reading,
+        reader,
         tenantDocuments: tenantDocuments,
         tenantId,
         budgetMs: maxHuntMs,

@@ -33,7 +33,8 @@ export class CostBudget {
 
   addCost(ruleId: string, version: number, characters: number): void {
     const name = ruleVersionKey(ruleId, version);
-    const sum = (this.#scannedCharacters.get(name) ?? 0) + characters;
+    // Whole numbers, so that the sum does not depend on the order of records.
+    const sum = (this.#scannedCharacters.get(name) ?? 0) + Math.ceil(characters);
     this.#scannedCharacters.set(name, sum);
     if (sum <= maxCharacters) return;
     this.#disabled.add(name);

@@ -38,8 +38,8 @@ import type { Window } from '../../subjects/slos/slices/windows.ts';
 import { toSloObjective } from '../../subjects/slos/status.ts';
 import { parseStoredSlo } from '../../subjects/slos/stored.ts';
 import { getRuleBatcher } from '../alerts/rule-batchers.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 import { BackFillQueue } from './back-fills.ts';
 
 type SavedMeasurement = MeasuredExtent | null;
@@ -67,7 +67,7 @@ interface MeasureResult {
 }
 
 interface TenantPorts extends Pick<SchedulePorts, 'documents'> {
-  readonly columns: MeasureOptions['reading']['columns'];
+  readonly columns: MeasureOptions['reader']['columns'];
 }
 
 const backFills = new BackFillQueue();
@@ -78,11 +78,11 @@ const maxWaitMs = 25_000;
 const readStoredSlices = async (
   sloSeries: SloSeries,
   window: Window,
-  { batcher, reading }: MeasureOptions,
+  { batcher, reader }: MeasureOptions,
 ): Promise<readonly MeasuredSlice[]> => {
   const key = `told ${window.fromMs} ${window.toMs}`;
   const slicesByKey = await batchQuery(batcher, { key, member: toSeriesKey(sloSeries) }, (keys) =>
-    readSlicesBySeries(reading, keys.map(parseSeriesKey), window),
+    readSlicesBySeries(reader, keys.map(parseSeriesKey), window),
   );
   return slicesByKey.get(toSeriesKey(sloSeries)) ?? [];
 };
@@ -136,10 +136,10 @@ const measureSlo = async (
       }
     };
     if (dueWindows.before.length > 0)
-      await backFills.runQueued(options.reading.columns.tenantId, performance.now() + maxWaitMs, measureHistory);
+      await backFills.runQueued(options.reader.columns.tenantId, performance.now() + maxWaitMs, measureHistory);
     const hasLateWindows = dueWindows.late.length + dueWindows.recheck.length > 0;
     const storedUpToMs = hasLateWindows
-      ? await readStoredUpTo(slo, { columns: options.reading.columns, documents })
+      ? await readStoredUpTo(slo, { columns: options.reader.columns, documents })
       : undefined;
     const lateWindows = await Promise.all(
       dueWindows.recheck.map((window) => findLateWindows(slo, window, { ...options, storedUpToMs: progress.landedMs })),
@@ -200,11 +200,11 @@ export const sloMeasurement = defineSchedule({
   atOnce: { total: 1000, perTenant: 1000 },
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {
-    const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
-    if (reading === undefined) return state;
+    const reader = await openTenantReader(ports, tenantId, Math.max(dueMs, Date.now()));
+    if (reader === undefined) return state;
     const slo = parseSlo(document);
     const minRetentionDays = Math.min(
-      ...listMeasuredSignals(slo).map((measuredSignal) => getRetentionDays(reading.plan, measuredSignal)),
+      ...listMeasuredSignals(slo).map((measuredSignal) => getRetentionDays(reader.plan, measuredSignal)),
     );
     const dueWindows = planMeasurements(slo, state ?? undefined, { nowMs: dueMs, retentionDays: minRetentionDays });
     const { upToMs, series } = dueWindows.next;
@@ -212,7 +212,7 @@ export const sloMeasurement = defineSchedule({
       state?.series === series
         ? state
         : { series, fromMs: upToMs, upToMs, lateMs: dueMs, allMs: dueMs, data: dueWindows.next.data };
-    const options = { reading, signal, dueMs, batcher: getRuleBatcher(ports.columns, tenantId) };
+    const options = { reader, signal, dueMs, batcher: getRuleBatcher(ports.columns, tenantId) };
     const { slices, measured, error } = await measureSlo(document.id, slo, {
       dueWindows,
       progress,

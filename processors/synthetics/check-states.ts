@@ -25,8 +25,8 @@ import {
 import { type CheckResult, readLatest } from '../../subjects/synthetics/stored-results.ts';
 import type { StateChange, TimePeriod } from '../../subjects/synthetics/uptime.ts';
 import { createVerdict, describeOutage, type FailedAlone } from '../../subjects/synthetics/verdict.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule, type Run, type SchedulePorts } from '../engine/schedule.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 import { reviewStates } from './review-states.ts';
 
 /** Spacing of the due times shared by checks of a tenant, which are evaluated in one statement. */
@@ -57,11 +57,11 @@ interface CachedInput {
 const inputsByColumns = new WeakMap<SchedulePorts['columns'], Map<string, CachedInput>>();
 
 const readCheckInput = async (ports: SchedulePorts, tenantId: string, dueMs: number): Promise<CheckInput> => {
-  const reading = await openTenantReading(ports, tenantId, Math.max(dueMs, Date.now()));
-  if (reading === undefined) return emptyInput;
+  const reader = await openTenantReader(ports, tenantId, Math.max(dueMs, Date.now()));
+  if (reader === undefined) return emptyInput;
   const documents = ports.documents.forTenant(tenantId);
   const [latest, locations, windows] = await Promise.all([
-    readLatest(reading),
+    readLatest(reader),
     documents.collection(syntheticLocations).list(),
     readWindows(documents),
   ]);

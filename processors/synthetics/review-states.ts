@@ -1,6 +1,6 @@
 /** Works out the states of a check again after its results were read late. */
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { getVotingLocations } from '../../subjects/synthetics/check.ts';
 import { findJudgedTime, type KnownStates, type ReadResults } from '../../subjects/synthetics/judged.ts';
@@ -16,8 +16,8 @@ import {
 import { maxSilentIntervals } from '../../subjects/synthetics/state.ts';
 import { type CheckResult, readResults, readStates } from '../../subjects/synthetics/stored-results.ts';
 import type { TimePeriod } from '../../subjects/synthetics/uptime.ts';
+import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import type { SchedulePorts } from '../engine/schedule.ts';
-import { openTenantReading } from '../engine/tenant-reading.ts';
 
 /** After an outage of the platform, all checks are reviewed at once. */
 const slots = new FairQueue({ slots: 8, maxSlotsPerTenant: 6, maxWaitingPerTenant: Number.POSITIVE_INFINITY });
@@ -48,12 +48,12 @@ interface Review {
 const reviewFrom = async (
   check: IdentifiedCheck,
   { fromMs, nowMs }: ReviewPeriod,
-  { latest, read, states, recent, suspects, reading }: ReviewInput & { readonly reading: QueryReader },
+  { latest, read, states, recent, suspects, reader }: ReviewInput & { readonly reader: QueryReader },
 ): Promise<Review> => {
   const voteMs = maxSilentIntervals * parseDurationMs(check.every);
   const [stored, results] = await Promise.all([
-    readStates(reading, check.id, { fromMs, toMs: nowMs + 1 }),
-    readResults(reading, { checkId: check.id, fromMs: fromMs - voteMs, toMs: nowMs }),
+    readStates(reader, check.id, { fromMs, toMs: nowMs + 1 }),
+    readResults(reader, { checkId: check.id, fromMs: fromMs - voteMs, toMs: nowMs }),
   ]);
   const landed = [...stored].flatMap(([location, own]) => own.map((change) => ({ location, ...change })));
   const current = Object.entries(states).map(([location, change]) => ({ location, ...change }));
@@ -110,11 +110,11 @@ export const reviewStates = async (
   period: ReviewPeriod,
   input: ReviewInput,
 ): Promise<Review | undefined> => {
-  const reading = await openTenantReading(ports, tenantId, period.nowMs);
-  if (reading === undefined) return undefined;
+  const reader = await openTenantReader(ports, tenantId, period.nowMs);
+  if (reader === undefined) return undefined;
   const releaseSlot = await slots.acquire(tenantId, signal);
   try {
-    return await reviewFrom(check, period, { ...input, reading });
+    return await reviewFrom(check, period, { ...input, reader });
   } finally {
     releaseSlot();
   }

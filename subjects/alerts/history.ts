@@ -1,16 +1,17 @@
 /** Queries for stored alert states, evaluations and transitions. */
 
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { AlertSeverity, AlertState } from '../../schemas/alerts.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 import type { Labels } from './state.ts';
 
-type TenantReading = Pick<TenantReader, 'columns'>;
+type OpenTenantReader = Pick<TenantReader, 'columns'>;
 
 /** Returns the labels of the alerts that were firing at a time, by rule ID. */
 export const readFiringLabels = async (
-  { columns }: TenantReading,
+  { columns }: OpenTenantReader,
   ruleIds: readonly string[],
   atMs: number,
 ): Promise<ReadonlyMap<string, readonly Labels[]>> => {
@@ -22,7 +23,7 @@ export const readFiringLabels = async (
     { rules: [...new Set(ruleIds)], at: String(atMs) },
   );
   const byRule = new Map<string, Labels[]>();
-  for (const { rule, labels } of rows) byRule.set(rule, [...(byRule.get(rule) ?? []), { ...labels }]);
+  for (const { rule, labels } of rows) addToList(byRule, rule, { ...labels });
   return byRule;
 };
 
@@ -92,7 +93,7 @@ const alertStateColumns = `rule_id, alert_id, project_id AS project, labels, sta
 
 /** Returns the states of rules after their last evaluation, by ID. */
 export const readRuleStates = async (
-  { columns }: TenantReading,
+  { columns }: OpenTenantReader,
   ruleIds: readonly string[],
 ): Promise<ReadonlyMap<string, ActiveAlert>> => {
   if (ruleIds.length === 0) return new Map();
@@ -139,7 +140,7 @@ export interface AlertFilter {
  * are omitted.
  */
 export const readAlerts = async (
-  { columns }: TenantReading,
+  { columns }: OpenTenantReader,
   { ruleIds, alertId, alertIds, states, after }: AlertFilter,
   limit: number,
 ): Promise<ActiveAlert[]> => {
@@ -165,7 +166,7 @@ export const readAlerts = async (
 
 /** Returns the IDs of alerts of rules with this ID prefix, within the retention of transitions. */
 export const readAlertIdsOfRules = async (
-  { columns }: TenantReading,
+  { columns }: OpenTenantReader,
   prefix: string,
   limit: number,
 ): Promise<readonly string[]> => {
@@ -196,7 +197,7 @@ export interface PastEvaluation {
 
 /** Returns evaluations of a rule, latest first, or of one of its alerts if `alertId` is not empty. */
 export const readEvaluations = (
-  { columns }: TenantReading,
+  { columns }: OpenTenantReader,
   { ruleId, alertId }: { readonly ruleId: string; readonly alertId: string },
   page: HistoryPage,
 ): Promise<PastEvaluation[]> => {
@@ -234,7 +235,7 @@ export interface PastTransition {
 
 /** Returns transitions, latest first. */
 export const readTransitions = (
-  { columns }: TenantReading,
+  { columns }: OpenTenantReader,
   filter: {
     readonly ruleId?: string | undefined;
     readonly alertId?: string | undefined;

@@ -3,7 +3,7 @@
 import { getDefaultName } from '../../queries/aggregate/measures.ts';
 import { withMaxGroups } from '../../queries/all-groups.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { getQueryKind, isAtStepEnds } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
@@ -79,17 +79,17 @@ const convertThresholds = (condition: QueryCondition, unit: string): ConvertedTh
 /** Returns the past values of a condition. Throws the same errors as running the query. */
 export const pastValues = async (
   rule: Pick<AlertRule, 'delay'> & { readonly condition: QueryCondition },
-  reading: QueryReader,
+  reader: QueryReader,
   { range, signal }: { readonly range: Range; readonly signal: AbortSignal },
 ): Promise<PastValues> => {
   const { condition } = rule;
   const delayMs = parseDurationMs(rule.delay);
-  const toMs = Math.min(Number(range.to / 1_000_000n), reading.nowMs);
+  const toMs = Math.min(Number(range.to / 1_000_000n), reader.nowMs);
   const { stepMs, count } = splitIntoWindows(condition, { fromMs: Number(range.from / 1_000_000n), toMs });
   const fromMs = toMs - stepMs * count;
   const window = { fromMs: fromMs - delayMs, toMs: toMs - delayMs, stepMs };
   const result = await runOverWindow(withMaxGroups(condition.query, maxSeries), window, (windowQuery, context) =>
-    runWithoutCost(windowQuery, reading, { ...context, signal }),
+    runWithoutCost(windowQuery, reader, { ...context, signal }),
   );
   const measure = findComparedMeasure(condition);
   const measureName = condition.kind === 'threshold' ? condition.measure : undefined;

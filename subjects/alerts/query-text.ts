@@ -2,8 +2,8 @@
 
 import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { PromqlQuery } from '../../queries/query.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { parseJsonNumber } from '../../queries/series-states.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { queryErrorMessage, queryTimeouts } from './run-query.ts';
 import type { RunTemplateQuery } from './templates/queries.ts';
 
@@ -21,7 +21,7 @@ interface TemplateQueryOptions {
  * Returns a function that queries the organization's data. For a failed query, the rendered text contains the error.
  */
 export const createTemplateQuery = (
-  reading: TenantReader,
+  reader: TenantReader,
   { signal, batcher = new QueryBatcher({ ...queryTimeouts, batchDelayMs: 0 }) }: TemplateQueryOptions = {},
 ): RunTemplateQuery => {
   let timeoutSignal: AbortSignal | undefined;
@@ -35,7 +35,7 @@ export const createTemplateQuery = (
     const timeNs = BigInt(atMs) * 1_000_000n;
     const context = { range: { from: timeNs, to: timeNs }, stepMs: 1000, stepsFrom: 'range' } as const;
     try {
-      const { series } = await batcher.run(parsedQuery.data, reading, context, { signal: abortSignal, dueMs: atMs });
+      const { series } = await batcher.run(parsedQuery.data, reader, context, { signal: abortSignal, dueMs: atMs });
       if (series.length > maxSamples) return { error: `the query returns more than ${maxSamples} series` };
       const samples = series.flatMap(({ labels, points }) => {
         const value = parseJsonNumber(points.at(-1)?.[1]);

@@ -1,7 +1,7 @@
 /** Warnings about rules that can be evaluated, but are probably wrong. */
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseDurationMs } from './durations.ts';
 import type { AlertRule } from './rule.ts';
 import type { Problem } from './rule-problems.ts';
@@ -48,7 +48,7 @@ const findWindowWarnings = ({ condition, interval, delay }: AlertRule): Problem[
 /** Warns about a grouping label that no record has, if there is data. */
 const findGroupingWarnings = async (
   rule: AlertRule,
-  reading: TenantReader,
+  reader: TenantReader,
   result: RuleQueryResult,
   nowMs: number,
 ): Promise<Problem[]> => {
@@ -62,7 +62,7 @@ const findGroupingWarnings = async (
   if (missingLabels.length === 0) return [];
   if (result.groups.length === 0) {
     const ungrouped = { ...rule, condition: { ...condition, query: { ...query, groupBy: [] } } };
-    const ungroupedResult = await queryRule(ungrouped, reading, { nowMs });
+    const ungroupedResult = await queryRule(ungrouped, reader, { nowMs });
     const hasData =
       ungroupedResult.kind === 'groups' &&
       ungroupedResult.groups.some(({ points }) => points.some((point) => point !== null && point !== 0));
@@ -77,7 +77,7 @@ const findGroupingWarnings = async (
 /** Returns warnings, each with its path in the rule. `result` is the result of the rule's query at `nowMs`. */
 export const findRuleWarnings = async (
   rule: AlertRule,
-  reading: TenantReader,
+  reader: TenantReader,
   result: RuleQueryResult,
   nowMs: number,
-): Promise<Problem[]> => [...findWindowWarnings(rule), ...(await findGroupingWarnings(rule, reading, result, nowMs))];
+): Promise<Problem[]> => [...findWindowWarnings(rule), ...(await findGroupingWarnings(rule, reader, result, nowMs))];

@@ -7,8 +7,8 @@ import { type QueryWindow, runOverWindow } from '../../queries/over-window.ts';
 import type { Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
 import type { ResultData } from '../../queries/query-result.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { parseJsonNumber } from '../../queries/series-states.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { boundLabels } from '../../schemas/bounded-labels.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
@@ -165,12 +165,12 @@ export const toRuleResult = (
 
 const evaluateComposite = async (
   condition: Composite,
-  reading: TenantReader,
+  reader: TenantReader,
   nowMs: number,
 ): Promise<RuleQueryResult> => {
   const ruleEntries = Object.entries(condition.rules);
   const firingLabels = await readFiringLabels(
-    reading,
+    reader,
     ruleEntries.map(([, id]) => id),
     nowMs,
   );
@@ -219,7 +219,7 @@ interface RuleQueryOptions {
  */
 export const queryRule = async (
   rule: AlertRule,
-  reading: TenantReader,
+  reader: TenantReader,
   {
     nowMs,
     signal,
@@ -233,13 +233,13 @@ export const queryRule = async (
   const abortSignal = AbortSignal.any([signal, timeoutSignal].filter((each) => each !== undefined));
   try {
     if (condition.kind === 'composite')
-      return await batcher.runInSlot(() => evaluateComposite(condition, reading, nowMs), abortSignal);
+      return await batcher.runInSlot(() => evaluateComposite(condition, reader, nowMs), abortSignal);
     const queryableRule = { ...rule, condition };
     const { query, window } = buildQueryRequest(queryableRule, nowMs);
     const options = { signal: abortSignal, dueMs: nowMs, requester: rule.id };
     return toRuleResult(
       queryableRule,
-      await runOverWindow(query, window, (part, context) => batcher.run(part, reading, context, options)),
+      await runOverWindow(query, window, (part, context) => batcher.run(part, reader, context, options)),
     );
   } catch (error) {
     signal?.throwIfAborted();

@@ -1,6 +1,6 @@
 /** Backtests over stored logs, in threads. */
 import { type ExportQuery, exportRecords } from '../../queries/logs/export.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { toDetectedRecord } from './backtest.ts';
 import type { DeploymentSource } from './deployed.ts';
@@ -25,14 +25,14 @@ export interface BacktestPage {
  * completed, that is, was neither stopped nor out of time.
  */
 export const backtestLogs = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { toDeploy, ...ruleRun }: RuleRun & { readonly toDeploy: DeploymentSource },
   exportQuery: Omit<ExportQuery, 'order'>,
   onPage: (page: BacktestPage) => boolean,
 ): Promise<boolean> => {
   try {
     return await backtestThreads.run(toDeploy, ruleRun, async (rules) => {
-      for await (const { items } of exportRecords(reading, { ...exportQuery, order: 'oldest' }))
+      for await (const { items } of exportRecords(reader, { ...exportQuery, order: 'oldest' }))
         for (let start = 0; start < items.length; start += recordsPerRequest) {
           const records = items
             .slice(start, start + recordsPerRequest)

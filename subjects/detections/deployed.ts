@@ -1,5 +1,7 @@
 /** Compiles the detection rules that an organization has deployed. */
+
 import type { WorkerRequester } from '../../queries/worker.ts';
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type {
   DetectionFields,
@@ -232,7 +234,7 @@ export const compileDeployment = (
   const correlations = compileCorrelations(deployed, problems);
   const byRule = new Map<string, DeployedCorrelation[]>();
   for (const correlation of correlations)
-    for (const name of correlation.document.rules) byRule.set(name, [...(byRule.get(name) ?? []), correlation]);
+    for (const name of correlation.document.rules) addToList(byRule, name, correlation);
   const rulesWithOwnSignals = new Set(
     correlations.filter(({ document }) => document.generate).flatMap(({ document }) => document.rules),
   );

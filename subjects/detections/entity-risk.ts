@@ -1,6 +1,6 @@
 /** Risk of users, hosts, processes and addresses: the sum of the risk scores of their signals, each of which decays with the half-life. */
 
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { SignalSeverity } from '../../schemas/signals.ts';
 
 export interface RiskQuery {

@@ -2,8 +2,8 @@
 
 import { readLogs } from '../../queries/logs/pages.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { LogRecord } from '../../queries/signals/log-record.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { createHistoryCondition } from '../events/history-page.ts';
 import { toDetectedRecord } from './backtest.ts';
@@ -76,7 +76,7 @@ const readRecords = async (
  * whose records are no longer stored count as unknown.
  */
 export const previewException = async (
-  reading: TenantReader,
+  reader: TenantReader,
   {
     rule,
     toDeploy,
@@ -85,13 +85,13 @@ export const previewException = async (
   }: RuleRun & { rule: StoredRule; toDeploy: DeploymentSource; exceptionId: string },
   range: Range,
 ): Promise<{ readonly rules: readonly PreviewedRule[]; readonly isComplete: boolean }> => {
-  const storedSignals = await readRuleSignals(reading, rule.id, range);
+  const storedSignals = await readRuleSignals(reader, rule.id, range);
   const signals = storedSignals.slice(0, maxPreviewedSignals);
   const matchedRecordIds = (signal: StoredSignal): string[] =>
     parseEvents(signal)
       .filter(({ ruleId }) => ruleId === rule.id)
       .map(({ recordId }) => recordId);
-  const records = await readRecords(reading, [...new Set(signals.flatMap(matchedRecordIds))]);
+  const records = await readRecords(reader, [...new Set(signals.flatMap(matchedRecordIds))]);
   const key = toExceptionKey(rule.id, exceptionId);
   const ids = [...records.keys()];
   const matches = await previewThreads.run(toDeploy, run, (rules) =>

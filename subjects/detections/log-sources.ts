@@ -1,4 +1,5 @@
 /** Determines the log source of an event from the field tables, and whether a rule applies to it. */
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { LogSource } from './documents.ts';
 import type { EventValue, SigmaEvent } from './event.ts';
 import { type EventCondition, type EventSource, type FieldTable, foldName } from './fields/table.ts';
@@ -82,7 +83,7 @@ export class LogSources {
     }
     for (const { prefixes, ...rest } of byNames.values()) {
       const of = { ...rest, prefixes: [...prefixes] };
-      for (const name of of.names) this.#byName.set(name, [...(this.#byName.get(name) ?? []), of]);
+      for (const name of of.names) addToList(this.#byName, name, of);
     }
   }
 

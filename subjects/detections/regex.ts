@@ -24,8 +24,8 @@ export interface SigmaRegex {
 }
 
 /**
- * Number of characters that expressions have examined since the process started; RE2 characters are weighted. Depends
- * on the input alone.
+ * Number of characters that expressions have examined since an evaluation set it to 0; RE2 characters are weighted.
+ * Depends on the input alone.
  */
 export const examinedCharacters = { characters: 0 };
 const re2Weight = 20;

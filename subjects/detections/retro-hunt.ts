@@ -1,7 +1,7 @@
 /** Runs new rules over records that were stored before the rules were deployed */
 
 import { parseRetainedRange } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
@@ -52,10 +52,10 @@ const selectRules = async (
 export const runHunt = async (
   { ruleIds, fromMs, toMs }: RetroHunt,
   {
-    reading,
+    reader,
     tenantDocuments,
     ...run
-  }: { readonly reading: TenantReader; readonly tenantDocuments: Pick<TenantDocuments, 'collection'> } & Omit<
+  }: { readonly reader: TenantReader; readonly tenantDocuments: Pick<TenantDocuments, 'collection'> } & Omit<
     RuleRun,
     'nowMs'
   >,
@@ -63,16 +63,16 @@ export const runHunt = async (
   const ids = new Set(ruleIds);
   const rules = await selectRules(tenantDocuments, ids);
   if (!rules.some(({ id }) => ids.has(id))) return { records: 0, isComplete: true, signals: [] };
-  const { nowMs } = reading;
-  const retainedFromMs = nowMs - reading.plan.retentionDays.logs * 86_400_000;
+  const { nowMs } = reader;
+  const retainedFromMs = nowMs - reader.plan.retentionDays.logs * 86_400_000;
   const rangeText = { from: String(Math.max(fromMs, retainedFromMs)), to: String(toMs) };
-  const range = parseRetainedRange(rangeText, { caller: reading, signal: 'logs', nowMs });
+  const range = parseRetainedRange(rangeText, { caller: reader, signal: 'logs', nowMs });
   const exportQuery = { filter: { scope: 'account' as const }, range, limit: maxRecords };
   /** By id: a signal that is emitted again replaces the earlier one and includes all signals that it suppressed. */
   const signals = new Map<string, DetectionSignal>();
   let records = 0;
   const toDeploy = await createDeploymentSource(rules, tenantDocuments);
-  const hasCompleted = await backtestLogs(reading, { ...run, toDeploy, nowMs }, exportQuery, (page) => {
+  const hasCompleted = await backtestLogs(reader, { ...run, toDeploy, nowMs }, exportQuery, (page) => {
     records += page.records;
     for (const signal of page.signals) if (ids.has(signal.ruleId)) signals.set(signal.id, signal);
     return signals.size < maxSignals;

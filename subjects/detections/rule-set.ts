@@ -250,14 +250,11 @@ export class RuleSet {
       const number = candidates[index] as number;
       const { compiled, needsField } = rules[number] as CandidateRule;
       if (observer.isOff(compiled.id, compiled.version)) continue;
-      const charactersBefore = examinedCharacters.characters;
+      // A difference of running totals would depend on the total, because weights are no whole numbers.
+      examinedCharacters.characters = 0;
       const isMatch = compiled.predicate() && !(needsField && this.#view.findOther(compiled.names) === undefined);
       if (isMatch) matches.push(number);
-      observer.onRuleCost(
-        compiled.id,
-        compiled.version,
-        compiled.cost + (examinedCharacters.characters - charactersBefore),
-      );
+      observer.onRuleCost(compiled.id, compiled.version, compiled.cost + examinedCharacters.characters);
     }
     return matches
       .sort((left, right) => left - right)

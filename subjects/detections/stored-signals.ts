@@ -1,7 +1,8 @@
 /** Stored security signals */
 
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { Range } from '../../queries/range.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { SignalEvent, SignalField, type SignalSeverity } from '../../schemas/signals.ts';
 import { createHistoryCondition, type HistoryPage } from '../events/history-page.ts';
 
@@ -30,6 +31,7 @@ export interface StoredSignal {
 
 export interface SignalFilter {
   readonly ruleId?: string | undefined;
+  readonly ruleIds?: readonly string[] | undefined;
   readonly severities?: readonly string[] | undefined;
   /** `user ann`. */
   readonly entity?: string | undefined;
@@ -52,6 +54,7 @@ export const selectSignals = `SELECT ${signalColumns} FROM signals WHERE tenant_
 /** Conditions of a filter, by the name of their parameter */
 const filterConditions = {
   ruleId: 'rule_id = {ruleId:String}',
+  ruleIds: 'rule_id IN {ruleIds:Array(String)}',
   severities: 'severity IN {severities:Array(String)}',
   entity: 'has(entities, {entity:String})',
   technique: 'has(techniques, {technique:String})',
@@ -59,14 +62,8 @@ const filterConditions = {
   service: "JSONExtractString(events, 1, 'service') = {service:String}",
 } as const;
 
-/**
- * Returns a page of signals, the newest first. A signal that was stored several times occurs once, with its full count.
- */
-export const readSignals = (
-  { columns }: Columns,
-  { withSuppressed, ids, ...filter }: SignalFilter,
-  page: HistoryPage,
-): Promise<StoredSignal[]> => {
+/** Returns the SQL condition of the signals of a page and a filter, and its parameters. */
+const createCondition = ({ withSuppressed, ids, ...filter }: SignalFilter, page: HistoryPage) => {
   const { sql, values } = createHistoryCondition(page, 'id');
   const filterNames = (Object.keys(filterConditions) as (keyof typeof filterConditions)[]).filter(
     (name) => filter[name] !== undefined,
@@ -77,16 +74,42 @@ export const readSignals = (
     ...(withSuppressed ? [] : ["suppressed_by = ''"]),
     ...(ids === undefined ? [] : [`id ${ids.are === 'only' ? '' : 'NOT '}IN {ids:Array(String)}`]),
   ];
-  return columns.query<StoredSignal>(
-    `${selectSignals} AND ${sqlConditions.join(' AND ')}
-    ORDER BY time DESC, id DESC, event_count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
-    {
+  return {
+    condition: sqlConditions.join(' AND '),
+    parameters: {
       ...values,
       ...Object.fromEntries(filterNames.map((name) => [name, filter[name] ?? ''])),
       ...(ids !== undefined && { ids: ids.of }),
     },
+  };
+};
+
+/**
+ * Returns a page of signals, the newest first. A signal that was stored several times occurs once, with its full count.
+ */
+export const readSignals = ({ columns }: Columns, filter: SignalFilter, page: HistoryPage): Promise<StoredSignal[]> => {
+  const { condition, parameters } = createCondition(filter, page);
+  return columns.query<StoredSignal>(
+    `${selectSignals} AND ${condition}
+    ORDER BY time DESC, id DESC, event_count DESC LIMIT 1 BY id LIMIT ${page.limit}`,
+    parameters,
     { maxResultRows: page.limit },
   );
+};
+
+/** Returns the number of signals by severity; severities without signals are absent. */
+export const countSignalsBySeverity = async (
+  { columns }: Columns,
+  filter: SignalFilter,
+  range: Range,
+): Promise<ReadonlyMap<SignalSeverity, number>> => {
+  const { condition, parameters } = createCondition(filter, { range, limit: 0 });
+  const rows = await columns.query<{ level: SignalSeverity; total: string }>(
+    `SELECT toString(severity) AS level, uniqExact(id) AS total FROM signals
+    WHERE tenant_id = {tenant:String} AND ${condition} GROUP BY level`,
+    parameters,
+  );
+  return new Map(rows.map(({ level, total }) => [level, Number(total)]));
 };
 
 /** Returns a signal by its id; `undefined` if there is none. */

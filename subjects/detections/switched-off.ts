@@ -1,5 +1,5 @@
 /** Rules that the stream disabled because of their cost, as it reported them. */
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 
 export interface DisabledRule {
   /**

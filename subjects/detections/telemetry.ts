@@ -1,6 +1,6 @@
 /** Telemetry that a rule needs, and whether an organization sends it. */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { LogSource, Selection, SelectionItem, SigmaDocument, SigmaFilter, SigmaRule } from './documents.ts';
 import { EventPaths } from './event.ts';

@@ -2,12 +2,12 @@
 
 import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { readMetricNames } from '../../queries/promql/metrics-read.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { defaultLookbackMs } from '../../queries/promql/run-promql.ts';
 import type { Query } from '../../queries/query.ts';
 import { getPromql, getQueryKind, listPartQueries } from '../../queries/query-kind.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { signalDefinitions } from '../../queries/signals/index.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
 import { batchQuery } from './gathered.ts';
@@ -149,14 +149,14 @@ export const findLateWindows = async (
   slo: SloFields,
   window: Window,
   {
-    reading,
+    reader,
     batcher,
     storedUpToMs = window.toMs,
-  }: { readonly reading: QueryReader; readonly batcher: QueryBatcher; readonly storedUpToMs?: number | undefined },
+  }: { readonly reader: QueryReader; readonly batcher: QueryBatcher; readonly storedUpToMs?: number | undefined },
 ): Promise<Window[]> => {
   const data = findMeasuredData(slo);
   const sliceMs = parseDurationMs(slo.query.slice);
-  const expressionMetrics = data && (await readExpressionMetrics(data.expressions, { ...window, sliceMs }, reading));
+  const expressionMetrics = data && (await readExpressionMetrics(data.expressions, { ...window, sliceMs }, reader));
   if (data === undefined || expressionMetrics === undefined) return [window];
   const { signals: recordSignals, service, metrics } = data;
   const searchWindow = { ...window, sinceMs: Math.min(window.toMs, storedUpToMs) };
@@ -164,14 +164,14 @@ export const findLateWindows = async (
   const lateMinutes = await Promise.all(
     recordSignals.map((signal) =>
       batchQuery(batcher, { key: `late ${signal} ${windowKey}`, member: '' }, () =>
-        readLateMinutes(reading, signal, searchWindow),
+        readLateMinutes(reader, signal, searchWindow),
       ),
     ),
   );
   const readFirstPointTime = async (members: readonly string[]): Promise<number> => {
     const pointTimes = members.map(async (member) => {
       const points = await batchQuery(batcher, { key: `late points ${windowKey}`, member }, (all) =>
-        readLatePointTimes(reading, all, searchWindow),
+        readLatePointTimes(reader, all, searchWindow),
       );
       return points.get(member) ?? Number.POSITIVE_INFINITY;
     });

@@ -2,7 +2,7 @@
 
 import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { Query } from '../../queries/query.ts';
 import { parseJsonNumber } from '../../queries/series-states.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -14,7 +14,7 @@ import type { MeasuredSlice } from './slices/slices.ts';
 import type { Window } from './slices/windows.ts';
 
 export interface MeasureOptions {
-  readonly reading: QueryReader;
+  readonly reader: QueryReader;
   /** Query batcher of the organization, which combines simultaneous queries of SLOs */
   readonly batcher: QueryBatcher;
   readonly signal?: AbortSignal;
@@ -27,12 +27,12 @@ type SliceOptions = MeasureOptions & { readonly sliceMs: number };
 const readSliceValues = async (
   query: Query,
   window: Window,
-  { sliceMs, reading, batcher, ...queryOptions }: SliceOptions,
+  { sliceMs, reader, batcher, ...queryOptions }: SliceOptions,
 ): Promise<Map<number, number>> => {
   // A counter may have points further apart than slices: its increase is counted from the point before the window.
   const counterLookbackMs = window.toMs - window.fromMs;
   const result = await runOverWindow(query, { ...window, stepMs: sliceMs, counterLookbackMs }, (part, context) =>
-    batcher.run(part, reading, context, queryOptions),
+    batcher.run(part, reader, context, queryOptions),
   );
   const unexpectedGap = result.partial.find(({ code }) => code !== 'delay');
   if (unexpectedGap !== undefined)

@@ -1,5 +1,5 @@
 /** Burn rates over time, and the forecast of a budget, from measured slices */
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { IdentifiedSlo } from './document.ts';
 import { computeForecast } from './forecast.ts';
@@ -30,14 +30,14 @@ export const chooseStep = (windowMs: number, sliceMs: number, { fromMs, toMs }: 
 
 /** Returns burn rates of windows that end at each step. The range starts and ends at step boundaries. */
 export const readBurnRates = async (
-  reading: ColumnsReader,
+  reader: ColumnsReader,
   { id, slo }: IdentifiedSlo,
   { range, windowMs, stepMs }: { readonly range: Window; readonly windowMs: number; readonly stepMs: number },
 ) => {
   const objective = getObjective(slo);
   const window = { fromMs: range.fromMs - windowMs, toMs: range.toMs };
   const stepSums = await readPartSums(
-    reading,
+    reader,
     { sloId: id, series: getSeriesId(slo) },
     { window, pieceMs: stepMs, objective },
   );
@@ -56,9 +56,9 @@ export const readBurnRates = async (
 };
 
 /** Returns the forecast of the budget's exhaustion at a time. */
-export const readForecast = async (reading: ColumnsReader, { id, slo }: IdentifiedSlo, nowMs: number) => {
+export const readForecast = async (reader: ColumnsReader, { id, slo }: IdentifiedSlo, nowMs: number) => {
   const sloSeries = { sloId: id, series: getSeriesId(slo) };
-  const lastMeasurement = (await readMeasurements(reading, [id])).get(`${id} ${sloSeries.series}`);
+  const lastMeasurement = (await readMeasurements(reader, [id])).get(`${id} ${sloSeries.series}`);
   const currentSloWindow = getCurrentWindow(slo, lastMeasurement, nowMs);
   const objective = getObjective(slo);
   const { sliceMs } = currentSloWindow;
@@ -68,7 +68,7 @@ export const readForecast = async (reading: ColumnsReader, { id, slo }: Identifi
   const blockCount = Math.floor((currentSloWindow.endMs - currentSloWindow.fromMs) / blockMs);
   const window = { fromMs: currentSloWindow.endMs - blockCount * blockMs, toMs: currentSloWindow.endMs };
   const blockSums =
-    blockCount === 0 ? [] : await readPartSums(reading, sloSeries, { window, pieceMs: blockMs, objective });
+    blockCount === 0 ? [] : await readPartSums(reader, sloSeries, { window, pieceMs: blockMs, objective });
   const forecast = computeForecast({
     blocks: blockSums.map(({ bad, total }) => ({ bad: fractionToNumber(bad), total: fractionToNumber(total) })),
     windowBlocks: Math.floor(windowMs / blockMs),

@@ -1,5 +1,5 @@
 /** Warns about counters whose points come less often than slices end: alerts then see events late. */
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { parseExpression } from '../../queries/promql/syntax/parse.ts';
 import { visitExpressions } from '../../queries/promql/syntax/tree.ts';
 import { getPromql } from '../../queries/query-kind.ts';
@@ -71,11 +71,11 @@ const formatInterval = (ms: number): string => {
 const readShortestRanges = async (
   expressions: readonly string[],
   window: Parameters<typeof readExpressionMetrics>[1],
-  reading: QueryReader,
+  reader: QueryReader,
 ): Promise<ReadonlyMap<string, number>> => {
   const ranges = new Map<string, number>();
   for (const { text, rangeMs } of expressions.flatMap(listRangeCalls))
-    for (const metric of (await readExpressionMetrics([text], window, reading)) ?? [])
+    for (const metric of (await readExpressionMetrics([text], window, reader)) ?? [])
       ranges.set(metric, Math.min(rangeMs, ranges.get(metric) ?? rangeMs));
   return ranges;
 };
@@ -86,7 +86,7 @@ const readShortestRanges = async (
  */
 export const findPointIntervalWarnings = async (
   { query: { sli, slice } }: Pick<SloFields, 'query'>,
-  reading: QueryReader,
+  reader: QueryReader,
   nowMs: number,
 ): Promise<string[]> => {
   const sliceMs = parseDurationMs(slice);
@@ -98,8 +98,8 @@ export const findPointIntervalWarnings = async (
   const endMs = Math.floor(nowMs / sliceMs) * sliceMs;
   const window = { fromMs: endMs - sliceMs, toMs: endMs, sliceMs };
   const expressions = leafQueries.flatMap((query) => getPromql(query) ?? []);
-  const ranges = await readShortestRanges(expressions, window, reading);
-  const intervals = await readPointIntervals(reading, [...new Set([...counters, ...ranges.keys()])], nowMs);
+  const ranges = await readShortestRanges(expressions, window, reader);
+  const intervals = await readPointIntervals(reader, [...new Set([...counters, ...ranges.keys()])], nowMs);
   return [...intervals].flatMap(([metric, intervalMs]) => {
     const points = `points of ${metric} come every ${formatInterval(intervalMs)}`;
     // Intervals vary a little.

@@ -14,7 +14,7 @@ export const slo = defineQueryKind<SloQuery>({
   batch: {
     max: maxSlosPerBatch,
     key: (query, context) => `${toSloKey(query)} ${toContextKey(context)}`,
-    run: (queries, reading, [context]) => runSloBatch(queries, reading, context),
+    run: (queries, reader, [context]) => runSloBatch(queries, reader, context),
   },
   changeTexts: (query, { text }) => ({ ...query, sloId: text(query.sloId) }),
   groupBy: () => [],

@@ -1,6 +1,6 @@
 /** SLO reports: target and result of each period */
 import { createHash } from 'node:crypto';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { IdentifiedSlo } from './document.ts';
@@ -51,14 +51,14 @@ const toIsoTime = (ms: number): string => new Date(ms).toISOString();
  * current one is partial and uses today's target.
  */
 export const readReport = async (
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
   identifiedSlo: IdentifiedSlo,
   { periods, nowMs, maintenance, targetAt }: ReportQuery,
 ) => {
   const { id, slo } = identifiedSlo;
   const sloSeries = { sloId: id, series: getSeriesId(slo) };
   const sliceMs = parseDurationMs(slo.query.slice);
-  const lastMeasurement = (await readMeasurements(reading, [id])).get(`${id} ${sloSeries.series}`);
+  const lastMeasurement = (await readMeasurements(reader, [id])).get(`${id} ${sloSeries.series}`);
   const reportedUpToMs = getReportedUpTo(slo, lastMeasurement, nowMs);
   const periodsSoFar = periods.map((period) => {
     const endMs = Math.max(period.fromMs, Math.min(period.toMs, reportedUpToMs));
@@ -66,9 +66,7 @@ export const readReport = async (
   });
   const excluded = periodsSoFar.flatMap((period) => findExcludedPeriods(identifiedSlo, maintenance, period, sliceMs));
   const windows = periodsSoFar.map(({ window }) => window);
-  const getSums = (await readWindows(reading, [{ ...sloSeries, objective: toSloObjective(slo), windows, excluded }]))(
-    0,
-  );
+  const getSums = (await readWindows(reader, [{ ...sloSeries, objective: toSloObjective(slo), windows, excluded }]))(0);
   const periodReports = periodsSoFar.map(({ window, ...period }) => {
     const hasEnded = period.toMs <= nowMs;
     const targetPct = targetAt(Math.min(period.toMs, nowMs));

@@ -4,7 +4,7 @@
  */
 
 import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { getNearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
 import type { SloFields } from './document.ts';
@@ -83,11 +83,11 @@ export const countRequests = async (
   { type, service, latencyThresholdMs }: Pick<SloFields, 'type' | 'service' | 'latencyThresholdMs'>,
   window: Window,
   {
-    reading,
+    reader,
     batcher,
     sliceMs,
   }: {
-    readonly reading: TenantReader;
+    readonly reader: TenantReader;
     readonly batcher: QueryBatcher;
     readonly sliceMs: number;
   },
@@ -97,7 +97,7 @@ export const countRequests = async (
   // Durations are the most expensive to sum, so only members that need them are queried with them.
   const key = `requests ${bound === undefined ? 'by status' : 'by duration'} ${JSON.stringify({ ...window, sliceMs })}`;
   const counts = await batchQuery(batcher, { key, member }, (members) =>
-    readCounts(reading, members.map(parseMemberKey), { ...window, sliceMs }),
+    readCounts(reader, members.map(parseMemberKey), { ...window, sliceMs }),
   );
   return counts.get(member) ?? [];
 };

@@ -1,5 +1,5 @@
 /** Status of an SLO: indicator, remaining budget and burn rates, from measured slices */
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import type { SloObjective } from '../../schemas/slo-slices.ts';
 import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
@@ -146,12 +146,12 @@ export interface StatusOptions {
 
 /** Returns the indicator and budget of SLOs at a time, in their order. */
 export const readSloStatuses = async (
-  reading: ColumnsReader,
+  reader: ColumnsReader,
   slos: readonly IdentifiedSlo[],
   { nowMs, maintenance = [] }: StatusOptions,
 ) => {
   const measurements = await readMeasurements(
-    reading,
+    reader,
     slos.map(({ id }) => id),
   );
   const sloWindows = slos.map(({ id, slo }) => {
@@ -172,7 +172,7 @@ export const readSloStatuses = async (
     };
   });
   const measuredSlos = sloWindows.filter(({ last: lastMeasurement }) => lastMeasurement !== undefined);
-  const getSums = await readWindows(reading, measuredSlos);
+  const getSums = await readWindows(reader, measuredSlos);
   const indexes = new Map(measuredSlos.map((measuredSlo, index) => [measuredSlo, index]));
   return sloWindows.map((sloWindow) => {
     const { last: lastMeasurement, slo, soFar: currentSloWindow, window, excluded } = sloWindow;
@@ -187,12 +187,12 @@ export const readSloStatuses = async (
 
 /** Returns the status of an SLO and its policy at a time. */
 export const readStatus = async (
-  reading: ColumnsReader,
+  reader: ColumnsReader,
   { id, slo }: IdentifiedSlo,
   { nowMs, maintenance = [], policy }: StatusOptions & { readonly policy?: SloPolicyFields | undefined },
 ) => {
   const sloSeries = { sloId: id, series: getSeriesId(slo) };
-  const lastMeasurement = (await readMeasurements(reading, [id])).get(`${id} ${sloSeries.series}`);
+  const lastMeasurement = (await readMeasurements(reader, [id])).get(`${id} ${sloSeries.series}`);
   const currentSloWindow = getCurrentWindow(slo, lastMeasurement, nowMs);
   const lengths = burnWindowLengths(slo);
   const burnWindows = lengths.map((ms) => ({ fromMs: currentSloWindow.endMs - ms, toMs: currentSloWindow.endMs }));
@@ -211,9 +211,7 @@ export const readStatus = async (
     ...burnWindows,
     ...(policy === undefined ? [] : listBurnRateWindows(policy).map(windowOfLength)),
   ];
-  const getSums = (await readWindows(reading, [{ ...sloSeries, objective: toSloObjective(slo), windows, excluded }]))(
-    0,
-  );
+  const getSums = (await readWindows(reader, [{ ...sloSeries, objective: toSloObjective(slo), windows, excluded }]))(0);
   const objective = getObjective(slo);
   const budget = computeBudget(
     getSums(currentSloWindow),

@@ -1,5 +1,7 @@
 /** Names that checks of an organization may reference, and the checks that use them */
+
 import { z } from 'zod';
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { maxChecks, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { maxLocations, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
@@ -56,7 +58,6 @@ export const groupChecksByVariable = (
   checks: readonly IdentifiedCheck[],
 ): ReadonlyMap<string, readonly IdentifiedCheck[]> => {
   const checksByName = new Map<string, IdentifiedCheck[]>();
-  for (const check of checks)
-    for (const name of listVariables(check)) checksByName.set(name, [...(checksByName.get(name) ?? []), check]);
+  for (const check of checks) for (const name of listVariables(check)) addToList(checksByName, name, check);
   return checksByName;
 };

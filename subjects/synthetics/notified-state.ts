@@ -1,6 +1,6 @@
 /** Last reported states of checks */
 
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { checkStates } from '../../schemas/synthetic-runs.ts';
 import { runCheckBatch } from './run-check.ts';
 
@@ -12,13 +12,13 @@ export interface LastVerdict {
 
 /** Returns the last verdict of each check, as its alert rule reads it. Checks without a recent verdict are omitted. */
 export const readLastVerdicts = async (
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
   checkIds: readonly string[],
   nowMs: number,
 ): Promise<ReadonlyMap<string, LastVerdict>> => {
   const queries = checkIds.map((checkId) => ({ kind: 'check', checkId }) as const);
   const at = BigInt(Math.trunc(nowMs)) * 1_000_000n;
-  const results = await runCheckBatch(queries, reading, { range: { from: at, to: at } });
+  const results = await runCheckBatch(queries, reader, { range: { from: at, to: at } });
   return new Map(
     results.flatMap(({ result: { columns, rows } }, index): [string, LastVerdict][] => {
       const [row] = rows;

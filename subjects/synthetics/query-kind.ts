@@ -14,7 +14,7 @@ export const check = defineQueryKind<CheckQuery>({
   batch: {
     max: maxChecksPerBatch,
     key: (_query, context) => toContextKey(context),
-    run: (queries, reading, [context]) => runCheckBatch(queries, reading, context),
+    run: (queries, reader, [context]) => runCheckBatch(queries, reader, context),
   },
   changeTexts: (query, { text }) => ({ ...query, checkId: text(query.checkId) }),
   states: (_query, table) => toCheckStates(table),

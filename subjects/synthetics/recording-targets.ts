@@ -1,6 +1,6 @@
 /** Converts element selectors of a Chrome Recorder recording to targets */
 import type { z } from 'zod';
-import { isOneTimeCodeName, isSecretName } from './secret-names.ts';
+import { isOneTimeCodeName, isSecretName } from '../../schemas/secret-names.ts';
 import type { BrowserTarget } from './types/browser-steps.ts';
 
 /** One selector chain for an element, each selector within the result of the previous one */

@@ -2,8 +2,8 @@
 
 import { createValidationError } from '../../queries/errors.ts';
 import { buildTableResult, type QueryContext, type ResultData } from '../../queries/query-result.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { TableColumn } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type checkStates, verdictIntervalMs } from '../../schemas/synthetic-runs.ts';
 import type { CheckQuery } from './query.ts';
 
@@ -73,13 +73,13 @@ const readVerdicts = async (
 /** Returns the states of checks at the end of the range. A check without a valid verdict has no rows. */
 export const runCheckBatch = async (
   queries: readonly CheckQuery[],
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
   { range, stepMs }: QueryContext,
 ): Promise<{ readonly result: ResultData }[]> => {
   if (stepMs !== undefined)
     throw createValidationError('step', 'is not supported for checks, which have one state at a time');
   const ids = queries.map(({ checkId }) => checkId);
-  const verdicts = await readVerdicts(ids, reading, Number(range.to / 1_000_000n));
+  const verdicts = await readVerdicts(ids, reader, Number(range.to / 1_000_000n));
   return ids.map((id) => {
     const row = verdicts.get(id);
     return { result: buildTableResult(verdictColumns, row === undefined ? [] : toRows(row)) };
@@ -89,7 +89,7 @@ export const runCheckBatch = async (
 /** Returns the state of one check. */
 export const runCheck = async (
   query: CheckQuery,
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
   context: QueryContext,
 ): Promise<ResultData> =>
-  (await runCheckBatch([query], reading, context))[0]?.result ?? buildTableResult(verdictColumns, []);
+  (await runCheckBatch([query], reader, context))[0]?.result ?? buildTableResult(verdictColumns, []);

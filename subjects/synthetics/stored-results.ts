@@ -1,5 +1,5 @@
 /** Stored results of checks: runs, latest results, states */
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { checkStates } from '../../schemas/synthetic-runs.ts';
 import type { Outcome } from './state.ts';
 import type { StateChange } from './uptime.ts';

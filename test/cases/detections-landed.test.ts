@@ -66,13 +66,13 @@ test.serial('a lookback over landed records gives the signals of the stream', as
   await tables.land(messages);
 
   const plan = { name: 'all', entitlements: ['logs'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-  const reading = { columns: tables.columns.forTenant('acme'), nowMs: atMs, plan };
+  const reader = { columns: tables.columns.forTenant('acme'), nowMs: atMs, plan };
   const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(atMs) * 1_000_000n };
   const pageSignals: DetectionSignal[] = [];
   let records = 0;
   const toDeploy = { rules, fields: [], placeholders: [] };
   const isComplete = await backtestLogs(
-    reading,
+    reader,
     { toDeploy, tenantId: 'acme', nowMs: atMs, budgetMs: 60_000 },
     { filter: {}, range, limit: 1_000 },
     (page) => {
@@ -109,13 +109,13 @@ test.serial(
     const request = { resourceLogs: [{ scopeLogs: [{ logRecords: records }] }] };
     await tables.land([{ ...otlpMessage('logs', request, { atMs: firstMs }), offset: 0, timestampMs: firstMs }]);
     const plan = { name: 'all', entitlements: ['logs'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-    const reading = { columns: tables.columns.forTenant('acme'), nowMs: firstMs + 1_000, plan };
+    const reader = { columns: tables.columns.forTenant('acme'), nowMs: firstMs + 1_000, plan };
     const range = { from: BigInt(firstMs) * 1_000_000n, to: BigInt(firstMs + 1_000) * 1_000_000n };
     const runDetections = async (options: { readonly budgetMs: number; readonly signal?: AbortSignal }) => {
       const toDeploy = { rules: [slow, quick], fields: [], placeholders: [] };
       const seen = { records: 0, signals: 0 };
       const run = { ...options, toDeploy, tenantId: 'acme', nowMs: firstMs };
-      const isComplete = await backtestLogs(reading, run, { filter: {}, range, limit: 1_000 }, (page) => {
+      const isComplete = await backtestLogs(reader, run, { filter: {}, range, limit: 1_000 }, (page) => {
         seen.records += page.records;
         seen.signals += page.signals.length;
         return true;

@@ -66,10 +66,10 @@ test.after.always(async () => {
 });
 
 const checks = '/api/synthetics/checks';
-const made = async (path: string, body: object, options = {}) => {
-  const answer = await harness.request('POST', path, { body, ...options });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
+const create = async (path: string, body: object, options = {}) => {
+  const response = await harness.request('POST', path, { body, ...options });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body;
 };
 const read = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
 
@@ -99,7 +99,7 @@ test.serial('an unsaved check can be tried at the location local before there is
     chromium: { program: '/none/chromium', hasSandbox: true },
     log: silentLog,
   });
-  const { items } = await made('/api/synthetics/try', { check: checkAt('first', ['local']) }, elsewhere);
+  const { items } = await create('/api/synthetics/try', { check: checkAt('first', ['local']) }, elsewhere);
   t.is(items[0].run?.outcome, 'passed', items[0].reason);
   await role.stop();
 });
@@ -107,9 +107,9 @@ test.serial('an unsaved check can be tried at the location local before there is
 test.serial(
   'a failing target is down, and up again when it responds; manual runs do not count towards uptime',
   async (t) => {
-    const { id: location, token } = await made('/api/synthetics/locations', { name: 'Frankfurt' });
-    const { id } = await made(checks, checkAt('shop', [location]));
-    const none = await made(`${checks}/${id}/run`, {});
+    const { id: location, token } = await create('/api/synthetics/locations', { name: 'Frankfurt' });
+    const { id } = await create(checks, checkAt('shop', [location]));
+    const none = await create(`${checks}/${id}/run`, {});
     t.is(none.items[0].run, null);
     t.regex(none.items[0].reason, /no probe of this location has reported/);
 
@@ -144,15 +144,15 @@ test.serial(
       /^it has been down since .* UTC: its location fails – Frankfurt: status is 500, expected: lt 400$/,
     );
     t.is((await harness.request('DELETE', `/api/alerts/rules/${id}`)).status, 409);
-    const manual = await made(`${checks}/${id}/run`, {});
+    const manual = await create(`${checks}/${id}/run`, {});
     t.is(manual.items[0].run.outcome, 'failed');
     t.true(manual.items[0].run.isManual);
     t.is(manual.items[0].run.message, 'status is 500, expected: lt 400');
-    const tried = await made('/api/synthetics/try', { check: checkAt('not saved', [location]) });
+    const tried = await create('/api/synthetics/try', { check: checkAt('not saved', [location]) });
     t.is(tried.items[0].run.outcome, 'failed');
     isUp = true;
     t.is(
-      (await made('/api/synthetics/try', { check: checkAt('not saved', [location]) })).items[0].run.outcome,
+      (await create('/api/synthetics/try', { check: checkAt('not saved', [location]) })).items[0].run.outcome,
       'passed',
     );
     t.deepEqual((await read(`${checks}?search=not`)).items, []);
@@ -218,10 +218,10 @@ test.serial(
 );
 
 test.serial('results are accepted only for assigned runs, and a repetition counts once', async (t) => {
-  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Zurich' });
-  const other = await made('/api/synthetics/locations', { name: 'Paris' });
-  const check = { id: (await made(checks, checkAt('assigned', [location]))).id, every: '10s' };
-  const foreign = await made(checks, checkAt('foreign', ['local']), elsewhere);
+  const { id: location, token } = await create('/api/synthetics/locations', { name: 'Zurich' });
+  const other = await create('/api/synthetics/locations', { name: 'Paris' });
+  const check = { id: (await create(checks, checkAt('assigned', [location]))).id, every: '10s' };
+  const foreign = await create(checks, checkAt('foreign', ['local']), elsewhere);
   // The first one after the check was made.
   const dueMs = findLastDueMs(check, location, Date.now()) + 10_000;
   await eventually('it is due', () => Date.now() >= dueMs);
@@ -280,11 +280,11 @@ test.serial(
   'a failure at one location triggers immediate runs at the others, off the schedule, and these runs count',
   async (t) => {
     const [here, there, silent] = await Promise.all(
-      ['Bern', 'Lyon', 'Rome'].map((name) => made('/api/synthetics/locations', { name })),
+      ['Bern', 'Lyon', 'Rome'].map((name) => create('/api/synthetics/locations', { name })),
     );
     const locations = [here.id, there.id, silent.id];
     const every = '1d';
-    const { id } = await made(checks, { ...checkAt('agreed', locations), every });
+    const { id } = await create(checks, { ...checkAt('agreed', locations), every });
     const alarm = (token: string, dueMs: number) =>
       harness.request('POST', '/api/synthetics/probe/results', {
         as: 'nobody',
@@ -320,8 +320,8 @@ test.serial(
 test.serial(
   'the state of a check while nothing evaluated it is computed from the runs that probes stored, and an outage is reported',
   async (t) => {
-    const { id: location } = await made('/api/synthetics/locations', { name: 'Turin' });
-    const { id } = await made(checks, { ...checkAt('missed', [location]), every: '1m' });
+    const { id: location } = await create('/api/synthetics/locations', { name: 'Turin' });
+    const { id } = await create(checks, { ...checkAt('missed', [location]), every: '1m' });
     const document = await harness.documents.forTenant('a').collection(syntheticChecks).find(id);
     if (document === undefined) throw new Error('the check is not there');
     const fromMs = findLastDueMs({ id, every: '1m' }, location, Date.now() - 1_800_000);
@@ -399,8 +399,8 @@ test.serial(
 );
 
 test.serial('a check whose results are all late is down, alerts, and its uptime counts', async (t) => {
-  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Genoa' });
-  const { id } = await made(checks, checkAt('late', [location]));
+  const { id: location, token } = await create('/api/synthetics/locations', { name: 'Genoa' });
+  const { id } = await create(checks, checkAt('late', [location]));
   const headers = { authorization: `Bearer ${token}` };
   const lateMs = 45_000;
   let lastDueMs = 0;
@@ -429,8 +429,8 @@ test.serial('a check whose results are all late is down, alerts, and its uptime 
 });
 
 test.serial('an outage whose results land while nothing is read is alerted once they are', async (t) => {
-  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Pisa' });
-  const { id } = await made(checks, checkAt('lagged', [location]));
+  const { id: location, token } = await create('/api/synthetics/locations', { name: 'Pisa' });
+  const { id } = await create(checks, checkAt('lagged', [location]));
   const headers = { authorization: `Bearer ${token}` };
   const send = (outcomes: string, endMs: number) => {
     const results = [...outcomes].map((outcome, index) => {
@@ -460,7 +460,7 @@ test.serial('an outage whose results land while nothing is read is alerted once 
 });
 
 test.serial('the location local runs checks of each organization, next to the stores', async (t) => {
-  const { id } = await made(checks, checkAt('local', ['local']));
+  const { id } = await create(checks, checkAt('local', ['local']));
   const role = startLocalProbes(await openLocalWork(ports), {
     egressPolicy,
     chromium: { program: '/none/chromium', hasSandbox: true },
@@ -472,13 +472,13 @@ test.serial('the location local runs checks of each organization, next to the st
 });
 
 test.serial('work contains only the secrets that its checks use', async (t) => {
-  const { id: location, token } = await made('/api/synthetics/locations', { name: 'Oslo' });
+  const { id: location, token } = await create('/api/synthetics/locations', { name: 'Oslo' });
   for (const name of ['used', 'unused'])
     await harness.request('PUT', `/api/synthetics/variables/${name}`, {
       body: { value: `value of ${name}`, isSecret: true, hosts: ['127.0.0.1'] },
     });
   const check = checkAt('secretive', [location]);
-  await made(checks, { ...check, http: { steps: [{ url, headers: { 'x-key': '{{variables.used}}' } }] } });
+  await create(checks, { ...check, http: { steps: [{ url, headers: { 'x-key': '{{variables.used}}' } }] } });
   const poll = async (probe: string, digest?: string) =>
     (
       await harness.request('POST', '/api/synthetics/probe/work', {

@@ -12,7 +12,7 @@ import { AlertRuleFields, type AlertRuleFields as Fields, parseStoredRule } from
 import { findStoredRuleProblems, type Problem } from '../../../subjects/alerts/rule-problems.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createFieldErrors } from '../../errors.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { createNoDataFlag, deleteReportWith, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
@@ -78,7 +78,7 @@ const toViews = async (
   const { caller, ports } = context;
   const ids = documents.map(({ id }) => id);
   const [states, idsWithoutData] = await Promise.all([
-    readRuleStates(createReading(caller, ports), ids).catch((error: unknown) => {
+    readRuleStates(createQueryReader(caller, ports), ids).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'the state of alert rules cannot be read');
       return new Map<string, ActiveAlert>();
     }),

@@ -21,7 +21,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, parseRuleDocument } from './alert-rule.ts';
 import { createMutingLookup } from './muting.ts';
@@ -79,7 +79,7 @@ const toRuleAlertViews = async (
         const stored = { ...rule, updatedAt: document?.updatedAt ?? '' };
         return toRuleAlertView(alert, stored, { queryResults, mark: marks[index], nowMs: ports.clock.now() });
       }),
-    createTemplateQuery(createReading(caller, ports)),
+    createTemplateQuery(createQueryReader(caller, ports)),
   );
 };
 
@@ -171,7 +171,7 @@ const isAfterCursor = ({ sinceMs, alertId }: ActiveAlert, after: NonNullable<Ale
 /** Reads the alerts of rules and of the platform, sorted together. */
 const readAllAlerts = async (caller: Caller, ports: Ports, filter: AlertFilter, limit: number) => {
   const [ruleAlerts, platformAlertList] = await Promise.all([
-    readAlerts(createReading(caller, ports), filter, limit),
+    readAlerts(createQueryReader(caller, ports), filter, limit),
     readPlatformAlerts(caller, ports, filter),
   ]);
   return [...ruleAlerts, ...platformAlertList].sort(compareByStart).slice(0, limit);
@@ -318,7 +318,7 @@ export const listRuleGroups = defineOperation({
     const rule = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
     if (rule === undefined) throw createNotFoundError('alert rule');
     const alerts = await readAlerts(
-      createReading(caller, ports),
+      createQueryReader(caller, ports),
       { ruleIds: [rule.id], states: alertStates },
       query.limit + 1,
     );

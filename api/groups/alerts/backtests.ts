@@ -14,7 +14,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createFieldError, createFieldErrors, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, parseRuleDocument } from './alert-rule.ts';
 import { TransitionView, toTransitionView } from './views.ts';
@@ -134,13 +134,13 @@ const parseBacktestRange = (
   caller: Caller,
   ports: Ports,
 ) => {
-  const reading = createReading(caller, ports);
-  const range = parseRange(body, reading.nowMs);
-  const [fromMs, toMs] = [Number(range.from / 1_000_000n), Math.min(Number(range.to / 1_000_000n), reading.nowMs)];
+  const reader = createQueryReader(caller, ports);
+  const range = parseRange(body, reader.nowMs);
+  const [fromMs, toMs] = [Number(range.from / 1_000_000n), Math.min(Number(range.to / 1_000_000n), reader.nowMs)];
   const { condition } = fields;
   const firstReadNs = range.from - BigInt(getWindowMs(fields) + parseDurationMs(fields.delay)) * 1_000_000n;
   for (const signal of condition.kind === 'composite' ? [] : listSignals(condition.query))
-    requireRetained({ from: firstReadNs }, { caller: reading, signal, nowMs: reading.nowMs });
+    requireRetained({ from: firstReadNs }, { caller: reader, signal, nowMs: reader.nowMs });
   const evaluationCount = Math.floor((toMs - fromMs) / parseDurationMs(fields.interval));
   if (evaluationCount > maxEvaluations)
     throw createFieldError(

@@ -4,7 +4,7 @@ import { readEvaluations, readTransitions } from '../../../subjects/alerts/histo
 import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection } from './alert-rule.ts';
 import { TransitionView, toPastTransitionView } from './views.ts';
@@ -22,9 +22,9 @@ export const listAlertHistory = defineOperation({
   }),
   response: z.strictObject({ items: z.array(TransitionView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const page = parseHistoryPage('alert-history', query, reading);
-    const rows = await readTransitions(reading, query, page);
+    const reader = createQueryReader(caller, ports);
+    const page = parseHistoryPage('alert-history', query, reader);
+    const rows = await readTransitions(reader, query, page);
     const { shown, nextCursor } = finishHistoryPage('alert-history', rows, {
       ...page,
       limit: query.limit,
@@ -65,9 +65,9 @@ export const listEvaluations = defineOperation({
   async handler({ caller, params, query }, ports) {
     const rule = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
     if (rule === undefined) throw createNotFoundError('alert rule');
-    const reading = createReading(caller, ports);
-    const page = parseHistoryPage('alert-evaluations', query, reading);
-    const rows = await readEvaluations(reading, { ruleId: rule.id, alertId: query.alertId ?? '' }, page);
+    const reader = createQueryReader(caller, ports);
+    const page = parseHistoryPage('alert-evaluations', query, reader);
+    const rows = await readEvaluations(reader, { ruleId: rule.id, alertId: query.alertId ?? '' }, page);
     const { shown, nextCursor } = finishHistoryPage('alert-evaluations', rows, {
       ...page,
       limit: query.limit,

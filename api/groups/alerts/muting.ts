@@ -7,7 +7,7 @@ import { Inhibition } from '../../../subjects/alerts/routing/inhibition.ts';
 import { compileMatchers, type Labels } from '../../../subjects/alerts/routing/matching.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listFiringPlatformAlerts } from './platform-alerts.ts';
 
 /** Maximum number of firing alerts that are read as sources of inhibition. */
@@ -27,7 +27,7 @@ const openInhibition = async (caller: Caller, ports: Ports): Promise<Inhibition 
   if (inhibitRules.length === 0) return undefined;
   const inhibition = new Inhibition(inhibitRules);
   const [ruleAlerts, platformAlerts] = await Promise.all([
-    readFiringAlerts(createReading(caller, ports).columns, maxSources),
+    readFiringAlerts(createQueryReader(caller, ports).columns, maxSources),
     listFiringPlatformAlerts(ports.documents, caller.tenantId, ports.clock.now()),
   ]);
   for (const { alertId, labels } of [...ruleAlerts, ...platformAlerts]) inhibition.add(alertId, labels);

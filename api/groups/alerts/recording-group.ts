@@ -5,7 +5,7 @@ import { type ActiveAlert, readRuleStates } from '../../../subjects/alerts/histo
 import { RecordingGroupFields, recordingRuleId } from '../../../subjects/alerts/recording/group.ts';
 import { findGroupProblems } from '../../../subjects/alerts/recording/problems.ts';
 import { createFieldErrors } from '../../errors.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
@@ -54,7 +54,7 @@ const toViews = async (
   { caller, ports }: ResourceContext,
 ): Promise<z.input<typeof View>[]> => {
   const ids = documents.flatMap(({ id, rules }) => rules.map((_, index) => recordingRuleId(id, index)));
-  const states = await readRuleStates(createReading(caller, ports), ids).catch((error: unknown) => {
+  const states = await readRuleStates(createQueryReader(caller, ports), ids).catch((error: unknown) => {
     ports.log.warn({ error: String(error) }, 'the state of recording rules cannot be read');
     return undefined;
   });

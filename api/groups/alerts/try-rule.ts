@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { QueryReader } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/query-reader.ts';
 import { parseRange } from '../../../queries/range.ts';
 import { Incompleteness, Series } from '../../../queries/result.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
@@ -16,7 +16,7 @@ import { renderWithQueries } from '../../../subjects/alerts/templates/queries.ts
 import { createTestTransitions } from '../../../subjects/alerts/test-firing.ts';
 import { ApiError, createFieldErrors, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, parseRuleDocument } from './alert-rule.ts';
 import { GroupView, TransitionView, toGroupView, toTransitionView } from './views.ts';
@@ -75,18 +75,18 @@ interface PastRange {
 const readPastValues = async (
   { condition, delay }: AlertRule,
   { from, to }: PastRange,
-  reading: QueryReader,
+  reader: QueryReader,
   signal: AbortSignal,
 ): Promise<z.input<typeof PastValuesView> | null> => {
-  const range = parseRange({ from, to }, reading.nowMs);
+  const range = parseRange({ from, to }, reader.nowMs);
   if (!hasPastValues(condition)) return null;
   try {
-    return toPastValuesView(await pastValues({ condition, delay }, reading, { range, signal }));
+    return toPastValuesView(await pastValues({ condition, delay }, reader, { range, signal }));
   } catch (error) {
     signal.throwIfAborted();
     return {
-      from: toIsoTime(reading.nowMs),
-      to: toIsoTime(reading.nowMs),
+      from: toIsoTime(reader.nowMs),
+      to: toIsoTime(reader.nowMs),
       stepMs: 0,
       error: queryErrorMessage(error),
       ...noPastValues,
@@ -130,20 +130,20 @@ export const previewAlertRule = defineOperation({
     if (problems.length > 0) throw createFieldErrors(problems);
     const nowMs = ports.clock.now();
     const rule = { ...body, id: 'preview', version: 1 };
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const { from, to } = query;
     const [queryResult, past] = await Promise.all([
-      queryRule(rule, reading, {
+      queryRule(rule, reader, {
         nowMs,
         signal,
         onError: (error) => ports.log.warn({ error }, 'the query of a preview failed'),
       }),
-      from === undefined ? null : readPastValues(rule, { from, to }, reading, signal),
+      from === undefined ? null : readPastValues(rule, { from, to }, reader, signal),
     ]);
     const { tenantId } = caller;
     const evaluation = await renderWithQueries(
       (queryResults) => evaluate({ tenantId, rule, prior: emptyState(), result: queryResult, nowMs, queryResults }),
-      createTemplateQuery(reading, { signal }),
+      createTemplateQuery(reader, { signal }),
     );
     return {
       state: evaluation.ruleState,
@@ -152,7 +152,7 @@ export const previewAlertRule = defineOperation({
       groupCount: evaluation.groups.length,
       groups: evaluation.groups.slice(0, maxGroups).map(toGroupView),
       transitions: evaluation.transitions.slice(0, maxGroups).map(toTransitionView),
-      warnings: await findRuleWarnings(rule, reading, queryResult, nowMs),
+      warnings: await findRuleWarnings(rule, reader, queryResult, nowMs),
       past,
     };
   },
@@ -183,7 +183,7 @@ export const testAlertRule = defineOperation({
     const nowMs = ports.clock.now();
     const transitions = await renderWithQueries(
       (queryResults) => createTestTransitions(rule, { tenantId, labels: body.labels, nowMs, queryResults }),
-      createTemplateQuery(createReading(caller, ports), { signal }),
+      createTemplateQuery(createQueryReader(caller, ports), { signal }),
     );
     await ports.alertTransitions.publish(...transitions);
     await change(async ({ record }) => record({ id: rule.id, name: rule.name, after: { labels: body.labels } }));

@@ -5,7 +5,7 @@ import { type ParsedSlo, readOpenSloInWorker } from '../../../subjects/slos/open
 import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
 import { ApiError, createFieldError, createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import {
   type ImportContext,
   ImportedResources,
@@ -135,11 +135,11 @@ export const importSlos = defineOperation({
         })),
       }),
     );
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const nowMs = ports.clock.now();
     const warnings = new Map<ParsedSlo, string[]>();
     for (const parsed of slos)
-      warnings.set(parsed, await readSloWarnings(parsed.slo, { reading, nowMs, log: ports.log }));
+      warnings.set(parsed, await readSloWarnings(parsed.slo, { reader, nowMs, log: ports.log }));
     const { fileName, dryRun } = body;
     const resources: ImportedSlos = new ImportedResources(sloResource, body);
     const importedItems = await importInBatches(slos, { change, resources }, async (batch, scope, batchResources) => {

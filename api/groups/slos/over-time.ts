@@ -4,7 +4,7 @@ import { durationSchema, formatDuration, parseDurationMs } from '../../../subjec
 import { chooseStep, maxPoints, readBurnRates, readForecast } from '../../../subjects/slos/over-time.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { findSlo } from './found.ts';
 import { parseSliceRange } from './range.ts';
@@ -49,7 +49,9 @@ export const getSloBurnRate = defineOperation({
     const alignToStep = (ms: number): number => Math.floor(ms / stepMs) * stepMs;
     const range = { fromMs: alignToStep(requestedRange.fromMs), toMs: alignToStep(requestedRange.toMs) };
     const isEmpty = range.fromMs >= range.toMs;
-    const items = isEmpty ? [] : await readBurnRates(createReading(caller, ports), slo, { range, windowMs, stepMs });
+    const items = isEmpty
+      ? []
+      : await readBurnRates(createQueryReader(caller, ports), slo, { range, windowMs, stepMs });
     return { window: query.window, step: formatDuration(stepMs), items };
   },
 });
@@ -72,6 +74,6 @@ export const getSloForecast = defineOperation({
     reason: z.string().nullable().describe('Why there is no forecast; null if there is one'),
   }),
   async handler({ caller, params }, ports) {
-    return readForecast(createReading(caller, ports), await findSlo(params.id, caller, ports), ports.clock.now());
+    return readForecast(createQueryReader(caller, ports), await findSlo(params.id, caller, ports), ports.clock.now());
   },
 });

@@ -16,7 +16,7 @@ import { csvType, formatCsvRow } from '../../csv.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { readVersions } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { measurementFields, sloMetricFields } from './figures.ts';
@@ -62,7 +62,7 @@ const findIncidents = async (
   ports: Ports,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<readonly (Incident & StoredMetadata)[]> => {
-  const ids = await readAlertIdsOfRules(createReading(caller, ports), `${id}-`, maxIncidents);
+  const ids = await readAlertIdsOfRules(createQueryReader(caller, ports), `${id}-`, maxIncidents);
   const stored = ports.documents.forTenant(caller.tenantId).collection(incidents);
   const openedAt = { $gte: new Date(fromMs).toISOString(), $lt: new Date(toMs).toISOString() };
   const incidentsById = new Map<string, Incident & StoredMetadata>();
@@ -203,7 +203,7 @@ export const getSloReport = defineOperation({
         `results in more than ${maxPeriods} periods: use a later start, or longer periods`,
       );
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
-    const { periods: reports, ...measurement } = await readReport(createReading(caller, ports), knownSlo, {
+    const { periods: reports, ...measurement } = await readReport(createQueryReader(caller, ports), knownSlo, {
       periods,
       nowMs,
       maintenance: await readExclusions(tenantDocuments, [knownSlo.slo]),

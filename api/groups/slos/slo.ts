@@ -13,7 +13,7 @@ import { readSloStatuses } from '../../../subjects/slos/status.ts';
 import { parseStoredSlo } from '../../../subjects/slos/stored.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { createFieldErrors } from '../../errors.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
@@ -62,7 +62,7 @@ const toViews = async (
     readableSlos.map(({ slo }) => slo),
   );
   const evaluationOptions = { nowMs: ports.clock.now(), maintenance };
-  const statuses = await readSloStatuses(createReading(caller, ports), readableSlos, evaluationOptions).catch(
+  const statuses = await readSloStatuses(createQueryReader(caller, ports), readableSlos, evaluationOptions).catch(
     (error: unknown) => {
       ports.log.warn({ error: String(error) }, 'cannot read the status of SLOs');
       return [];

@@ -5,7 +5,7 @@ import { hasNoData } from '../../../subjects/slos/overdue-measurements.ts';
 import { readPolicy } from '../../../subjects/slos/policy.ts';
 import { readStatus } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { HasNoData, measurementFields, SloWarnings, sloMetricFields } from './figures.ts';
 import { findSlo } from './found.ts';
@@ -54,10 +54,10 @@ export const getSloStatus = defineOperation({
     const policy = readPolicy(await documents.collection(sloPolicies).find(slo.id));
     const maintenance = await readExclusions(documents, [slo.slo]);
     const nowMs = ports.clock.now();
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const [status, warnings] = await Promise.all([
-      readStatus(reading, slo, { nowMs, maintenance, policy }),
-      readSloWarnings(slo.slo, { reading, nowMs, log: ports.log }),
+      readStatus(reader, slo, { nowMs, maintenance, policy }),
+      readSloWarnings(slo.slo, { reader, nowMs, log: ports.log }),
     ]);
     return { ...status, warnings, hasNoData: hasNoData(status, slo, nowMs) };
   },

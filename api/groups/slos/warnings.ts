@@ -1,4 +1,4 @@
-import type { QueryReader } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/query-reader.ts';
 import type { Log } from '../../../schemas/ports/log.ts';
 import type { SloFields } from '../../../subjects/slos/document.ts';
 import { findPointIntervalWarnings } from '../../../subjects/slos/point-intervals.ts';
@@ -6,9 +6,9 @@ import { findPointIntervalWarnings } from '../../../subjects/slos/point-interval
 /** Returns the warnings of an SLO; none if they cannot be read, which is logged. */
 export const readSloWarnings = (
   slo: SloFields,
-  { reading, nowMs, log }: { readonly reading: QueryReader; readonly nowMs: number; readonly log: Pick<Log, 'warn'> },
+  { reader, nowMs, log }: { readonly reader: QueryReader; readonly nowMs: number; readonly log: Pick<Log, 'warn'> },
 ): Promise<string[]> =>
-  findPointIntervalWarnings(slo, reading, nowMs).catch((error: unknown) => {
+  findPointIntervalWarnings(slo, reader, nowMs).catch((error: unknown) => {
     log.warn({ error: String(error), slo: slo.name }, 'cannot read the interval of points of an SLO');
     return [];
   });

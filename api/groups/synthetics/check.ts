@@ -18,7 +18,7 @@ import type { CheckState } from '../../../subjects/synthetics/state.ts';
 import { type CheckStatus, readCheckStatuses, readLastDue } from '../../../subjects/synthetics/stored-results.ts';
 import type { TimePeriod } from '../../../subjects/synthetics/uptime.ts';
 import { ApiError, createFieldErrors } from '../../errors.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { createNoDataFlag, deleteReportWith, HasNoData, readIdsWithoutData } from '../../resources/empty-results.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
@@ -89,7 +89,7 @@ const readHeartbeatFields = async (documents: readonly CheckDocument[], { caller
       .forTenant(caller.tenantId)
       .collection(syntheticHeartbeatTokens)
       .list({ filter: { id: { $in: ids } }, limit: ids.length }),
-    readLastDue(createReading(caller, ports), ids).catch((error: unknown) => {
+    readLastDue(createQueryReader(caller, ports), ids).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'cannot read the last due times of heartbeats');
       return new Map<string, number>();
     }),
@@ -113,7 +113,7 @@ const toViews = async (
   const nowMs = ports.clock.now();
   const ids = documents.map(({ id }) => id);
   const [statuses, windows, heartbeats, idsWithoutData] = await Promise.all([
-    readCheckStatuses(createReading(caller, ports), ids, nowMs).catch((error: unknown) => {
+    readCheckStatuses(createQueryReader(caller, ports), ids, nowMs).catch((error: unknown) => {
       ports.log.warn({ error: String(error) }, 'cannot read the status of checks');
       return new Map<string, CheckStatus>();
     }),

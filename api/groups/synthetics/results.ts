@@ -21,7 +21,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { checkResource } from './check.ts';
 import { RunView, toRunView } from './run-view.ts';
@@ -59,7 +59,7 @@ export const listRuns = defineOperation({
     const range = parseRangeMs(query, ports.clock.now());
     const [dueMs = '', encodedLocation = ''] =
       query.cursor === undefined ? [] : decodeCursor('runs', query.cursor, [/^\d{1,15}$/, nonEmptyTextPattern]);
-    const rows = await readRuns(createReading(caller, ports), {
+    const rows = await readRuns(createQueryReader(caller, ports), {
       checkId: id,
       location: query.location,
       outcome: query.outcome,
@@ -128,7 +128,7 @@ export const getUptime = defineOperation({
     if (periods === undefined)
       throw createFieldError('period', `results in more than ${maxPeriods} periods: use a longer period`);
     const [states, windows] = await Promise.all([
-      readStates(createReading(caller, ports), check.id, range),
+      readStates(createQueryReader(caller, ports), check.id, range),
       readWindows(ports.documents.forTenant(caller.tenantId)),
     ]);
     const downtimes = findDowntimes(check, windows, range);

@@ -4,7 +4,7 @@ import { evaluateBatch } from '../../../queries/batch/promql.ts';
 import type { QueryBatcher } from '../../../queries/batch/query-batcher.ts';
 import type { EvaluationWindow } from '../../../queries/promql/evaluation/messages.ts';
 import type { EvaluationResult } from '../../../queries/promql/index.ts';
-import type { QueryReader } from '../../../queries/promql/reading.ts';
+import type { QueryReader } from '../../../queries/promql/query-reader.ts';
 import { defaultLookbackMs, evaluatePromql } from '../../../queries/promql/run-promql.ts';
 import type { Series } from '../../../queries/promql/series.ts';
 import { extendColumns } from '../../../queries/run.ts';
@@ -45,8 +45,8 @@ class ExpressionRun {
   /** Whether an expression timed out on its own, which means that the group's expressions are too slow */
   #hasTimedOut = false;
 
-  constructor(reading: QueryReader, options: RunOptions) {
-    this.#reading = reading;
+  constructor(reader: QueryReader, options: RunOptions) {
+    this.#reading = reader;
     this.#options = options;
     this.#totalTimeout = AbortSignal.timeout(options.totalTimeoutMs);
   }
@@ -142,7 +142,7 @@ class ExpressionRun {
  * in time because of overload, which is not a fault of the rules; and with `UnavailableError` if the store does not
  * respond and `canRetry` is set. Other failures are error results of the expressions.
  */
-export const createExpressionRun = (reading: QueryReader, options: RunOptions): RunExpressions => {
-  const expressionRun = new ExpressionRun(reading, options);
+export const createExpressionRun = (reader: QueryReader, options: RunOptions): RunExpressions => {
+  const expressionRun = new ExpressionRun(reader, options);
   return (expressions, added) => expressionRun.runInSlot(expressions, added);
 };

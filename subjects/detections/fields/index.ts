@@ -1,4 +1,5 @@
 /** The built-in field tables. More specific tables precede general ones, so that their names are tried first. */
+import { agentTables } from './agents.ts';
 import { cloudTables } from './cloud.ts';
 import { linuxTables } from './linux.ts';
 import { networkTables } from './network.ts';
@@ -7,6 +8,7 @@ import type { FieldTable } from './table.ts';
 import { windowsTables } from './windows.ts';
 
 export const fieldTables: readonly FieldTable[] = [
+  ...agentTables,
   ...windowsTables,
   ...linuxTables,
   ...cloudTables,

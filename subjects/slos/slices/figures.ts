@@ -65,7 +65,7 @@ const shareParts = 1n << BigInt(shareBits);
 const toFraction = (value: number | bigint): Fraction => createFraction(BigInt(value));
 
 /** Additive integer counts over slices with events, from which values of any time range are calculated. */
-export interface Tally {
+export interface SliceCounts {
   /** Good events and all events, in `countParts`. */
   readonly good: bigint;
   readonly total: bigint;
@@ -78,7 +78,7 @@ export interface Tally {
   readonly byTotal: ReadonlyMap<bigint, bigint> | undefined;
 }
 
-export const emptyTally: Tally = {
+export const emptyTally: SliceCounts = {
   good: 0n,
   total: 0n,
   slices: 0,
@@ -87,7 +87,7 @@ export const emptyTally: Tally = {
   byTotal: new Map(),
 };
 
-const mergeTotals = (left: Tally['byTotal'], right: Tally['byTotal']): Tally['byTotal'] => {
+const mergeTotals = (left: SliceCounts['byTotal'], right: SliceCounts['byTotal']): SliceCounts['byTotal'] => {
   if (left === undefined || right === undefined) return undefined;
   const merged = new Map(left);
   for (const [total, good] of right) merged.set(total, (merged.get(total) ?? 0n) + good);
@@ -95,7 +95,7 @@ const mergeTotals = (left: Tally['byTotal'], right: Tally['byTotal']): Tally['by
 };
 
 /** Returns the sum of two counts of disjoint slices. */
-export const addTallies = (left: Tally, right: Tally): Tally => ({
+export const addTallies = (left: SliceCounts, right: SliceCounts): SliceCounts => ({
   good: left.good + right.good,
   total: left.total + right.total,
   slices: left.slices + right.slices,
@@ -105,7 +105,7 @@ export const addTallies = (left: Tally, right: Tally): Tally => ({
 });
 
 /** Counts slices. */
-const countSlices = (slices: readonly Slice[], sliceTarget: Fraction): Tally => {
+const countSlices = (slices: readonly Slice[], sliceTarget: Fraction): SliceCounts => {
   const slicesWithEvents = slices.filter(({ total }) => total > 0n);
   const byTotal = new Map<bigint, bigint>();
   let { good, total, sliceTargetCount, shares } = emptyTally;
@@ -129,7 +129,7 @@ const countSlices = (slices: readonly Slice[], sliceTarget: Fraction): Tally => 
 
 /** Returns the sums of a tally, by the budgeting method. */
 export const toSums = (
-  { good, total, slices, sliceTargetCount, shares, byTotal }: Tally,
+  { good, total, slices, sliceTargetCount, shares, byTotal }: SliceCounts,
   budgeting: Budgeting,
 ): Sums => {
   if (budgeting === 'occurrences')

@@ -7,8 +7,8 @@ import {
   type QueryContext,
   type ResultData,
 } from '../../../queries/query-result.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
 import { buildSteps, getRangeSeconds } from '../../../queries/steps.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import type { SloQuery } from '../query.ts';
@@ -181,10 +181,10 @@ type Outcome = { readonly result: ResultData } | { readonly error: unknown };
 /** Returns values of SLOs with a common key (`toSloKey`). An SLO without measurements has no value. */
 export const runSloBatch = async (
   queries: readonly SloQuery[],
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
   context: QueryContext,
 ): Promise<Outcome[]> => {
-  const slosById = await readMeasuredSlos(reading, [...new Set(queries.map(({ sloId }) => sloId))]);
+  const slosById = await readMeasuredSlos(reader, [...new Set(queries.map(({ sloId }) => sloId))]);
   const { endsMs } = listWindowEnds(context);
   const members = queries.map((query): Member | { readonly error: unknown } | undefined => {
     const slo = slosById.get(query.sloId);
@@ -201,7 +201,7 @@ export const runSloBatch = async (
     member === undefined || 'error' in member ? [] : [{ member, index }],
   );
   const getSums = await readWindows(
-    reading,
+    reader,
     validMembers.map(({ member }) => ({
       ...member.slo,
       windows: listMemberWindows(member),
@@ -216,10 +216,10 @@ export const runSloBatch = async (
 /** Returns a value of one SLO. */
 export const runSlo = async (
   query: SloQuery,
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
   context: QueryContext,
 ): Promise<ResultData> => {
-  const [outcome] = await runSloBatch([query], reading, context);
+  const [outcome] = await runSloBatch([query], reader, context);
   if (outcome === undefined || 'error' in outcome) throw outcome?.error;
   return outcome.result;
 };

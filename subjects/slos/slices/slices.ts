@@ -1,6 +1,6 @@
 /** Reads stored slices of SLOs, and the progress of their measurement. */
 
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { SloObjective } from '../../../schemas/slo-slices.ts';
 import { parseCount } from './counts.ts';
 import type { Window } from './windows.ts';
@@ -77,11 +77,11 @@ export const readSlicesBySeries = async (
 
 /** Returns slices with events of a window, in time order. */
 export const readSlices = async (
-  reading: ColumnsReader,
+  reader: ColumnsReader,
   sloSeries: SloSeries,
   window: Window,
 ): Promise<MeasuredSlice[]> =>
-  (await readSlicesBySeries(reading, [sloSeries], window)).get(toSeriesKey(sloSeries)) ?? [];
+  (await readSlicesBySeries(reader, [sloSeries], window)).get(toSeriesKey(sloSeries)) ?? [];
 
 /** Progress of an SLO's measurement, from its last run. */
 export interface LastMeasurement {

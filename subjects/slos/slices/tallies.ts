@@ -1,6 +1,6 @@
 /** Counts slices in the database: full days from stored sums, all other slices individually. */
 
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { SloObjective } from '../../../schemas/slo-slices.ts';
 import { countParts } from './counts.ts';
 import {
@@ -9,9 +9,9 @@ import {
   exactShareBits,
   maxExactTotals,
   type Objective,
+  type SliceCounts,
   type Sums,
   shareBits,
-  type Tally,
   toSums,
 } from './figures.ts';
 import { createFraction, decimalToFraction, fractionToNumber } from './fraction.ts';
@@ -40,7 +40,7 @@ interface TallyRow {
   readonly many: string;
 }
 
-const toTally = ({ own: partTallies, every, known, enough, parts, by_total, many }: TallyRow): Tally => ({
+const toTally = ({ own: partTallies, every, known, enough, parts, by_total, many }: TallyRow): SliceCounts => ({
   good: BigInt(partTallies),
   total: BigInt(every),
   slices: Number(known),
@@ -125,7 +125,7 @@ const tenantCondition = `tenant_id = {tenant:String} AND ${seriesCondition}`;
 
 /** Counts of the parts of a window between boundaries, by series. */
 class WindowPartTallies {
-  readonly #talliesBySeries = new Map<string, Tally[]>();
+  readonly #talliesBySeries = new Map<string, SliceCounts[]>();
   readonly #partCount: number;
 
   constructor(partCount: number) {
@@ -242,7 +242,7 @@ const addDailySums = async (
  * method.
  */
 export const readSumsBetween = async (
-  reading: ColumnsReader,
+  reader: ColumnsReader,
   sloSeries: readonly SloSeries[],
   boundariesMs: readonly number[],
   objective: Objective,
@@ -251,7 +251,7 @@ export const readSumsBetween = async (
   const { divided: partialDays, whole: fullDayCount } = findFullDays(boundariesMs);
   const usesDailySums = fullDayCount >= minDays || fullDayCount * sloSeries.length >= minDaysInBatch;
   const stale = usesDailySums
-    ? await addDailySums(reading, sloSeries, { boundariesMs, objective, tallies })
+    ? await addDailySums(reader, sloSeries, { boundariesMs, objective, tallies })
     : 'too many';
   const remainingDays =
     stale === 'too many' ? undefined : { ...stale, days: [...[...partialDays].map(formatDay), ...stale.staleForAll] };
@@ -266,7 +266,7 @@ export const readSumsBetween = async (
             : ' OR (slo_id, toDate(begin)) IN arrayZip({stale:Array(String)}, {days:Array(Date)})'
         })`;
   const boundarySeconds = boundariesMs.map((ms) => Math.ceil(ms / 1000));
-  const rows = await reading.columns.query<WithSeries<TallyRow>>(
+  const rows = await reader.columns.query<WithSeries<TallyRow>>(
     `SELECT slo_id, series, ${buildPartNumberSql('toUnixTimestamp(begin)', boundariesMs, '{cuts:Array(UInt32)}')} AS part, ${selectCounts(sliceCountSql(objective))}
     FROM slo_slices FINAL WHERE ${tenantCondition}
       AND begin >= toDateTime({from:UInt32}, 'UTC') AND begin < toDateTime({to:UInt32}, 'UTC') AND ${hasEventsSql} ${remainingCondition}

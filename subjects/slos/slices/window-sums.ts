@@ -1,6 +1,6 @@
 /** Reads the sums of windows of many SLOs. SLOs with the same counting method and window lengths share a statement. */
 
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
 import { type Sums, toObjective } from './figures.ts';
 import { add, createFraction, subtract } from './fraction.ts';
@@ -65,7 +65,7 @@ const createExcludingSums =
 
 /** Returns the sums of the windows of each SLO, by its index in the list. */
 export const readWindows = async (
-  reading: Pick<TenantReader, 'columns'>,
+  reader: Pick<TenantReader, 'columns'>,
   all: readonly SloWindows[],
 ): Promise<(index: number) => SumsOfWindow> => {
   const indexes = all.map((_, place) => place);
@@ -95,7 +95,7 @@ export const readWindows = async (
       );
       const boundariesMs = [...new Set(boundaries)].toSorted((left, right) => left - right);
       const [first] = members as [SloWindows];
-      const getPartSums = await readSumsBetween(reading, members, boundariesMs, toObjective(first.objective));
+      const getPartSums = await readSumsBetween(reader, members, boundariesMs, toObjective(first.objective));
       for (const index of group)
         sumsByIndex.set(
           index,

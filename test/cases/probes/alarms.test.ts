@@ -35,7 +35,7 @@ test('a probe reports its clock offset from the platform after it has measured t
 
 test('a failure is reported before its retry, once while it lasts, and again after a success', async (t) => {
   let isUp = false;
-  const port = await serveHttp(t, (_, answer) => answer.writeHead(isUp ? 200 : 500).end());
+  const port = await serveHttp(t, (_, response) => response.writeHead(isUp ? 200 : 500).end());
   const checkOf = (id: string, locations: string[], count: number) => ({
     id,
     ...CheckFields.parse({

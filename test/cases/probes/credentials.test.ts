@@ -22,7 +22,7 @@ const serveTokens = async (
   t: ExecutionContext,
 ): Promise<{ readonly port: number; readonly requests: TokenRequest[] }> => {
   const requests: TokenRequest[] = [];
-  const port = await serveHttp(t, async (request, answer) => {
+  const port = await serveHttp(t, async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const form = new URLSearchParams(body);
@@ -32,11 +32,11 @@ const serveTokens = async (
       Buffer.from(authorization?.slice(6) ?? '', 'base64')
         .toString()
         .split(':')[1] ?? '';
-    const given = form.get('client_secret') ?? decodeURIComponent(pair.replaceAll('+', ' '));
-    const isRight = given === clientSecret;
-    answer.writeHead(isRight ? 200 : 401, { 'content-type': 'application/json' });
-    const refusal = { error: 'invalid_client', error_description: `not ${given}` };
-    answer.end(JSON.stringify(isRight ? { access_token: token, token_type: 'Bearer', expires_in: 60 } : refusal));
+    const input = form.get('client_secret') ?? decodeURIComponent(pair.replaceAll('+', ' '));
+    const isRight = input === clientSecret;
+    response.writeHead(isRight ? 200 : 401, { 'content-type': 'application/json' });
+    const refusal = { error: 'invalid_client', error_description: `not ${input}` };
+    response.end(JSON.stringify(isRight ? { access_token: token, token_type: 'Bearer', expires_in: 60 } : refusal));
   });
   return { port, requests };
 };
@@ -55,9 +55,9 @@ const oauth2 = (port: number, more: object = {}) => ({
 test('a step gets an access token once, in a separate step, and sends it', async (t) => {
   const tokens = await serveTokens(t);
   const brought: (string | undefined)[] = [];
-  const port = await serveHttp(t, ({ headers }, answer) => {
+  const port = await serveHttp(t, ({ headers }, response) => {
     brought.push(headers.authorization);
-    answer.end('ok');
+    response.end('ok');
   });
   const url = `http://shop.example:${port}/`;
   for (const sentIn of ['header', 'body']) {
@@ -90,7 +90,7 @@ test('a step gets an access token once, in a separate step, and sends it', async
 
 test('a failed token request is the reason for the failed run, and neither secret nor token is revealed', async (t) => {
   const tokens = await serveTokens(t);
-  const port = await serveHttp(t, ({ headers }, answer) => answer.writeHead(500).end(headers.authorization));
+  const port = await serveHttp(t, ({ headers }, response) => response.writeHead(500).end(headers.authorization));
   const url = `http://shop.example:${port}/`;
   const refused = await runHttp([{ url, authentication: oauth2(tokens.port) }], secretOf('wr0ng s3cret'));
   t.is(refused.outcome, 'failed');
@@ -106,12 +106,12 @@ test('a failed token request is the reason for the failed run, and neither secre
 test('a client secret is sent only to the token endpoint, and the token only to its step', async (t) => {
   const tokens = await serveTokens(t);
   const brought: (string | undefined)[] = [];
-  const evil = await serveHttp(t, ({ headers }, answer) => {
+  const evil = await serveHttp(t, ({ headers }, response) => {
     brought.push(headers.authorization);
-    answer.end('ok');
+    response.end('ok');
   });
-  const port = await serveHttp(t, (_, answer) => {
-    answer.writeHead(302, { location: `http://evil.example:${evil}/` }).end();
+  const port = await serveHttp(t, (_, response) => {
+    response.writeHead(302, { location: `http://evil.example:${evil}/` }).end();
   });
   const url = `http://shop.example:${port}/`;
   const followed = await runHttp([{ url, authentication: oauth2(tokens.port) }], secretOf(clientSecret));
@@ -131,8 +131,8 @@ test('a client certificate is presented to the server of its step, but not to a 
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const make = (name: string) => {
     const files = ['-keyout', `${name}.key`, '-out', `${name}.pem`, '-subj', `/CN=${name}`];
-    const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '9'];
-    execFileSync('openssl', [...made, ...files], { cwd: directory, stdio: 'ignore' });
+    const created = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '9'];
+    execFileSync('openssl', [...created, ...files], { cwd: directory, stdio: 'ignore' });
     return {
       key: readFileSync(join(directory, `${name}.key`), 'utf8'),
       cert: readFileSync(join(directory, `${name}.pem`), 'utf8'),
@@ -142,9 +142,9 @@ test('a client certificate is presented to the server of its step, but not to a 
   const seen: (string | undefined)[] = [];
   const serve = async (location: string): Promise<number> => {
     const trusting = { ...make('shop.example'), ca: client.cert, requestCert: true, rejectUnauthorized: false };
-    const server = createServer(trusting, (request, answer) => {
+    const server = createServer(trusting, (request, response) => {
       seen.push(String((request.socket as TLSSocket).getPeerCertificate().subject?.CN));
-      answer.writeHead(location === '' ? 200 : 302, location === '' ? {} : { location }).end('ok');
+      response.writeHead(location === '' ? 200 : 302, location === '' ? {} : { location }).end('ok');
     });
     await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
     t.teardown(() => void server.close());
@@ -172,17 +172,17 @@ const boundHere = { names, variables: { key: { value: stolen, hosts: ['shop.exam
 /** Echoes what it gets, and collects what arrives at the other host. */
 const serveEcho = async (t: ExecutionContext): Promise<{ readonly port: number; readonly arrived: string[] }> => {
   const arrived: string[] = [];
-  const port = await serveHttp(t, async (request, answer) => {
+  const port = await serveHttp(t, async (request, response) => {
     let body = '';
     for await (const chunk of request) body += String(chunk);
     const { host = '' } = request.headers;
     if (host.startsWith('evil')) arrived.push(`${request.url} ${JSON.stringify(request.headers)} ${body}`);
     const key = String(request.headers['x-key'] ?? '');
-    answer.setHeader('x-echo', key);
-    answer.setHeader('x-base64', Buffer.from(`a:${key}`).toString('base64'));
+    response.setHeader('x-echo', key);
+    response.setHeader('x-base64', Buffer.from(`a:${key}`).toString('base64'));
     const to = new URL(request.url ?? '', 'http://x').searchParams.get('to');
-    if (to !== null) return void answer.writeHead(302, { location: to }).end();
-    answer.end(JSON.stringify({ key, nested: JSON.stringify({ key }), text: `key=${key};` }));
+    if (to !== null) return void response.writeHead(302, { location: to }).end();
+    response.end(JSON.stringify({ key, nested: JSON.stringify({ key }), text: `key=${key};` }));
   });
   return { port, arrived };
 };
@@ -272,7 +272,7 @@ test('the name of a step does not show a secret', async (t) => {
 const seed = 'JBSWY3DPEHPK3PXP';
 const bySeed = { names, variables: { key: { value: seed, hosts: ['shop.example'] } } };
 
-test('a one-time code is redacted wherever a step sends it and an answer shows it', async (t) => {
+test('a one-time code is redacted wherever a step sends it and a response shows it', async (t) => {
   const sent: Readonly<Record<string, object>> = {
     address: { url: '?otp={{code.key}}' },
     header: { headers: { 'x-otp': 'code {{code.key}}' } },
@@ -287,13 +287,13 @@ test('a one-time code is redacted wherever a step sends it and an answer shows i
   };
   for (const [place, step] of Object.entries(sent)) {
     let code = '';
-    const port = await serveHttp(t, async (request, answer) => {
+    const port = await serveHttp(t, async (request, response) => {
       let body = '';
       for await (const chunk of request) body += String(chunk);
       const { authorization = '', 'x-otp': header = '' } = request.headers;
       const pair = Buffer.from(authorization.slice(6), 'base64').toString();
       [code = ''] = /(?<!\d)\d{6}(?!\d)/.exec(`${request.url} ${body} ${header} ${authorization} ${pair}`) ?? [];
-      answer
+      response
         .writeHead(500, { 'x-echo': code })
         .end(`wrong code ${code}, ${Buffer.from(code).toString('hex')} ${authorization}`);
     });
@@ -320,7 +320,7 @@ test('a one-time code in a message of a socket is redacted', async (t) => {
   t.regex(message, /refused code=\*{8}/);
 });
 
-test('a one-time code that an answer repeats goes to the hosts of its secret only', async (t) => {
+test('a one-time code that a response repeats goes to the hosts of its secret only', async (t) => {
   const { port, arrived } = await serveEcho(t);
   const first = {
     url: `http://shop.example:${port}/`,
@@ -333,8 +333,8 @@ test('a one-time code that an answer repeats goes to the hosts of its secret onl
 });
 
 test('an extracted value is redacted if its step declares it secret, or its name is that of a secret', async (t) => {
-  const port = await serveHttp(t, ({ url = '' }, answer) =>
-    answer.writeHead(url === '/' ? 200 : 500).end(url === '/' ? 'value=48 15-16.23;' : `wrong value ${url}`),
+  const port = await serveHttp(t, ({ url = '' }, response) =>
+    response.writeHead(url === '/' ? 200 : 500).end(url === '/' ? 'value=48 15-16.23;' : `wrong value ${url}`),
   );
   const address = `http://shop.example:${port}/`;
   const table: readonly (readonly [as: string, fields: object, isSecret: boolean])[] = [

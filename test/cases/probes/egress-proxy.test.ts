@@ -62,13 +62,13 @@ interface Answer {
 const sendRequest = ({ port }: EgressProxy, path: string, headers: Record<string, string> = {}): Promise<Answer> =>
   new Promise((resolve) => {
     const none = (): void => resolve({ status: 0, body: '' });
-    const clientRequest = request({ host: '127.0.0.1', port, path, headers, agent: false }, (answer) => {
+    const clientRequest = request({ host: '127.0.0.1', port, path, headers, agent: false }, (response) => {
       let body = '';
-      answer.on('data', (chunk) => {
+      response.on('data', (chunk) => {
         body += String(chunk);
       });
-      answer.on('end', () => resolve({ status: answer.statusCode ?? 0, body }));
-      answer.on('error', none);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body }));
+      response.on('error', none);
     });
     clientRequest.on('error', none).end();
   });
@@ -110,8 +110,8 @@ const tunnel = (
   });
 
 test('requests to allowed targets are forwarded, without connection headers', async (t) => {
-  const port = await serveHttp(t, ({ url, headers }, answer) => {
-    answer.writeHead(201, { 'set-cookie': ['a=1', 'b=2'] }).end(JSON.stringify({ url, headers }));
+  const port = await serveHttp(t, ({ url, headers }, response) => {
+    response.writeHead(201, { 'set-cookie': ['a=1', 'b=2'] }).end(JSON.stringify({ url, headers }));
   });
   const proxy = await openProxy(t);
   const { status, body } = await sendRequest(proxy, `http://shop.example:${port}/a?b=c`, {
@@ -133,9 +133,9 @@ test('requests to allowed targets are forwarded, without connection headers', as
 
 test('forbidden targets are not reached, by a request or through a tunnel', async (t) => {
   let came = 0;
-  const port = await serveHttp(t, (_, answer) => {
+  const port = await serveHttp(t, (_, response) => {
     came++;
-    answer.end();
+    response.end();
   });
   const proxy = await openProxy(t, { allowed: ['192.168.0.0/16', '169.254.0.0/16'] });
   const hosts = [
@@ -167,7 +167,7 @@ test('only proxy requests are answered', async (t) => {
 
 test('the reason for a failed connection is reported in plain language', async (t) => {
   const proxy = await openProxy(t);
-  const port = await serveHttp(t, (_, answer) => answer.end());
+  const port = await serveHttp(t, (_, response) => response.end());
   await tunnel(proxy, 'none.example:443');
   t.regex(proxy.getFailure('https://none.example/a')?.message ?? '', /none\.example:443 is not a known name/);
   await tunnel(proxy, `127.0.0.1:1`);
@@ -177,7 +177,7 @@ test('the reason for a failed connection is reported in plain language', async (
 });
 
 test('a run receives no more than its limit, and nothing after the proxy is closed', async (t) => {
-  const port = await serveHttp(t, (_, answer) => answer.end('x'.repeat(100_000)));
+  const port = await serveHttp(t, (_, response) => response.end('x'.repeat(100_000)));
   const proxy = await openProxy(t, { max: 150_000 });
   const url = `http://127.0.0.1:${port}/`;
   t.is((await sendRequest(proxy, url)).body.length, 100_000);
@@ -202,8 +202,8 @@ test('a run receives no more than its limit, and nothing after the proxy is clos
 
 test('sent data of a run is counted like received data, in requests and in tunnels', async (t) => {
   let came = 0;
-  const port = await serveHttp(t, (request, answer) => {
-    request.on('data', (chunk) => (came += chunk.length)).once('end', () => answer.end());
+  const port = await serveHttp(t, (request, response) => {
+    request.on('data', (chunk) => (came += chunk.length)).once('end', () => response.end());
   });
   const rawRequest = `POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 4000000\r\n\r\n`;
   const plain = await openProxy(t, { max: 100_000 });

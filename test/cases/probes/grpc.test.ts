@@ -96,9 +96,9 @@ test('phases of a gRPC check add up to its duration, and its calls have a user a
 test('the TLS of a gRPC server is verified, and its certificate is evaluated', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-certificate-'));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '11'];
+  const created = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '11'];
   const names = ['-subj', '/CN=shop.example', '-addext', 'subjectAltName=DNS:shop.example'];
-  execFileSync('openssl', [...made, ...names, '-keyout', 'k.pem', '-out', 'c.pem'], {
+  execFileSync('openssl', [...created, ...names, '-keyout', 'k.pem', '-out', 'c.pem'], {
     cwd: directory,
     stdio: 'ignore',
   });
@@ -129,7 +129,7 @@ test('a target that hangs, refuses or speaks no gRPC is down, and private networ
   const closed = await grpc({ host: '127.0.0.3', port });
   t.is(closed.outcome, 'failed');
   t.regex(closed.message, /refused the connection/);
-  const web = await serveHttp(t, (_, answer) => answer.end('hello'));
+  const web = await serveHttp(t, (_, response) => response.end('hello'));
   t.is((await grpc({ port: web }, { timeout: soon(1000) })).outcome, 'failed');
   const none = { allowed: [], names: { 'inner.example': [['10.0.0.1']] } };
   t.is((await grpc({ port }, {}, none)).outcome, 'unknown');

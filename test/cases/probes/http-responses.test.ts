@@ -11,13 +11,13 @@ const serveAnswer = async (
   content: string | Buffer,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<string> => {
-  const port = await serveHttp(t, (_, answer) => answer.writeHead(200, headers).end(content));
+  const port = await serveHttp(t, (_, response) => response.writeHead(200, headers).end(content));
   return `http://127.0.0.1:${port}/`;
 };
 
 const hello = Buffer.from('hello wörld');
 
-test('compressed answers are decoded, whatever the request accepts', async (t) => {
+test('compressed responses are decoded, whatever the request accepts', async (t) => {
   const codings: readonly [string, Buffer][] = [
     ['gzip', gzipSync(hello)],
     ['x-gzip', gzipSync(hello)],
@@ -50,13 +50,13 @@ test('content that is not in its declared coding is the reason of the failure', 
   t.regex(message, /^127\.0\.0\.1:\d+ sent content that is not gzip$/);
 });
 
-test('a compressed answer is read up to five megabytes, however small it is', async (t) => {
+test('a compressed response is read up to five megabytes, however small it is', async (t) => {
   const url = await serveAnswer(t, gzipSync(Buffer.alloc(64 * 1024 * 1024)), { 'content-encoding': 'gzip' });
   const assertions = [{ source: 'size', operator: 'gte', value: 5 * 1024 * 1024 }];
   t.is((await runHttp([{ url, assertions }])).outcome, 'passed');
 });
 
-test('the charset of an answer is that of its byte order mark, its header, or its document', async (t) => {
+test('the charset of a response is that of its byte order mark, its header, or its document', async (t) => {
   const gruesse = Buffer.from('Gr\xfc\xdfe', 'latin1');
   const html = (charset: string) => Buffer.concat([Buffer.from(`<html><meta ${charset}>`), gruesse]);
   const cases: readonly [string, Buffer, string][] = [
@@ -101,7 +101,7 @@ test('the charset of an answer is that of its byte order mark, its header, or it
   t.is((await runHttp([{ url: failing, assertions: bodyIs('x') }])).steps[0]?.body, 'Grüße');
 });
 
-test('what depends on the rest of an answer above five megabytes is not known', async (t) => {
+test('what depends on the rest of a response above five megabytes is unknown', async (t) => {
   const mib = 1024 * 1024;
   const content = Buffer.concat([Buffer.from('BEGIN'), Buffer.alloc(6 * mib, 'x'), Buffer.from('END')]);
   const known = await serveAnswer(t, content, { 'content-length': String(content.length) });
@@ -133,9 +133,11 @@ test('what depends on the rest of an answer above five megabytes is not known', 
 
 test('integers that no number can hold stay exact', async (t) => {
   const requestedPaths: string[] = [];
-  const port = await serveHttp(t, (request, answer) => {
+  const port = await serveHttp(t, (request, response) => {
     requestedPaths.push(request.url ?? '');
-    answer.end('{"id":9007199254740993,"list":[1,{"id":-12345678901234567890}],"half":12345678901234567.5,"small":7}');
+    response.end(
+      '{"id":9007199254740993,"list":[1,{"id":-12345678901234567890}],"half":12345678901234567.5,"small":7}',
+    );
   });
   const url = `http://127.0.0.1:${port}/`;
   const is = (name: string, operator: string, value: string | number) => ({ source: 'json', name, operator, value });
@@ -162,16 +164,16 @@ test('integers that no number can hold stay exact', async (t) => {
 });
 
 test('cookies are sent after redirects and in later steps, unless the check does not store them', async (t) => {
-  const port = await serveHttp(t, (request, answer) => {
+  const port = await serveHttp(t, (request, response) => {
     const { cookie = '' } = request.headers;
     if (request.url === '/cookie')
       return cookie.includes('sid=1')
-        ? answer.end('in')
-        : answer.writeHead(302, { location: '/cookie', 'set-cookie': 'sid=1' }).end();
+        ? response.end('in')
+        : response.writeHead(302, { location: '/cookie', 'set-cookie': 'sid=1' }).end();
     if (request.url === '/login')
-      return answer.writeHead(200, { 'set-cookie': ['sess=abc; Path=/; HttpOnly', 'a=1'] }).end();
-    if (request.url === '/logout') return answer.writeHead(200, { 'set-cookie': 'sess=; Max-Age=0; Path=/' }).end();
-    answer.writeHead(cookie.includes('sess=abc') ? 200 : 401).end(cookie);
+      return response.writeHead(200, { 'set-cookie': ['sess=abc; Path=/; HttpOnly', 'a=1'] }).end();
+    if (request.url === '/logout') return response.writeHead(200, { 'set-cookie': 'sess=; Max-Age=0; Path=/' }).end();
+    response.writeHead(cookie.includes('sess=abc') ? 200 : 401).end(cookie);
   });
   const step = (path: string, more: object = {}) => ({ url: `http://127.0.0.1:${port}${path}`, ...more });
   t.is((await runHttp([step('/cookie')])).outcome, 'passed');
@@ -186,10 +188,10 @@ test('cookies are sent after redirects and in later steps, unless the check does
 
 test('a cookie with a secret goes to the hosts of the secret only', async (t) => {
   const arrived: string[] = [];
-  const port = await serveHttp(t, (request, answer) => {
+  const port = await serveHttp(t, (request, response) => {
     if (request.headers.host?.startsWith('b.')) arrived.push(String(request.headers.cookie));
     const key = String(request.headers['x-key'] ?? '');
-    answer.writeHead(200, { 'set-cookie': `key=${encodeURIComponent(key)}; Domain=shop.example` }).end();
+    response.writeHead(200, { 'set-cookie': `key=${encodeURIComponent(key)}; Domain=shop.example` }).end();
   });
   const names = { 'a.shop.example': [['127.0.0.1']], 'b.shop.example': [['127.0.0.1']] };
   const variables = { key: { value: 'correct horse 9', hosts: ['a.shop.example'] } };
@@ -203,10 +205,10 @@ test('a cookie with a secret goes to the hosts of the secret only', async (t) =>
 
 test('host, user agent and other headers are as the check has them', async (t) => {
   const seen: NodeJS.Dict<string | string[]>[] = [];
-  const port = await serveHttp(t, (request, answer) => {
+  const port = await serveHttp(t, (request, response) => {
     seen.push(request.headers);
-    if (request.url === '/away') answer.writeHead(302, { location: `http://other.example:${port}/` });
-    answer.end();
+    if (request.url === '/away') response.writeHead(302, { location: `http://other.example:${port}/` });
+    response.end();
   });
   const names = { 'other.example': [['127.0.0.1']] };
   const headers = { Host: 'shop.example', 'User-Agent': 'Mozilla/5.0', 'x-key': '{{variables.key}}' };
@@ -220,7 +222,7 @@ test('host, user agent and other headers are as the check has them', async (t) =
   t.regex((await run('', 'a\nb')).message, /^the header x-key contains a line break or another control character$/);
 });
 
-test('an answer that ends early is not a reset connection', async (t) => {
+test('a response that ends early is not a reset connection', async (t) => {
   const port = await serveSocket(t, (socket) => {
     socket.once('data', () => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nshort'));
   });
@@ -229,7 +231,7 @@ test('an answer that ends early is not a reset connection', async (t) => {
 });
 
 test('reasons of TLS are in words', async (t) => {
-  const plain = await serveHttp(t, (_, answer) => answer.end());
+  const plain = await serveHttp(t, (_, response) => response.end());
   const closing = await serveSocket(t, (socket) => {
     // Alerts of TLS: protocol_version and certificate_required
     socket.once('data', () => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 70])));

@@ -16,7 +16,7 @@ const isRunning = (pid: number): boolean => {
 };
 
 test('checks run in another process, which is replaced if it crashes, and ends when no work is left', async (t) => {
-  const port = await serveHttp(t, (_, answer) => answer.end('ok'));
+  const port = await serveHttp(t, (_, response) => response.end('ok'));
   const fields = { name: 'c', type: 'http', http: { steps: [{ url: `http://127.0.0.1:${port}/` }] } };
   const check = { id: 'c', ...CheckFields.parse(fields) };
   let tenants = ['a', 'b'];

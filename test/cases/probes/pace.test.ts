@@ -9,7 +9,7 @@ const earlyMs = 5;
 
 test('at most twenty requests per second go to one address, regardless of the caller', async (t) => {
   const times: number[] = [];
-  const port = await serveHttp(t, (_, answer) => answer.end('ok'));
+  const port = await serveHttp(t, (_, response) => response.end('ok'));
   const pace = new RateLimiter();
   const waitForSlot = pace.waitForSlot.bind(pace);
   pace.waitForSlot = async (address, signal) => {
@@ -25,7 +25,7 @@ test('at most twenty requests per second go to one address, regardless of the ca
 });
 
 test('time spent waiting for a turn counts neither as target time nor towards a timeout', async (t) => {
-  const port = await serveHttp(t, (_, answer) => answer.end('ok'));
+  const port = await serveHttp(t, (_, response) => response.end('ok'));
   const pace = new RateLimiter();
   const { signal } = new AbortController();
   for (let index = 0; index < maxPerSecond; index++) await pace.waitForSlot('127.0.0.1', signal);
@@ -49,7 +49,7 @@ test('other addresses do not wait, and a run without a turn is unknown, not down
   const refused = settled.filter(({ status }) => status === 'rejected');
   t.true(refused.length >= maxPerSecond, 'two seconds’ worth go in one and a half');
   for (const one of refused) t.true((one as PromiseRejectedResult).reason instanceof PaceError);
-  const port = await serveHttp(t, (_, answer) => answer.end('ok'));
+  const port = await serveHttp(t, (_, response) => response.end('ok'));
   const never = new RateLimiter();
   never.waitForSlot = (address) => Promise.reject(new PaceError(`this location sends too much to ${address}`));
   const { outcome, message } = await runHttp([{ url: `http://127.0.0.1:${port}/` }], { pace: never });

@@ -46,8 +46,8 @@ const certified = (t: ExecutionContext): { readonly key: Buffer; readonly cert: 
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
   const names = ['-subj', '/CN=shop.example/O=Test CA', '-addext', 'subjectAltName=DNS:shop.example,IP:127.0.0.1'];
   const files = ['-keyout', 'k.pem', '-out', 'c.pem'];
-  const made = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '11'];
-  execFileSync('openssl', [...made, ...names, ...files], { cwd: directory, stdio: 'ignore' });
+  const created = ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '11'];
+  execFileSync('openssl', [...created, ...names, ...files], { cwd: directory, stdio: 'ignore' });
   return { key: readFileSync(join(directory, 'k.pem')), cert: readFileSync(join(directory, 'c.pem')) };
 };
 

@@ -46,8 +46,8 @@ export const resolving = (names: Readonly<Record<string, readonly (readonly stri
   const resolve = (name: string, _: object, done: (error: Error | null, addresses: object[]) => void): void => {
     const index = requestCounts.get(name) ?? 0;
     requestCounts.set(name, index + 1);
-    const answers = names[name];
-    const addresses = answers?.[Math.min(index, answers.length - 1)];
+    const responses = names[name];
+    const addresses = responses?.[Math.min(index, responses.length - 1)];
     const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: 'ENOTFOUND' });
     setImmediate(() =>
       addresses === undefined

@@ -44,11 +44,11 @@ test('a WebSocket check sends data, and reads messages until one passes', async 
   t.is(open.outcome, 'passed', open.message);
   t.is((await websocket({ url, assertions: body('{"hello":true}') })).outcome, 'passed');
   const echo = [{ source: 'json', name: '$.echo', operator: 'is', value: 'ping' }];
-  const answered = await websocket({ url, send: 'ping', assertions: echo });
-  t.is(answered.outcome, 'passed', answered.message);
-  t.deepEqual(Object.keys(answered.phases), ['lookup', 'connect', 'send', 'wait', 'receive']);
-  const sum = Object.values(answered.phases).reduce((whole, ms) => whole + ms, 0);
-  t.true(Math.abs(sum - answered.durationMs) < 0.01);
+  const response = await websocket({ url, send: 'ping', assertions: echo });
+  t.is(response.outcome, 'passed', response.message);
+  t.deepEqual(Object.keys(response.phases), ['lookup', 'connect', 'send', 'wait', 'receive']);
+  const sum = Object.values(response.phases).reduce((whole, ms) => whole + ms, 0);
+  t.true(Math.abs(sum - response.durationMs) < 0.01);
   const silent = await websocket({ url, assertions: body('never') }, { timeout: soon(300) });
   t.is(silent.outcome, 'failed');
   t.regex(silent.message, /took too long \(receive\)/);
@@ -88,7 +88,7 @@ test('handshakes have a user agent, and send secrets only to hosts to which they
 });
 
 test('a target that refuses, hangs or speaks no WebSocket fails, and private networks are not reached', async (t) => {
-  const web = await serveHttp(t, (_, answer) => answer.writeHead(403).end('no'));
+  const web = await serveHttp(t, (_, response) => response.writeHead(403).end('no'));
   const forbidden = await websocket({ url: `ws://127.0.0.1:${web}/` });
   t.is(forbidden.outcome, 'failed');
   t.regex(forbidden.message, /answered 403 instead of opening a WebSocket/);
@@ -96,7 +96,9 @@ test('a target that refuses, hangs or speaks no WebSocket fails, and private net
   const hanging = await websocket({ url: `ws://127.0.0.1:${silent}/` }, { timeout: soon(300) });
   t.regex(hanging.message, /took too long \(wait\)/);
   t.regex((await websocket({ url: 'ws://127.0.0.3:9/' })).message, /refused the connection/);
-  const redirecting = await serveHttp(t, (_, answer) => answer.writeHead(302, { location: 'ws://10.0.0.1/' }).end());
+  const redirecting = await serveHttp(t, (_, response) =>
+    response.writeHead(302, { location: 'ws://10.0.0.1/' }).end(),
+  );
   t.regex((await websocket({ url: `ws://127.0.0.1:${redirecting}/` })).message, /answered 302/);
   const port = await serve(t, () => undefined);
   const none = { allowed: [], names: { 'inner.example': [['10.0.0.1']] } };

@@ -20,7 +20,7 @@ import {
 } from '../../../subjects/slos/slices/fraction.ts';
 import { findChangedSlices, type MeasuredSlice } from '../../../subjects/slos/slices/slices.ts';
 import { readWindows } from '../../../subjects/slos/slices/window-sums.ts';
-import { epoch, type MetricTables, openMetricTables, readingOf, type TestPoint } from '../metric-points.ts';
+import { createReader, epoch, type MetricTables, openMetricTables, type TestPoint } from '../metric-points.ts';
 import { type Random, seeded } from '../random.ts';
 import { landIn } from '../sink-tables.ts';
 
@@ -113,7 +113,7 @@ const sloOf = (bad: object, total: object): SloFields =>
 const measureLikeSchedule = async (slo: SloFields, tenant: string): Promise<MeasuredSlice[]> => {
   const slices = new Map<number, MeasuredSlice>();
   const options = {
-    reading: readingOf(tables.columns, tenant) as never,
+    reader: createReader(tables.columns, tenant) as never,
     batcher: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
   };
   for (let minute = checkMinutes; minute <= hours * 60; minute += checkMinutes) {
@@ -127,14 +127,14 @@ const measureLikeSchedule = async (slo: SloFields, tenant: string): Promise<Meas
 
 const objective: SloObjective = { targetPct: 99, sliceMs: minuteMs, windowDays: 5, budgeting: 'occurrences' };
 let offset = 0;
-const storedSums = async (sloId: string, slices: readonly MeasuredSlice[], given = objective) => {
+const storedSums = async (sloId: string, slices: readonly MeasuredSlice[], input = objective) => {
   const measurement = {
     tenantId: 'slices',
     sloId,
     series: 's',
     lookMs: epoch + endSeconds * 1000,
     error: '',
-    objective: given,
+    objective: input,
     slices,
     fromMs: epoch,
     upToMs: epoch + endSeconds * 1000,
@@ -147,7 +147,7 @@ const storedSums = async (sloId: string, slices: readonly MeasuredSlice[], given
   const read = async () =>
     (
       await readWindows({ columns: tables.columns.forTenant('slices') }, [
-        { sloId, series: 's', objective: given, windows: [window] },
+        { sloId, series: 's', objective: input, windows: [window] },
       ])
     )(0)(window);
   const fromSlices = await read();
@@ -227,11 +227,11 @@ for (const [index, [title, seconds, slo, expected]] of intervalCases.entries())
         ],
       },
     ]);
-    const reading = {
-      ...readingOf(tables.columns, tenant),
+    const reader = {
+      ...createReader(tables.columns, tenant),
       promql: { translation: readTranslation(parseSettings({})) },
     };
-    const warnings = await findPointIntervalWarnings(slo, reading as never, epoch + 7_200_000);
+    const warnings = await findPointIntervalWarnings(slo, reader as never, epoch + 7_200_000);
     if (expected === undefined) t.deepEqual(warnings, []);
     else t.regex(warnings.toSorted()[1] ?? '', expected);
   });

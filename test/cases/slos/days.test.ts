@@ -61,7 +61,7 @@ const objectives: readonly SloObjective[] = [
 ];
 /** Now or later than all that was written. */
 const rested = (): number => Date.now() + dayMs;
-const reading = () => ({ columns: tables.columns.forTenant('a') });
+const reader = () => ({ columns: tables.columns.forTenant('a') });
 
 const holds = async (
   t: import('ava').ExecutionContext,
@@ -70,9 +70,9 @@ const holds = async (
   windows: readonly { fromMs: number; toMs: number }[],
 ) => {
   const of = { sloId, series: 's' };
-  const summed = (await readWindows(reading(), [{ ...of, objective, windows }]))(0);
+  const summed = (await readWindows(reader(), [{ ...of, objective, windows }]))(0);
   for (const window of windows) {
-    const slices = (await readSlices(reading(), of, window)).map(([fromMs, good, total]) => ({
+    const slices = (await readSlices(reader(), of, window)).map(([fromMs, good, total]) => ({
       fromMs,
       good: BigInt(good),
       total: BigInt(total),
@@ -171,7 +171,7 @@ test.serial('window sums equal those of the slices after any replacements and ro
         const whole = { fromMs: inMinutes(0), toMs: inMinutes(days * 1440) };
         await holds(t, sloId, objective, [...windows, whole]);
         const requests = [{ sloId, series: 's', objective, windows: [...windows, whole] }];
-        const summed = (await readWindows(reading(), requests))(0);
+        const summed = (await readWindows(reader(), requests))(0);
         for (const window of [...windows, whole]) {
           const within = [...last.values()].filter(([at]) => at >= window.fromMs && at < window.toMs);
           isExactly(t, summed(window), objective, counted(within, objective));
@@ -232,7 +232,7 @@ test.serial('excluded parts of a window are not in its sums, but are in the sums
       );
       const window = { fromMs: inMinutes(Math.min(one, other)), toMs: inMinutes(Math.max(one, other)) };
       const requests = [{ sloId: 'maintained', series: 's', objective, excluded, windows: [window] }];
-      const summed = (await readWindows(reading(), requests))(0);
+      const summed = (await readWindows(reader(), requests))(0);
       t.is(summed(window).slicesWithData, countSlices(window, excluded, minuteMs));
       t.is(summed(window, 'all').slicesWithData, (window.toMs - window.fromMs) / minuteMs);
     }),
@@ -260,7 +260,7 @@ test.serial(
         { sloId: 'now', series: 's', objective, windows },
         { sloId: 'other', series: 'before', objective, windows },
       ];
-      const summed = await readWindows(reading(), requests);
+      const summed = await readWindows(reader(), requests);
       for (const one of windows) {
         t.deepEqual(summed(0)(one).total, { numerator: 5n, denominator: 1n });
         t.deepEqual(summed(1)(one).total, { numerator: 12n, denominator: 1n });
@@ -281,7 +281,7 @@ test.serial(
     await land('second', objective, [inDay(2, 11)]);
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
     const requests = ids.map((sloId) => ({ sloId, series: 's', objective, windows: [window] }));
-    const summed = await readWindows(reading(), requests);
+    const summed = await readWindows(reader(), requests);
     t.deepEqual(
       ids.map((_, place) => summed(place)(window).total.numerator),
       [14n, 20n, 14n],

@@ -115,9 +115,9 @@ test('of the earlier time, only slices with late records are measured again', as
       SELECT '${tenant}', 'default', ${at(receivedMs)}, 0, 1, 0, ${at(aboutMs)}, '${service}', ${more[1]}`,
     );
   };
-  const reading = { columns: tables.columns.forTenant(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs };
+  const reader = { columns: tables.columns.forTenant(tenant), plan: defaultPlans['enterprise'] as Plan, nowMs };
   const answers = () => new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
-  const lateOf = (slo: SloFields) => findLateWindows(slo, window, { reading, batcher: answers() });
+  const lateOf = (slo: SloFields) => findLateWindows(slo, window, { reader, batcher: answers() });
   for (const table of ['logs', 'spans'] as const) {
     await landed(table, 'shop', nowMs - 2 * hourMs, nowMs - 2 * hourMs + 500);
     // As late, but about the last hour; and older than a day.
@@ -151,10 +151,10 @@ test('for metrics, slices are measured again from the first late point of a metr
       `INSERT INTO ${table} (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp)
       SELECT 'points', 'default', ${at(receivedMs)}, 0, 1, '${metric}', 1, ${at(aboutMs)}`,
     );
-  const reading = { columns: tables.columns.forTenant('points'), plan: defaultPlans['enterprise'] as Plan, nowMs };
+  const reader = { columns: tables.columns.forTenant('points'), plan: defaultPlans['enterprise'] as Plan, nowMs };
   const lateOf = (slo: SloFields) =>
     findLateWindows(slo, window, {
-      reading,
+      reader,
       batcher: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
     });
   await landed('samples', 'served', nowMs - 3 * hourMs, nowMs - 3 * hourMs + 500);
@@ -217,14 +217,14 @@ test('PromQL slices measured again after late points equal a single query over t
     all.filter((point) => !isLate(point) && point[0] !== window.toMs),
     (ms) => ms + 500,
   );
-  const reading = {
+  const reader = {
     columns: tables.columns.forTenant(tenant),
     plan: defaultPlans['enterprise'] as Plan,
     nowMs,
     promql: { threads, translation: readTranslation(parseSettings({})) },
   };
   const makeContext = () => ({
-    reading,
+    reader,
     batcher: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
   });
   const slos = expressions.map(([expression]) =>
@@ -293,14 +293,14 @@ test('a formula uses the same slice in all its parts, and is measured again if r
   // Two records in one slice, one in each other.
   const twiceMs = window.fromMs + 90 * minuteMs;
   await loggedAt([...minutes.map((ms) => ms + 1000), twiceMs + 2000]);
-  const reading = {
+  const reader = {
     columns: tables.columns.forTenant(tenant),
     plan: defaultPlans['enterprise'] as Plan,
     nowMs,
     promql: { threads, translation: readTranslation(parseSettings({})) },
   };
   const makeContext = () => ({
-    reading,
+    reader,
     batcher: new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 }),
   });
   const formula = (expression: string) => ({

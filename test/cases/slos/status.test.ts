@@ -33,9 +33,9 @@ test('warnings that cannot be read are logged, and do not fail the status', asyn
   const counter = { kind: 'metric', metric: 'orders', overTime: 'increase' };
   const query = { sli: { bad: counter, total: counter } };
   const slo = SloFields.parse({ name: 'Orders', type: 'ratio', signal: 'metrics', query });
-  const reading = { columns: { query: () => Promise.reject(new Error('the server does not answer')) } } as never;
+  const reader = { columns: { query: () => Promise.reject(new Error('the server does not answer')) } } as never;
   const logged: unknown[] = [];
   const log = { warn: (fields: object) => logged.push(fields) } as never;
-  t.deepEqual(await readSloWarnings(slo, { reading, nowMs: periodMs, log }), []);
+  t.deepEqual(await readSloWarnings(slo, { reader, nowMs: periodMs, log }), []);
   t.deepEqual(logged, [{ error: 'Error: the server does not answer', slo: 'Orders' }]);
 });

@@ -35,7 +35,7 @@ const ruleOf = (id: string, of: object = {}): AlertRule => ({
   id,
   version: 1,
 });
-const reading = () => ({ columns: tables.columns.forTenant('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs });
+const reader = () => ({ columns: tables.columns.forTenant('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs });
 
 type VerdictFields = Pick<SyntheticVerdict, 'state' | 'says'> & Partial<SyntheticVerdict>;
 /** Lands verdicts of a check, at seconds. */
@@ -54,7 +54,7 @@ const evaluated = async (rule: AlertRule, seconds: readonly number[]): Promise<E
   let prior = emptyState();
   for (const second of seconds) {
     const atMs = nowMs + second * 1000;
-    const result = await queryRule(rule, reading(), { nowMs: atMs });
+    const result = await queryRule(rule, reader(), { nowMs: atMs });
     const evaluation = evaluate({ tenantId: 'acme', rule, prior, result, nowMs: atMs });
     prior = evaluation.state;
     found.push(evaluation);
@@ -137,7 +137,7 @@ test('states of many checks are read with one statement, with the same results a
   for (const [index, id] of ids.entries())
     await landed(id, [[0, { state: index % 2 === 0 ? 'up' : 'down', says: `number ${index}` }]]);
   let statements = 0;
-  const { columns, ...more } = reading();
+  const { columns, ...more } = reader();
   const counting = {
     ...columns,
     query: ((...of: Parameters<typeof columns.query>) => {
@@ -145,18 +145,18 @@ test('states of many checks are read with one statement, with the same results a
       return columns.query(...of);
     }) as typeof columns.query,
   };
-  const answers = new QueryBatcher({ batchDelayMs: 5, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
+  const responses = new QueryBatcher({ batchDelayMs: 5, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
   const context = { range: { from: 0n, to: BigInt(nowMs + 5000) * 1_000_000n - 1n } };
   const queries = ids.map((checkId) => parseQuery({ kind: 'check', checkId }));
   const batchResults = await Promise.all(
-    queries.map((query) => answers.run(query, { ...more, columns: counting }, context)),
+    queries.map((query) => responses.run(query, { ...more, columns: counting }, context)),
   );
   t.is(statements, 1);
   for (const [index, query] of queries.entries())
-    t.deepEqual(batchResults[index]?.rows, (await run(query, reading(), context)).rows);
+    t.deepEqual(batchResults[index]?.rows, (await run(query, reader(), context)).rows);
   t.deepEqual(batchResults[3]?.rows, [['', 3, 'down', 'number 3', 0]]);
-  t.deepEqual((await run({ kind: 'check', checkId: 'nobody' }, reading(), context)).rows, []);
-  await t.throwsAsync(run({ kind: 'check', checkId: 'many-1' }, reading(), { ...context, stepMs: 1000 }), {
+  t.deepEqual((await run({ kind: 'check', checkId: 'nobody' }, reader(), context)).rows, []);
+  await t.throwsAsync(run({ kind: 'check', checkId: 'many-1' }, reader(), { ...context, stepMs: 1000 }), {
     message: /one state at a time/,
   });
 });

@@ -1,6 +1,6 @@
 /** How checks stand by what landed of their states, in one statement, held against uptime as it is worked out from the same states one by one. */
 import test from 'ava';
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { readCheckStatuses, readStates, uptimeDays } from '../../../subjects/synthetics/stored-results.ts';
 import { computeUptime } from '../../../subjects/synthetics/uptime.ts';
 import { drawSeed } from '../../drawing.ts';
@@ -37,15 +37,15 @@ test('the state of a check follows from its states of today, from before ninety 
   await tables.columns.execute('SYSTEM STOP MERGES synthetic_states');
   for (const some of [once, once.filter((_, index) => index % 3 === 0)])
     await tables.columns.execute(`INSERT INTO synthetic_states VALUES ${some.join(', ')}`);
-  const reading = { columns: tables.columns.forTenant('acme'), nowMs } as unknown as TenantReader;
-  const statuses = await readCheckStatuses(reading, [...ids, 'none'], nowMs);
+  const reader = { columns: tables.columns.forTenant('acme'), nowMs } as unknown as TenantReader;
+  const statuses = await readCheckStatuses(reader, [...ids, 'none'], nowMs);
   t.false(statuses.has('none'));
   for (const id of ids) {
     const title = `${id} (TEST_SEED=${drawSeed})`;
-    const changes = (await readStates(reading, id, { fromMs: 0, toMs: nowMs + 1 })).get('') ?? [];
+    const changes = (await readStates(reader, id, { fromMs: 0, toMs: nowMs + 1 })).get('') ?? [];
     const found = statuses.get(id);
     t.is(found?.state, changes.at(-1)?.state, title);
-    const recent = await readStates(reading, id, { fromMs: nowMs - 90 * dayMs + 1, toMs: nowMs + 1 });
+    const recent = await readStates(reader, id, { fromMs: nowMs - 90 * dayMs + 1, toMs: nowMs + 1 });
     t.is(found?.sinceMs, recent.get('')?.at(-1)?.atMs, title);
     if (found === undefined) continue;
     const uptimes = uptimeDays.map(

@@ -32,8 +32,8 @@ const field = { by: 'label', label: 'Password' };
 const browserCheck = (...steps: object[]) => ({ name: 'c', type: 'browser', browser: { steps } });
 const goto = { action: 'goto', url: 'https://shop.example/' };
 
-const problemsOf = (given: object): string[] => {
-  const { data, error } = CheckFields.safeParse(given);
+const problemsOf = (input: object): string[] => {
+  const { data, error } = CheckFields.safeParse(input);
   if (data === undefined) return error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
   return findCheckProblems(data, known).map(({ path, message }) => `${path}: ${message}`);
 };

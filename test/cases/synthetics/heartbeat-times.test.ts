@@ -102,13 +102,13 @@ test('an invalid expectation is rejected with its path', (t) => {
     [{}, { tcp: { host: 'a', port: 1 } }, /^tcp: must not be set/],
   ];
   for (const [heartbeat, fields, problem] of table) {
-    const given = { name: 'backup', type: 'heartbeat', heartbeat, ...fields };
-    const { data, error } = CheckFields.safeParse(given);
+    const input = { name: 'backup', type: 'heartbeat', heartbeat, ...fields };
+    const { data, error } = CheckFields.safeParse(input);
     const found =
       data === undefined
         ? error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)
         : findCheckProblems(toStoredCheck(data), known).map(({ path, message }) => `${path}: ${message}`);
-    t.is(found.length, 1, `${JSON.stringify(given)} ${found.join('\n')}`);
+    t.is(found.length, 1, `${JSON.stringify(input)} ${found.join('\n')}`);
     t.regex(found[0] ?? '', problem);
   }
   const none = CheckFields.parse({ name: 'backup', type: 'heartbeat' });

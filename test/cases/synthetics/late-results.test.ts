@@ -182,14 +182,14 @@ const changesOf = (texts: readonly string[], location = ''): LocatedChange[] =>
 test('corrections give the right states, whatever was stored before', (t) => {
   const next = seeded(11);
   const states = ['up', 'down', 'unknown', 'degraded'] as const;
-  const made = (): LocatedChange[] =>
+  const create = (): LocatedChange[] =>
     ['', 'a'].flatMap((location) =>
       [...new Set(Array.from({ length: next(6) }, () => next(9) + 1))]
         .toSorted((one, other) => one - other)
         .map((second) => ({ location, state: states[next(4)] ?? 'up', atMs: fromMs + second * 1000 })),
     );
   for (let round = 0; round < 500; round++) {
-    const [stored, right] = [mergeChanges(made()), mergeChanges(made())];
+    const [stored, right] = [mergeChanges(create()), mergeChanges(create())];
     const corrected = mergeChanges(stored, findCorrections(stored, { fromMs, before: up }, right));
     for (let second = 0; second <= 10; second++) {
       const at = (changes: readonly LocatedChange[], location: string) =>

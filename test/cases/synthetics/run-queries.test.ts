@@ -2,8 +2,8 @@
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryRequest } from '../../../queries/query.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
 import { run } from '../../../queries/run.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../../subjects/alerts/rule.ts';
 import { queryRule } from '../../../subjects/alerts/run-query.ts';
@@ -41,15 +41,15 @@ test.before(async () => {
   for (const each of rows) await tables.columns.execute(`INSERT INTO synthetic_runs VALUES ${each}`);
 });
 
-const reading = (): TenantReader => ({
+const reader = (): TenantReader => ({
   columns: tables.columns.forTenant('acme'),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: receivedAtMs + 1000,
 });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
-const answer = (query: object) => run({ signal: 'synthetics', ...query } as QueryRequest, reading(), { range });
+const respond = (query: object) => run({ signal: 'synthetics', ...query } as QueryRequest, reader(), { range });
 const found = async (search: string, more: object = {}) =>
-  (await answer({ kind: 'rows', search, fields: ['checkId', 'location'], ...more })).rows.map((one) => one.join(' '));
+  (await respond({ kind: 'rows', search, fields: ['checkId', 'location'], ...more })).rows.map((one) => one.join(' '));
 
 const searches: readonly (readonly [search: string, runs: readonly string[]])[] = [
   ['', ['c1 local', 'c1 zurich', 'c2 local', 'c2 local']],
@@ -67,7 +67,7 @@ for (const [search, runs] of searches)
   });
 
 test('a run has its fields, the newest run first, and each project has its own runs', async (t) => {
-  const { columns, rows } = await answer({ kind: 'rows', limit: 1 });
+  const { columns, rows } = await respond({ kind: 'rows', limit: 1 });
   const newest = Object.fromEntries(columns.map(({ name }, at) => [name, rows[0]?.[at]]));
   t.like(newest, { id: `local-${dueMs - 10_000}`, check: 'Name of c1', type: 'http', outcome: 'passed', attempts: 2 });
   t.like(newest, { durationMs: 100, 'phases.connect': 25, 'phases.wait': 50, 'phases.tls': 0, isManual: 'false' });
@@ -75,7 +75,7 @@ test('a run has its fields, the newest run first, and each project has its own r
 });
 
 test('runs are counted and aggregated by check, location, outcome and label', async (t) => {
-  const { rows } = await answer({
+  const { rows } = await respond({
     kind: 'aggregate',
     groupBy: ['team', 'outcome'],
     measures: [{ function: 'count' }, { function: 'max', field: 'durationMs' }],
@@ -103,7 +103,7 @@ test('alert rules and objectives can query runs', async (t) => {
     thresholds: [{ severity: 'warning', operator: 'above', value: 0 }],
   };
   const rule = { id: 'r', version: 1, ...AlertRuleFields.parse({ name: 'Failures', condition }) };
-  t.like(await queryRule(rule, reading(), { nowMs: receivedAtMs + 1000 }), {
+  t.like(await queryRule(rule, reader(), { nowMs: receivedAtMs + 1000 }), {
     groups: [{ labels: { check: 'Name of c1' }, points: [1] }],
   });
   const slo = SloFields.parse({

@@ -43,15 +43,15 @@ const judged = (
   let lastAloneMs: FailedAlone = {};
   return rounds.map((outcomeCodes, round) => {
     const atMs = nowMs + round * 10_000;
-    const given = { latest: latestOf(outcomeCodes, atMs - 1000), suspects: new Set(suspects), nowMs: atMs };
-    states = judgeChanges(check, states, given).known;
+    const input = { latest: latestOf(outcomeCodes, atMs - 1000), suspects: new Set(suspects), nowMs: atMs };
+    states = judgeChanges(check, states, input).known;
     const span = downtime && { fromMs: nowMs, toMs: nowMs + 3_600_000 };
-    const found = createVerdict(check, { ...given, states, lastAloneMs, names, downtime: span });
+    const found = createVerdict(check, { ...input, states, lastAloneMs, names, downtime: span });
     lastAloneMs = found.alone;
     return found.verdict;
   });
 };
-const last = (...given: Parameters<typeof judged>) => judged(...given).at(-1);
+const last = (...parameters: Parameters<typeof judged>) => judged(...parameters).at(-1);
 
 const { heartbeat: heartbeatOf } = CheckFields.parse({ name: 'job', type: 'heartbeat', heartbeat: {} });
 const job = { ...check, every: '5m', locations: [], heartbeat: heartbeatOf };
@@ -67,9 +67,9 @@ for (const [title, latest, state, expectedMessage] of [
 ] as const)
   test(`a verdict states that a job ${title}`, (t) => {
     const found = latest && [{ checkId: 'c', location: 'heartbeat', startedAtMs: nowMs - 1000, ...latest }];
-    const given = { latest: found ?? [], suspects: new Set<string>(), nowMs };
-    const states = judgeChanges(job, {}, given).known;
-    const { verdict } = createVerdict(job, { ...given, states, lastAloneMs: {}, names, downtime: undefined });
+    const input = { latest: found ?? [], suspects: new Set<string>(), nowMs };
+    const states = judgeChanges(job, {}, input).known;
+    const { verdict } = createVerdict(job, { ...input, states, lastAloneMs: {}, names, downtime: undefined });
     t.is(verdict.state, state);
     t.true(verdict.says.endsWith(`: ${expectedMessage}`), verdict.says);
     t.deepEqual(verdict.locations, []);

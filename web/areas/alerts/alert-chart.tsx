@@ -4,10 +4,13 @@ import { ApiQuery } from '../../client/query.ts';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { refreshCount } from '../../frame/time-range.ts';
-import { type Alert, previewRuleCall, type Rule } from './calls.ts';
+import { type Alert, evaluationsCall, previewRuleCall, type Rule } from './calls.ts';
 import { PastChart } from './rule/chart.tsx';
 import { pickWritableFields } from './rule/draft.ts';
-import { isSeriesOfAlert } from './shown.ts';
+import { isSeriesOfAlert, toEvaluatedValues } from './shown.ts';
+
+/** Evaluations of an alert that are drawn, the newest ones */
+const maxEvaluations = 500;
 
 const noFirings: readonly number[] = [];
 
@@ -21,21 +24,34 @@ export const AlertChart = ({
   /** Start of the shown time */
   readonly from: string;
 }) => {
-  const [preview] = useState(() => new ApiQuery(previewRuleCall));
   const { labels, startedAt, state } = alert;
+  const [preview] = useState(() => new ApiQuery(previewRuleCall));
+  const [evaluations] = useState(() => new ApiQuery(evaluationsCall));
   useEffect(() => {
+    // A preview queries the data. Users without permission for it see the values that were evaluated.
     if (isPermitted(previewRuleCall)) preview.run({ query: { from, to: 'now' }, body: pickWritableFields(rule) });
-    return () => preview.cancel();
-  }, [rule.id, rule.version, from, refreshCount.value]);
-  const { response, isLoading } = preview.state.value;
+    else
+      evaluations.run({
+        params: { id: rule.id },
+        query: { alertId: alert.id, from, to: 'now', limit: maxEvaluations },
+      });
+    return () => {
+      preview.cancel();
+      evaluations.cancel();
+    };
+  }, [rule.id, rule.version, alert.id, from, refreshCount.value]);
+  const { response } = preview.state.value;
+  const evaluated = evaluations.state.value.response;
+  const isLoading = preview.state.value.isLoading || evaluations.state.value.isLoading;
   const past = useMemo(() => {
+    if (evaluated !== undefined) return toEvaluatedValues(evaluated.items, rule, labels);
     const values = response?.past;
     if (values === undefined || values === null) return undefined;
     return { ...values, series: values.series.filter((series) => isSeriesOfAlert(series.labels, labels)) };
-  }, [response, labels]);
+  }, [response, evaluated, rule, labels]);
   const firingRanges = useMemo(
     () => (startedAt === null || state !== 'firing' ? [] : [[Date.parse(startedAt), Date.now()] as const]),
-    [startedAt, state, response],
+    [startedAt, state, response, evaluated],
   );
   if (past === undefined) return isLoading ? <Skeleton height={180} /> : null;
   if (past.series.length === 0) return null;

@@ -13,16 +13,17 @@ import { formatMatchers } from './shown.ts';
 
 /** Links to what happened to the service and to the data of the rule, in the time of the alert. */
 export const RelatedLinks = ({
-  service,
+  alert: { ruleName, labels },
   rule,
   from,
   to,
 }: {
-  readonly service: string | undefined;
+  readonly alert: Pick<Alert, 'ruleName' | 'labels'>;
   readonly rule: Rule | undefined;
   readonly from: string;
   readonly to: string;
 }) => {
+  const service = labels['service'] ?? labels['service.name'];
   const query = rule !== undefined && 'query' in rule.condition ? rule.condition.query : undefined;
   const dataLink = query === undefined ? undefined : getDataLink({ query: query as Query, from, to });
   const serviceLinks =
@@ -38,8 +39,9 @@ export const RelatedLinks = ({
     ...serviceLinks,
     ...(dataLink === undefined ? [] : [['Data of the rule', dataLink[1]] as const]),
     ...(rule === undefined ? [] : [['Rule', toArea('/alerts/rules', { rule: rule.id })] as const]),
+    // The labels fill placeholders in queries of runbooks.
+    ['Runbooks', toArea('/ask/runbooks', { q: ruleName, labels: JSON.stringify(labels), from, to })] as const,
   ];
-  if (links.length === 0) return null;
   return (
     <ul class="links" aria-label="Related">
       {links.map(([title, url]) => (

@@ -51,7 +51,7 @@ const SilenceForm = ({ labels }: { readonly labels: Alert['labels'] }) => {
     if (silence !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label="Silence" onSubmit={createSilence} message={message}>
+    <ActionForm action={action} label="Silence" kind="secondary" onSubmit={createSilence} message={message}>
       <SilenceFields />
     </ActionForm>
   );
@@ -88,11 +88,10 @@ const getContextStart = ({ since, startedAt }: Alert): string => {
 /** Chart and links, which need the rule. */
 const RuleContext = ({ alert, from }: { readonly alert: Alert; readonly from: string }) => {
   const { response: rule } = useQuery(ruleCall, { params: { id: alert.ruleId } });
-  const service = alert.labels['service'] ?? alert.labels['service.name'];
   return (
     <>
       {rule === undefined ? null : <AlertChart alert={alert} rule={rule} from={from} />}
-      <RelatedLinks service={service} rule={rule} from={from} to="now" />
+      <RelatedLinks alert={alert} rule={rule} from={from} to="now" />
     </>
   );
 };

@@ -6,7 +6,7 @@ import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { evaluationsCall } from './calls.ts';
-import { formatValue } from './shown.ts';
+import { formatAlertValue } from './shown.ts';
 
 export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; readonly alertId?: string }) => {
   const hasAlert = alertId !== undefined;
@@ -30,7 +30,7 @@ export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; read
               <td>{state}</td>
               {hasAlert ? (
                 <>
-                  <td>{formatValue(value)}</td>
+                  <td>{formatAlertValue({ value, reason })}</td>
                   <td>{renderText(evaluationError ?? reason)}</td>
                 </>
               ) : (

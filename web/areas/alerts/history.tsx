@@ -1,4 +1,5 @@
 /** State changes of alerts with their reasons, for all rules, one rule or one alert */
+import { formatRuleName } from '../../frame/action-titles.ts';
 import { toArea } from '../../frame/address.ts';
 import { Link } from '../../frame/link.tsx';
 import { toSeverityLevel } from '../../frame/severity.ts';
@@ -17,7 +18,9 @@ export const History = createListView({
   toKey: ({ id }) => id,
   columns: {
     Time: ({ at }) => formatIsoTime(at),
-    Rule: ({ ruleId, ruleName }) => <Link url={toArea('/alerts/rules', { rule: ruleId })}>{renderText(ruleName)}</Link>,
+    Rule: ({ ruleId, ruleName }) => (
+      <Link url={toArea('/alerts/rules', { rule: ruleId })}>{renderText(formatRuleName(ruleName))}</Link>
+    ),
     Labels: ({ labels }) => formatLabels(labels),
     From: ({ from }) => from,
     To: ({ to, severity, isTest }) => (
@@ -28,4 +31,5 @@ export const History = createListView({
     Reason: ({ reason }) => reason,
   },
   numericColumns: ['Value'],
+  wideColumns: ['Labels', 'From', 'Severity', 'Value', 'Reason'],
 });

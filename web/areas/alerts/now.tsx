@@ -1,10 +1,12 @@
 /** Current alerts with their value, start time and reason */
 import { useEffect } from 'preact/hooks';
 import { PagedList } from '../../client/pages.ts';
+import { Badge } from '../../components/badge.tsx';
+import { formatRuleName } from '../../frame/action-titles.ts';
 import { readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
-import { toSeverityLevel } from '../../frame/severity.ts';
+import { toSeverityLevel, toSeverityTone } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { TimeCell } from '../../frame/time-cell.tsx';
 import { refreshCount } from '../../frame/time-range.ts';
@@ -18,11 +20,11 @@ const alertPages = new PagedList(alertsCall, ({ items }) => items);
 const openAlert = (alertId: string): void => setParams({ alert: alertId }, { replace: readParam('alert') !== '' });
 
 const renderCells = ({ state, severity, ruleName, labels, value, reason, since, acknowledged }: Alert) => [
-  <span key="state" class={state === 'firing' ? `text-${toSeverityLevel(severity)}` : ''}>
+  <Badge key="state" tone={state === 'firing' ? toSeverityTone(severity) : 'neutral'}>
     {acknowledged === null ? state : `${state}, acknowledged`}
-  </span>,
+  </Badge>,
   severity ?? '',
-  <bdi key="rule">{renderText(ruleName)}</bdi>,
+  <bdi key="rule">{renderText(formatRuleName(ruleName))}</bdi>,
   <bdi key="labels">{renderText(formatLabels(labels))}</bdi>,
   formatAlertValue({ value, reason }),
   <bdi key="why">{renderText(reason)}</bdi>,

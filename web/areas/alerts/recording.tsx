@@ -3,6 +3,7 @@ import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { createRecordingGroupCall, type RecordingGroup, recordingGroupsCall } from './calls.ts';
@@ -39,7 +40,7 @@ const RecordingGroupDetails = ({ item }: { readonly item: RecordingGroup }) => {
           return (
             <li key={index}>
               <b>{renderText(record)}</b>
-              <pre class="body">{renderText(expression, { lines: true })}</pre>
+              <RawText label="Expression" text={expression} />
               {Object.keys(labels).length === 0 ? null : <Fields values={labels} />}
               {ruleStatus === undefined || ruleStatus.error === null ? null : (
                 <p class="problem">{renderText(ruleStatus.error)}</p>

@@ -1,11 +1,15 @@
 /** Alert rules with the state of their last evaluation */
+import { Plus } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { PagedList } from '../../client/pages.ts';
+import { Badge, type Tone } from '../../components/badge.tsx';
+import { ButtonLink } from '../../components/button.tsx';
 import { parsePairs } from '../../editors/lines.ts';
 import { AddToDashboardLink } from '../../editors/put-on-dashboard.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { formatRuleName } from '../../frame/action-titles.ts';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
@@ -53,14 +57,14 @@ const describeState = ({ enabled, status, hasNoData }: Rule): string => {
 
 const isFiringOrFailing = ({ status }: Rule): boolean => status?.state === 'firing' || (status?.error ?? null) !== null;
 
-const toStateClass = (rule: Rule): string =>
-  isFiringOrFailing(rule) ? 'text-error' : rule.hasNoData && rule.enabled ? 'text-warn' : '';
+const toStateTone = (rule: Rule): Tone =>
+  isFiringOrFailing(rule) ? 'critical' : rule.hasNoData && rule.enabled ? 'warning' : 'neutral';
 
 const renderCells = (rule: Rule) => [
-  <span key="state" class={toStateClass(rule)}>
+  <Badge key="state" tone={toStateTone(rule)}>
     {describeState(rule)}
-  </span>,
-  <bdi key="name">{renderText(rule.name)}</bdi>,
+  </Badge>,
+  <bdi key="name">{renderText(formatRuleName(rule.name))}</bdi>,
   String(rule.status?.firing ?? ''),
   <bdi key="condition">{renderText(formatCondition(rule))}</bdi>,
   rule.status === null ? '' : formatTime(Date.parse(rule.status.evaluatedAt)),
@@ -86,7 +90,7 @@ const EnableSwitch = ({ rule: { id, version, enabled } }: { readonly rule: Rule 
     if ((await action.run({ params: { id }, body: { enabled: !enabled }, ifMatch: version })) !== undefined) refresh();
   };
   return (
-    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} onSubmit={toggleEnabled}>
+    <ActionForm action={action} label={enabled ? 'Disable' : 'Enable'} kind="secondary" onSubmit={toggleEnabled}>
       {null}
     </ActionForm>
   );
@@ -207,23 +211,27 @@ export const Rules = () => {
   const { error } = pagedRules.first.state.value;
   return (
     <>
-      <Search
-        key={search}
-        label="Search rules"
-        placeholder="Search by name"
-        value={search}
-        problem={error?.of('search')}
-        onSearch={(text) => setParams({ search: text.trim(), rule: '' })}
-      />
-      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
-      <SelectFilters selectFilters={[noDataFilter]} />
-      <p class="links">
-        {isPermitted(createRuleCall) ? <Link url={toArea('/alerts/rule')}>New alert rule</Link> : null}
+      <div class="toolbar">
+        <Search
+          key={search}
+          label="Search rules"
+          placeholder="Search by name"
+          value={search}
+          problem={error?.of('search')}
+          onSearch={(text) => setParams({ search: text.trim(), rule: '' })}
+        />
+        <SelectFilters selectFilters={[noDataFilter]} />
         {isPermitted(importRulesCall) ? <Link url={toArea('/alerts/import')}>Import rules</Link> : null}
         <a href={exportRulesCall.path} download="rules.yaml">
           Export as Prometheus rules
         </a>
-      </p>
+        {isPermitted(createRuleCall) ? (
+          <ButtonLink kind="primary" icon={Plus} url={toArea('/alerts/rule')}>
+            New alert rule
+          </ButtonLink>
+        ) : null}
+      </div>
+      {error?.of('search') === undefined ? <ErrorMessage error={error} /> : null}
       <div class={openRuleId === '' ? 'list' : 'list with-record'}>
         <RuleTable openRuleId={openRuleId} />
         {openRuleId === '' || pagedRules.first.state.value.response === undefined ? null : rule === undefined ? (

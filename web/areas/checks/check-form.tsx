@@ -3,6 +3,7 @@ import { Play } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { Button } from '../../components/button.tsx';
+import { FormStep } from '../../components/form-step.tsx';
 import { createProblemFinder, useSaving } from '../../editors/form-state.tsx';
 import { CheckboxGroup, CheckInput, NumberInput, PairsInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -203,43 +204,48 @@ export const CheckForm = ({ savedItem }: { readonly savedItem: Check | undefined
     <div class="check-editor">
       <div class="form">
         <ErrorMessage error={loadError} />
-        <div class="field-row">
+        <FormStep number={1} title="Check">
+          <div class="field-row">
+            <TextInput
+              label="Name"
+              value={check.name}
+              problem={wrong('name')}
+              onChange={(name) => updateCheck({ name })}
+            />
+            <SelectInput
+              label="Type"
+              value={type}
+              problem={wrong('type')}
+              options={Object.entries(typeNames)}
+              onChange={(newType) => setCheck((currentCheck) => convertToType(currentCheck, newType as CheckType))}
+            />
+          </div>
           <TextInput
-            label="Name"
-            value={check.name}
-            problem={wrong('name')}
-            onChange={(name) => updateCheck({ name })}
+            label="Description"
+            maxLength={4096}
+            value={check.description ?? ''}
+            problem={wrong('description')}
+            onChange={(description) => updateCheck({ description })}
           />
-          <SelectInput
-            label="Type"
-            value={type}
-            problem={wrong('type')}
-            options={Object.entries(typeNames)}
-            onChange={(newType) => setCheck((currentCheck) => convertToType(currentCheck, newType as CheckType))}
+        </FormStep>
+        <FormStep number={2} title={sectionTitles[type] ?? 'Target'}>
+          <TypedSettings key={type} check={check} findProblem={wrong} onChange={updateCheck} />
+        </FormStep>
+        <FormStep number={3} title="Schedule">
+          <TextInput
+            label="Frequency"
+            hint="10s, 1m or 1h"
+            value={check.every ?? ''}
+            problem={wrong('every')}
+            onChange={(every) => updateCheck({ every })}
           />
-        </div>
-        <TextInput
-          label="Description"
-          maxLength={4096}
-          value={check.description ?? ''}
-          problem={wrong('description')}
-          onChange={(description) => updateCheck({ description })}
-        />
-        <h3>{sectionTitles[type] ?? 'Target'}</h3>
-        <TypedSettings key={type} check={check} findProblem={wrong} onChange={updateCheck} />
-        <h3>Schedule</h3>
-        <TextInput
-          label="Frequency"
-          hint="10s, 1m or 1h"
-          value={check.every ?? ''}
-          problem={wrong('every')}
-          onChange={(every) => updateCheck({ every })}
-        />
-        {hasRuns ? (
-          <RunSettings check={check} availableLocations={locations} wrong={wrong} updateCheck={updateCheck} />
-        ) : null}
-        <h3>Alerting and labels</h3>
-        <AlertingSettings check={check} wrong={wrong} updateCheck={updateCheck} />
+          {hasRuns ? (
+            <RunSettings check={check} availableLocations={locations} wrong={wrong} updateCheck={updateCheck} />
+          ) : null}
+        </FormStep>
+        <FormStep number={4} title="Alerting and labels">
+          <AlertingSettings check={check} wrong={wrong} updateCheck={updateCheck} />
+        </FormStep>
         <div class="act">
           <Button kind="primary" disabled={isRunning} onClick={() => void save(check)}>
             {savedItem === undefined ? 'Create check' : 'Save check'}

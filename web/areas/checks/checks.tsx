@@ -178,6 +178,7 @@ const CheckList = createListView({
     Type: ({ type }) => typeNames[type],
     Frequency: ({ every }) => every,
   },
+  wideColumns: ['Since', 'Last 24 hours', '1 day', '30 days', '90 days', 'Type', 'Frequency'],
   numericColumns: ['1 day', '30 days', '90 days'],
   Tools: createNewButton(resourceName, createCheckCall),
   ItemPanel: createItemPanel({

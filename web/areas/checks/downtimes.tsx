@@ -113,6 +113,7 @@ export const Downtimes = createListView({
     'Next occurrence': ({ times: [next] }) => formatIsoTime(next?.from ?? null).slice(0, 16),
     Recurrence: formatRecurrence,
   },
+  wideColumns: ['Checks', 'Next occurrence'],
   Tools: createNewButton(resourceName, createDowntimeCall),
   ItemPanel: ({
     id,

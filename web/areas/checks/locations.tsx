@@ -88,6 +88,7 @@ export const Locations = createListView({
     'Last seen': ({ lastSeenAt }) => formatIsoTime(lastSeenAt) || 'never',
     'Unsupported checks': ({ unsupportedTypes }) => unsupportedTypes.map(({ type }) => type).join(', '),
   },
+  wideColumns: ['Description', 'Checks', 'Unsupported checks'],
   numericColumns: ['Checks'],
   Tools: createNewButton(resourceName, createLocationCall),
   ItemPanel: ({

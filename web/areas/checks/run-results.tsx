@@ -3,6 +3,7 @@ import { Check as CheckMark, TriangleAlert, X } from 'lucide';
 import type { ResponseBody } from '../../client/call.ts';
 import { Icon, type IconShape } from '../../components/icon.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
+import { RawText } from '../../lists/raw.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import type { Run, runCheckCall } from './calls.ts';
 import { formatAssertion } from './setting-kinds.ts';
@@ -57,7 +58,7 @@ const Exchange = ({ step: { exchange, status } }: { readonly step: Step }) => {
       {body === '' ? null : (
         <details>
           <summary>Response body</summary>
-          <pre class="body">{renderText(body, { lines: true })}</pre>
+          <RawText label="Response body" text={body} />
         </details>
       )}
     </>
@@ -92,7 +93,7 @@ export const StepDetails = ({ step, index }: { readonly step: Step; readonly ind
       {body === undefined || exchange !== undefined ? null : (
         <details>
           <summary>Response body</summary>
-          <pre class="body">{renderText(body, { lines: true })}</pre>
+          <RawText label="Response body" text={body} />
         </details>
       )}
       {page === undefined ? null : <StepPage page={page} />}

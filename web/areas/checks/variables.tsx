@@ -186,6 +186,7 @@ export const Variables = createListView({
     Checks: ({ checks }) => checks.length,
     Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
+  wideColumns: ['Value', 'Allowed hosts', 'Checks'],
   numericColumns: ['Checks'],
   Tools: createNewButton(resourceName, setVariableCall),
   ItemPanel: VariablePanel,

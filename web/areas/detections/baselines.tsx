@@ -143,6 +143,7 @@ export const Baselines = createListView({
     Created: ({ capturedUntil }) => formatIsoTime(capturedUntil),
     Approved: ({ approvedAt }) => formatIsoTime(approvedAt),
   },
+  wideColumns: ['Files', 'Created', 'Approved'],
   numericColumns: ['Files'],
   Tools: createNewButton(resourceName, createBaselineCall),
   ItemPanel: ({

@@ -10,6 +10,7 @@ import {
   declareUpdateCall,
   type ResourceView,
 } from '../../client/call.ts';
+import { Badge } from '../../components/badge.tsx';
 import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
@@ -17,6 +18,7 @@ import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
+import { toSeverityTone } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
@@ -176,10 +178,11 @@ export const Cases = createListView({
   columns: {
     Case: ({ title }) => title,
     State: ({ state }) => state,
-    Severity: ({ severity }) => severity,
+    Severity: ({ severity }) => <Badge tone={toSeverityTone(severity ?? null)}>{severity}</Badge>,
     Signals: ({ signalIds }) => signalIds?.length ?? 0,
     Opened: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
   },
+  wideColumns: ['Signals', 'Opened'],
   numericColumns: ['Signals'],
   ItemPanel: CasePanel,
 });

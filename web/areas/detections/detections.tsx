@@ -3,11 +3,14 @@ import type { listFileChanges } from '../../../api/groups/siem/file-changes.ts';
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import type { listSignals } from '../../../api/groups/siem/signals.ts';
 import type { listThreatMatches } from '../../../api/groups/siem/threat-matches.ts';
+import { formatNumber } from '../../charts/values.ts';
 import { declareCall, declareListCall } from '../../client/call.ts';
+import { Badge } from '../../components/badge.tsx';
 import { toArea } from '../../frame/address.ts';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
+import { toSeverityTone } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
@@ -25,11 +28,7 @@ const severityFilter = {
 };
 
 const Severity = ({ severity }: { readonly severity: string }) => (
-  <span
-    class={severity === 'critical' || severity === 'high' ? 'text-error' : severity === 'medium' ? 'text-warn' : 'soft'}
-  >
-    {severity}
-  </span>
+  <Badge tone={toSeverityTone(severity)}>{severity}</Badge>
 );
 
 const Signals = createListView({
@@ -60,9 +59,10 @@ const Signals = createListView({
     State: ({ state, verdict }) => `${state}${verdict === null ? '' : `: ${verdict}`}`,
     Entity: ({ entities }) => entities.map(({ type, value }) => `${type} ${value}`).join(', '),
     Techniques: ({ techniques }) => techniques.join(', '),
-    Records: ({ eventCount }) => eventCount,
+    Records: ({ eventCount }) => formatNumber(eventCount),
     Time: ({ time }) => formatIsoTime(time).slice(0, 19),
   },
+  wideColumns: ['Entity', 'Techniques', 'Records', 'Time'],
   numericColumns: ['Records'],
   ItemPanel: SignalPanel,
 });
@@ -103,6 +103,7 @@ const Rules = createListView({
     Tags: ({ tags }) => tags.join(', '),
     Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
+  wideColumns: ['Kind', 'Tags', 'Updated'],
   ItemPanel: RulePanel,
 });
 
@@ -125,6 +126,7 @@ const ThreatMatches = createListView({
       <Link url={toArea('/logs', { record: recordId })}>{renderText(formatIsoTime(time).slice(0, 19))}</Link>
     ),
   },
+  wideColumns: ['Confidence', 'Source', 'Field', 'Host', 'User', 'First record'],
   numericColumns: ['Confidence', 'Records'],
 });
 
@@ -150,6 +152,7 @@ const FileChanges = createListView({
       <Link url={toArea('/logs', { record: recordId })}>{renderText(formatIsoTime(time).slice(0, 19))}</Link>
     ),
   },
+  wideColumns: ['Action', 'Host', 'User', 'Process', 'Record'],
 });
 
 export const Detections = createTabbedView('Detections', [

@@ -1,5 +1,6 @@
 /** Users, hosts, processes and addresses by risk, with the contributing signals */
 import type { getEntity, listEntities } from '../../../api/groups/siem/entities.ts';
+import { formatNumber } from '../../charts/values.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -14,7 +15,7 @@ import { TableHeader } from '../../lists/table-header.tsx';
 const entityCall = declareCall<typeof getEntity>('GET', '/api/siem/entities/{type}/{value}');
 type Entity = ResponseBody<typeof getEntity>;
 
-const formatRisk = (score: number): string => score.toFixed(score < 10 ? 1 : 0);
+const formatRisk = (score: number): string => (score < 10 ? score.toFixed(1) : formatNumber(score));
 
 const EntityDetails = ({ entity }: { readonly entity: Entity }) => (
   <>
@@ -86,6 +87,7 @@ export const Entities = createListView({
     'Top rule': ({ shares }) => shares[0]?.ruleTitle,
     'Last signal': ({ lastSignalAt }) => formatIsoTime(lastSignalAt).slice(0, 16),
   },
+  wideColumns: ['Top rule', 'Last signal'],
   numericColumns: ['Risk', 'Signals'],
   ItemPanel: EntityPanel,
 });

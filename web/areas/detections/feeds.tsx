@@ -226,6 +226,7 @@ export const Feeds = createListView({
     'Last poll': ({ status }) => formatIsoTime(status.lastSucceededAt),
     'Interval (s)': ({ everySeconds }) => everySeconds,
   },
+  wideColumns: ['Last poll', 'Interval (s)'],
   numericColumns: ['Interval (s)'],
   Tools: createNewButton(resourceName, createFeedCall),
   ItemPanel: createItemPanel({

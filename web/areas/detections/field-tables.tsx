@@ -141,6 +141,7 @@ export const FieldTables = createListView({
     Fields: ({ fields }) => Object.keys(fields).length,
     Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
+  wideColumns: ['Description', 'Fields'],
   numericColumns: ['Fields'],
   Tools: createNewButton(resourceName, createFieldTableCall),
   ItemPanel: createItemPanel({

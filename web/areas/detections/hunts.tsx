@@ -46,6 +46,7 @@ export const Hunts = createListView({
     Records: ({ records }) => records,
     Signals: ({ signals }) => signals,
   },
+  wideColumns: ['Rules', 'Signals'],
   numericColumns: ['Rules', 'Records', 'Signals'],
   ItemPanel: ({
     id,

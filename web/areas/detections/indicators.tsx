@@ -145,6 +145,7 @@ export const Indicators = createListView({
     Tags: ({ tags }) => tags.join(', '),
     'Last reported': ({ seenAt }) => formatIsoTime(seenAt).slice(0, 16),
   },
+  wideColumns: ['Confidence', 'Source', 'Name', 'Tags', 'Last reported'],
   numericColumns: ['Confidence'],
   Tools: createNewButton(resourceName, addIndicatorsCall),
   ItemPanel: ({

@@ -101,6 +101,7 @@ export const Placeholders = createListView({
     Values: ({ values }) => values.length,
     Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
   },
+  wideColumns: ['Description', 'Values'],
   numericColumns: ['Values'],
   Tools: createNewButton(resourceName, createPlaceholderCall),
   ItemPanel: createItemPanel({

@@ -80,8 +80,7 @@ export const AlertingFields = ({
     onChange(isCustom ? { ...others, rules: [defaultRule] } : others);
   };
   return (
-    <fieldset>
-      <legend>Burn-rate alerts</legend>
+    <>
       <CheckInput
         label="Burn-rate alerts on"
         value={alerting.enabled ?? true}
@@ -124,6 +123,6 @@ export const AlertingFields = ({
         problem={findProblem(`${alertingPath}.annotations`)}
         onChange={(annotations) => onChange({ ...alerting, annotations })}
       />
-    </fieldset>
+    </>
   );
 };

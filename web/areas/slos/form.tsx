@@ -1,6 +1,8 @@
 /** Form to create or edit an SLO: SLI, target, window and alerts */
 import { useState } from 'preact/hooks';
 import type { budgetingMethods } from '../../../schemas/slo-slices.ts';
+import { Button } from '../../components/button.tsx';
+import { FormStep } from '../../components/form-step.tsx';
 import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, NumberInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
@@ -115,75 +117,83 @@ export const SloForm = ({ savedItem }: { readonly savedItem: Slo | undefined }) 
   const serviceLabel = query.sli === undefined ? 'Service' : 'Service (optional)';
   return (
     <div class="form">
-      <TextInput
-        label="Name"
-        value={written.name}
-        problem={findProblem('name')}
-        onChange={(name) => updateDraft({ name })}
-      />
-      <TextInput
-        label="Description"
-        maxLength={4096}
-        value={written.description ?? ''}
-        problem={findProblem('description')}
-        onChange={(description) => updateDraft({ description })}
-      />
-      <RecordSelectInput
-        label="SLI type"
-        options={sliKinds}
-        value={toSliKind(written)}
-        problem={findProblem('type')}
-        onChange={(kind) => updateDraft(convertSli(written, kind))}
-      />
-      <Field label={serviceLabel} problem={findProblem('service')}>
-        <SuggestedInput
-          label={serviceLabel}
-          value={written.service ?? ''}
-          format={nameFormat}
-          suggest={suggestServices}
-          isInvalid={findProblem('service') !== undefined}
-          maxLength={256}
-          onChange={(service) => updateDraft({ service })}
+      <FormStep number={1} title="Indicator">
+        <RecordSelectInput
+          label="SLI type"
+          options={sliKinds}
+          value={toSliKind(written)}
+          problem={findProblem('type')}
+          onChange={(kind) => updateDraft(convertSli(written, kind))}
         />
-      </Field>
-      {written.type === 'latency' && query.sli === undefined ? (
+        <Field label={serviceLabel} problem={findProblem('service')}>
+          <SuggestedInput
+            label={serviceLabel}
+            value={written.service ?? ''}
+            format={nameFormat}
+            suggest={suggestServices}
+            isInvalid={findProblem('service') !== undefined}
+            maxLength={256}
+            onChange={(service) => updateDraft({ service })}
+          />
+        </Field>
+        {written.type === 'latency' && query.sli === undefined ? (
+          <NumberInput
+            label="Latency threshold (ms)"
+            value={written.latencyThresholdMs ?? null}
+            problem={findProblem('latencyThresholdMs')}
+            onChange={(latencyThresholdMs) => updateDraft({ latencyThresholdMs })}
+          />
+        ) : null}
+        {query.sli === undefined ? null : (
+          <SliFields sli={query.sli} findProblem={findProblem} onChange={(sli) => setQuery({ ...query, sli })} />
+        )}
+      </FormStep>
+      <FormStep number={2} title="Objective">
         <NumberInput
-          label="Latency threshold (ms)"
-          value={written.latencyThresholdMs ?? null}
-          problem={findProblem('latencyThresholdMs')}
-          onChange={(latencyThresholdMs) => updateDraft({ latencyThresholdMs })}
+          label="Target %"
+          value={written.targetPct ?? null}
+          problem={findProblem('targetPct')}
+          onChange={(value) => updateDraft({ targetPct: value ?? 0 })}
         />
-      ) : null}
-      {query.sli === undefined ? null : (
-        <SliFields sli={query.sli} findProblem={findProblem} onChange={(sli) => setQuery({ ...query, sli })} />
-      )}
-      <NumberInput
-        label="Target %"
-        value={written.targetPct ?? null}
-        problem={findProblem('targetPct')}
-        onChange={(value) => updateDraft({ targetPct: value ?? 0 })}
-      />
-      <WindowFields
-        days={written.windowDays ?? 30}
-        calendar={readCalendar(query)}
-        findProblem={findProblem}
-        onDaysChange={(windowDays) => updateDraft({ windowDays })}
-        onCalendarChange={(calendar) => {
-          const { calendar: _, ...withoutCalendar } = query;
-          setQuery(calendar === undefined ? withoutCalendar : { ...withoutCalendar, calendar });
-        }}
-      />
-      <BudgetingFields query={query} findProblem={findProblem} onChange={setQuery} />
-      <AlertingFields
-        alerting={query.alerting ?? {}}
-        findProblem={findProblem}
-        onChange={(alerting) => setQuery({ ...query, alerting })}
-      />
-      <CheckInput label="Enabled" value={written.enabled ?? true} onChange={(enabled) => updateDraft({ enabled })} />
+        <WindowFields
+          days={written.windowDays ?? 30}
+          calendar={readCalendar(query)}
+          findProblem={findProblem}
+          onDaysChange={(windowDays) => updateDraft({ windowDays })}
+          onCalendarChange={(calendar) => {
+            const { calendar: _, ...withoutCalendar } = query;
+            setQuery(calendar === undefined ? withoutCalendar : { ...withoutCalendar, calendar });
+          }}
+        />
+        <BudgetingFields query={query} findProblem={findProblem} onChange={setQuery} />
+      </FormStep>
+      <FormStep number={3} title="Burn-rate alerts">
+        <AlertingFields
+          alerting={query.alerting ?? {}}
+          findProblem={findProblem}
+          onChange={(alerting) => setQuery({ ...query, alerting })}
+        />
+      </FormStep>
+      <FormStep number={4} title="Name">
+        <TextInput
+          label="Name"
+          value={written.name}
+          problem={findProblem('name')}
+          onChange={(name) => updateDraft({ name })}
+        />
+        <TextInput
+          label="Description"
+          maxLength={4096}
+          value={written.description ?? ''}
+          problem={findProblem('description')}
+          onChange={(description) => updateDraft({ description })}
+        />
+        <CheckInput label="Enabled" value={written.enabled ?? true} onChange={(enabled) => updateDraft({ enabled })} />
+      </FormStep>
       <div class="act">
-        <button type="button" disabled={isRunning} onClick={() => void save(written)}>
+        <Button kind="primary" disabled={isRunning} onClick={() => void save(written)}>
           {savedItem === undefined ? 'Create SLO' : 'Save SLO'}
-        </button>
+        </Button>
         <ErrorMessage error={error} />
       </div>
     </div>

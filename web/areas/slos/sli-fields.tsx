@@ -2,8 +2,8 @@
 import type { Query } from '../../../queries/query.ts';
 import type { sloOperators } from '../../../subjects/slos/document.ts';
 import { NumberInput, RecordSelectInput } from '../../editors/inputs.tsx';
-import { recordKinds, toQuery, toQueryParams } from '../../editors/question.ts';
-import { QueryFormFields } from '../../editors/question-fields.tsx';
+import { QueryFormFields } from '../../editors/query-fields.tsx';
+import { recordKinds, toQuery, toQueryParams } from '../../editors/query-form.ts';
 import { toCondition } from '../../frame/conditions.ts';
 import type { FindProblem, SloInput, SloQueryInput } from './calls.ts';
 

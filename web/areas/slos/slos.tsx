@@ -28,6 +28,7 @@ const SloList = createListView({
       status?.hasNoData === true ? <span class="text-error">no data</span> : formatRatio(status?.sli ?? null),
     'Budget remaining': ({ status }) => <BudgetRemaining percent={status?.budget.remainingPct ?? null} />,
   },
+  wideColumns: ['Service', 'Target', 'Window'],
   numericColumns: ['Target', 'SLI', 'Budget remaining'],
   Tools: createNewButton(noun, createSloCall),
   ItemPanel: createItemPanel({ noun, path: '/api/slos/{id}', Form: SloForm, Details: SloDetails }),

@@ -12,12 +12,12 @@ const periodNames: Readonly<Record<Calendar['period'], string>> = {
   year: 'a year',
 };
 const windowTitles: Readonly<Record<Calendar['period'] | '', string>> = {
-  '': 'rolling',
-  day: 'each day',
-  week: 'each week',
-  month: 'each month',
-  quarter: 'each quarter',
-  year: 'each year',
+  '': 'Rolling',
+  day: 'Calendar day',
+  week: 'Calendar week',
+  month: 'Calendar month',
+  quarter: 'Calendar quarter',
+  year: 'Calendar year',
 };
 
 /** Returns the calendar of an SLO query, which the API declares as unknown. */

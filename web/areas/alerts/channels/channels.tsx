@@ -1,6 +1,8 @@
 /** Channels: list, delivery status, and test messages */
+import { Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
+import { Button } from '../../../components/button.tsx';
 import { Confirmation } from '../../../components/confirmation.tsx';
 import { setParams } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
@@ -99,9 +101,9 @@ const ChannelPanel = ({
 
 const NewChannelButton = () =>
   isPermitted(createChannelCall) ? (
-    <button type="button" onClick={() => setParams({ open: newChannelKey })}>
+    <Button kind="primary" icon={Plus} onClick={() => setParams({ open: newChannelKey })}>
       New contact point
-    </button>
+    </Button>
   ) : null;
 
 const ChannelList = createListView({

@@ -1,6 +1,8 @@
 /** Alert routing: the tree of routes with the routes that match a label set, receivers, and time intervals */
+import { Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import type { ResponseBody } from '../../../client/call.ts';
+import { Button } from '../../../components/button.tsx';
 import { formatInterval } from '../../../editors/intervals.tsx';
 import { RemovalForm } from '../../../editors/removal.tsx';
 import { readParam, setParams } from '../../../frame/address.ts';
@@ -272,7 +274,9 @@ const LabelsForm = () => (
         autocomplete="off"
       />
     </label>
-    <button type="submit">Test</button>
+    <button type="submit" class="plain">
+      Test
+    </button>
   </form>
 );
 
@@ -425,12 +429,12 @@ export const Routing = () => {
         )}
         {isPermitted(setRoutingCall) && !isEditingJson ? (
           <>
-            <button type="button" onClick={() => openPanel('child-of', rootId)}>
-              New route
-            </button>
             <button type="button" class="plain" onClick={() => setIsEditingJson(true)}>
               Edit as JSON
             </button>
+            <Button kind="primary" icon={Plus} onClick={() => openPanel('child-of', rootId)}>
+              New route
+            </Button>
           </>
         ) : null}
       </div>

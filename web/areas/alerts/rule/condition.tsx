@@ -1,9 +1,10 @@
 /** Condition of a rule: query, range and thresholds */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../../../queries/query.ts';
-import { recordKinds } from '../../../editors/question.ts';
-import { QueryFormFields } from '../../../editors/question-fields.tsx';
+import { QueryFormFields } from '../../../editors/query-fields.tsx';
+import { recordKinds } from '../../../editors/query-form.ts';
 import { renderText } from '../../../frame/shown-text.tsx';
+import { operatorTitles } from '../shown.ts';
 import { type Condition, changeCondition, changeDraft, findProblem, preview, type Threshold } from './draft.ts';
 import { ChoiceField, Field, NumberField, TextField } from './field.tsx';
 
@@ -11,15 +12,6 @@ type QueryCondition = Exclude<Condition, { kind: 'composite' }>;
 type ThresholdCondition = Extract<Condition, { kind: 'threshold' }>;
 
 const severities = { info: 'info', warning: 'warning', error: 'error', critical: 'critical' } as const;
-const operators = {
-  above: 'above',
-  'at-least': 'at least',
-  below: 'below',
-  equal: 'equal to',
-  'not-equal': 'other than',
-  outside: 'outside of',
-  any: 'any',
-} as const;
 const kinds = {
   threshold: 'Threshold',
   absence: 'No data',
@@ -55,8 +47,8 @@ const ThresholdFields = ({
     );
   const hasRecovery = operator === 'above' || operator === 'at-least' || operator === 'below';
   return (
-    <fieldset class="inline">
-      <legend>{severity}</legend>
+    <fieldset class="inline threshold">
+      <legend class="visually-hidden">{severity}</legend>
       <ChoiceField
         label="Severity"
         path={`${path}.severity`}
@@ -68,7 +60,7 @@ const ThresholdFields = ({
         label="Operator"
         path={`${path}.operator`}
         value={operator}
-        options={operators}
+        options={operatorTitles}
         onChange={(chosen) =>
           set({
             operator: chosen,
@@ -109,7 +101,7 @@ const ThresholdFields = ({
   );
 };
 
-const ThresholdsFields = ({ condition: { thresholds } }: { readonly condition: ThresholdCondition }) => {
+export const ThresholdsFields = ({ condition: { thresholds } }: { readonly condition: ThresholdCondition }) => {
   const set = (changed: readonly Threshold[]): void => changeCondition({ thresholds: changed });
   return (
     <>
@@ -225,9 +217,9 @@ const convertCondition = (previousCondition: Condition, kind: Condition['kind'])
     : { kind, query, window, thresholds: [{ severity: 'warning', operator: 'above' }] };
 };
 
-export const ConditionFields = ({ condition }: { readonly condition: Condition }) => (
-  <fieldset>
-    <legend>Condition</legend>
+/** Query of the condition, and the window in which it runs */
+export const QueryFields = ({ condition }: { readonly condition: Condition }) => (
+  <>
     <ChoiceField
       label="Condition type"
       path="condition.kind"
@@ -248,10 +240,9 @@ export const ConditionFields = ({ condition }: { readonly condition: Condition }
         />
         <QueryWarning />
         <WindowFields condition={condition} />
-        {condition.kind === 'threshold' ? <ThresholdsFields condition={condition} /> : null}
       </>
     )}
-  </fieldset>
+  </>
 );
 
 const QueryWarning = () => {

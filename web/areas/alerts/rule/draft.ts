@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals';
 import type { Query } from '../../../../queries/query.ts';
 import { ApiQuery } from '../../../client/query.ts';
 import { CallError } from '../../../client/request.ts';
-import { toQuery, toQueryParams } from '../../../editors/question.ts';
+import { toQuery, toQueryParams } from '../../../editors/query-form.ts';
 import { navigate, readParam, toChangedUrl } from '../../../frame/address.ts';
 import { previewRuleCall, type Rule, type RuleInput } from '../calls.ts';
 
@@ -19,6 +19,8 @@ export const draftRule = signal<RuleInput | undefined>(undefined);
 export const draftParseError = signal('');
 
 export const preview = new ApiQuery(previewRuleCall);
+/** Whether the user changed the draft: before, fields do not show what is missing */
+export const isDraftChanged = signal(false);
 /** Why the rule was not saved */
 export const saveError = signal<CallError | undefined>(undefined);
 
@@ -91,6 +93,7 @@ export const changeDraft = (fields: Partial<RuleInput>): void => {
   if (previousDraft === undefined) return;
   const updatedDraft = { ...previousDraft, ...fields };
   draftRule.value = updatedDraft;
+  isDraftChanged.value = true;
   clearTimeout(urlUpdateTimer);
   urlUpdateTimer = setTimeout(() => writeDraftToUrl(updatedDraft), 400);
 };
@@ -108,7 +111,7 @@ export const changeCondition = (fields: object): void => {
 
 const errorDetails = computed(() => [
   ...(saveError.value?.details ?? []),
-  ...(preview.state.value.error?.details ?? []),
+  ...((isDraftChanged.value ? preview.state.value.error?.details : undefined) ?? []),
 ]);
 
 const isAtOrBelow = (path: string, ancestorPath: string): boolean =>

@@ -2,6 +2,8 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { ApiQuery } from '../../../client/query.ts';
+import { Button } from '../../../components/button.tsx';
+import { FormStep } from '../../../components/form-step.tsx';
 import { PairsInput } from '../../../editors/inputs.tsx';
 import { navigate, readParam, toArea } from '../../../frame/address.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
@@ -12,7 +14,7 @@ import { renderText } from '../../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../../frame/time-range.ts';
 import { createRuleCall, type Rule, type RuleInput, replaceRuleCall, ruleCall, setRoutingCall } from '../calls.ts';
 import { useRoutingChange } from '../routing/use-routing-change.ts';
-import { ConditionFields } from './condition.tsx';
+import { QueryFields, ThresholdsFields } from './condition.tsx';
 import {
   cancelUrlUpdate,
   changeDraft,
@@ -21,6 +23,7 @@ import {
   emptyRule,
   errorWithoutField,
   findProblem,
+  isDraftChanged,
   pickWritableFields,
   preview,
   problemsWithoutField,
@@ -66,7 +69,7 @@ const DurationFields = ({ rule }: { readonly rule: RuleInput }) => (
     {(
       [
         ['Evaluate every', 'interval', '1m'],
-        ['For (pending period)', 'for', '0s'],
+        ['Pending period', 'for', '0s'],
         ['Keep firing for', 'keepFiringFor', '0s'],
         ['Evaluation delay', 'delay', '0s'],
       ] as const
@@ -90,55 +93,63 @@ const fieldsWithMessages = [
   ...['labels', 'annotations'],
 ];
 
+/** When the condition becomes an alert */
+const EvaluationFields = ({ rule }: { readonly rule: RuleInput }) => (
+  <>
+    <DurationFields rule={rule} />
+    <div class="inline">
+      <ChoiceField
+        label="No data state"
+        path="noData"
+        value={rule.noData ?? ''}
+        options={noDataOptions}
+        onChange={(chosen) => changeDraft({ noData: chosen === '' ? undefined : chosen })}
+      />
+      <ChoiceField
+        label="Error state"
+        path="onError"
+        value={rule.onError ?? 'unknown'}
+        options={errorOptions}
+        onChange={(chosen) => changeDraft({ onError: chosen })}
+      />
+    </div>
+    <label>
+      <input
+        type="checkbox"
+        checked={rule.enabled !== false}
+        onChange={({ currentTarget }) => changeDraft({ enabled: currentTarget.checked })}
+      />{' '}
+      Enabled
+    </label>
+    <FieldMessages path="enabled" />
+  </>
+);
+
 const RuleFields = ({ rule, previousRule }: { readonly rule: RuleInput; readonly previousRule: Rule | undefined }) => (
   <>
-    <TextField label="Name" path="name" value={rule.name} onChange={(name) => changeDraft({ name })} />
-    <TextField
-      label="Description"
-      path="description"
-      value={rule.description}
-      maxLength={4096}
-      onChange={(description) => changeDraft({ description })}
-    />
-    <ConditionFields condition={rule.condition} />
-    <fieldset>
-      <legend>Evaluation</legend>
-      <DurationFields rule={rule} />
-      <div class="inline">
-        <ChoiceField
-          label="No data state"
-          path="noData"
-          value={rule.noData ?? ''}
-          options={noDataOptions}
-          onChange={(chosen) => changeDraft({ noData: chosen === '' ? undefined : chosen })}
-        />
-        <ChoiceField
-          label="Error state"
-          path="onError"
-          value={rule.onError ?? 'unknown'}
-          options={errorOptions}
-          onChange={(chosen) => changeDraft({ onError: chosen })}
-        />
-      </div>
-      <label>
-        <input
-          type="checkbox"
-          checked={rule.enabled !== false}
-          onChange={({ currentTarget }) => changeDraft({ enabled: currentTarget.checked })}
-        />{' '}
-        Enabled
-      </label>
-      <FieldMessages path="enabled" />
-    </fieldset>
-    <fieldset>
-      <legend>Message</legend>
-      <PairsField rule={rule} name="labels" />
+    <FormStep number={1} title="Query" hasColumns={true}>
+      <QueryFields condition={rule.condition} />
+    </FormStep>
+    <FormStep number={2} title="Condition">
+      {rule.condition.kind === 'threshold' ? <ThresholdsFields condition={rule.condition} /> : null}
+      <EvaluationFields rule={rule} />
+    </FormStep>
+    <FormStep number={3} title="Notify">
+      <TextField label="Name" path="name" value={rule.name} onChange={(name) => changeDraft({ name })} />
+      <TextField
+        label="Description"
+        path="description"
+        value={rule.description}
+        maxLength={4096}
+        onChange={(description) => changeDraft({ description })}
+      />
       <PairsField rule={rule} name="annotations" />
-    </fieldset>
-    <NotifyFields
-      rule={rule}
-      previousAlertName={previousRule === undefined ? undefined : getAlertName(pickWritableFields(previousRule))}
-    />
+      <PairsField rule={rule} name="labels" />
+      <NotifyFields
+        rule={rule}
+        previousAlertName={previousRule === undefined ? undefined : getAlertName(pickWritableFields(previousRule))}
+      />
+    </FormStep>
   </>
 );
 
@@ -171,9 +182,9 @@ const SaveButtons = ({ rule, previousRule }: { readonly rule: RuleInput; readonl
   };
   return (
     <div class="act">
-      <button type="button" disabled={isRunning} onClick={() => void save()}>
+      <Button kind="primary" disabled={isRunning} onClick={() => void save()}>
         {previousRule === undefined ? 'Create rule' : 'Save rule'}
-      </button>
+      </Button>
       <Link url={toArea('/alerts/rules', previousRule === undefined ? {} : { rule: previousRule.id })}>Cancel</Link>
       <ErrorMessage error={errorWithoutField.value} />
       {routingChange.error === undefined ? null : (
@@ -195,6 +206,7 @@ const useDraft = (id: string): Rule | undefined => {
   useEffect(() => {
     const { rule, query } = readDraftFromUrl();
     saveError.value = undefined;
+    isDraftChanged.value = rule !== undefined;
     preview.clear();
     draftRule.value =
       rule ??
@@ -243,7 +255,7 @@ export const RuleEditor = () => {
       {rule === undefined ? null : (
         <div class="written">
           <div class="form" key={id}>
-            <h2>{id === '' ? 'New alert rule' : renderText(storedVersion?.name ?? rule.name)}</h2>
+            <h1>{id === '' ? 'New alert rule' : renderText(storedVersion?.name ?? rule.name)}</h1>
             <RuleFields rule={rule} previousRule={storedVersion} />
             {id === '' || storedVersion !== undefined ? <SaveButtons rule={rule} previousRule={storedVersion} /> : null}
           </div>

@@ -113,8 +113,8 @@ export const NotifyFields = ({
   const changedRouting = prepareRoutingChange(previousAlertName, rule)(routing);
   const targets = readTargetsParam() ?? findRuleTargets(changedRouting, getAlertName(rule)) ?? { channelIds: [] };
   return (
-    <fieldset>
-      <legend>Notify</legend>
+    <>
+      <h2>Contact points</h2>
       {isPermitted(setRoutingCall) ? (
         <>
           <p class="hint">
@@ -128,6 +128,6 @@ export const NotifyFields = ({
       <p class="links">
         <Link url={toArea('/alerts/routing')}>View routing</Link>
       </p>
-    </fieldset>
+    </>
   );
 };

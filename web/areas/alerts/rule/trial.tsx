@@ -6,6 +6,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { formatQuantity } from '../../../charts/values.ts';
 import { Action } from '../../../client/action.ts';
 import { ApiQuery } from '../../../client/query.ts';
+import { Button } from '../../../components/button.tsx';
+import { Card } from '../../../components/card.tsx';
 import { formatDuration } from '../../../frame/durations.ts';
 import { ErrorMessage, Freshness } from '../../../frame/freshness.tsx';
 import { lazyLoad } from '../../../frame/lazy-load.tsx';
@@ -17,7 +19,7 @@ import { ScrollRegion } from '../../../lists/scrolled.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Backtest, backtestCall, type RuleInput, type RulePreview, startBacktestCall } from '../calls.ts';
 import { formatLabels } from '../shown.ts';
-import { draftRule, preview, withDefaultName } from './draft.ts';
+import { draftRule, isDraftChanged, preview, withDefaultName } from './draft.ts';
 
 const PastChart = lazyLoad(async () => (await import('./chart.tsx')).PastChart);
 
@@ -61,7 +63,6 @@ const ValuesChart = ({ past }: { readonly past: RulePreview['past'] }) => {
 
 const CurrentInstances = ({ rulePreview }: { readonly rulePreview: RulePreview }) => (
   <>
-    <h3>Current state</h3>
     <p role="status">
       State: <b class={rulePreview.state === 'firing' ? 'text-error' : ''}>{rulePreview.state}</b>,{' '}
       {numberFormat.format(rulePreview.groupCount)} {rulePreview.groupCount === 1 ? 'group' : 'groups'}.
@@ -156,18 +157,15 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
   };
   const startError = startAction.error.value;
   return (
-    <>
-      <h3>Backtest</h3>
-      <div class="toolbar">
-        <button
-          type="button"
-          class="plain"
-          disabled={startAction.isRunning.value || status === 'running'}
-          onClick={() => void runBacktest()}
-        >
-          Run backtest: {toRangeTitle(typedRange.value).toLowerCase()}
-        </button>
-      </div>
+    <Card
+      title="Backtest"
+      note={toRangeTitle(typedRange.value).toLowerCase()}
+      actions={
+        <Button disabled={startAction.isRunning.value || status === 'running'} onClick={() => void runBacktest()}>
+          Run backtest
+        </Button>
+      }
+    >
       {startError === undefined ? null : (
         <p class="problem" role="alert">
           {renderText(startError.details[0]?.message ?? startError.message)}
@@ -179,7 +177,7 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
       ) : (
         <p class="soft">The rule was changed since the last backtest.</p>
       )}
-    </>
+    </Card>
   );
 };
 
@@ -187,7 +185,7 @@ const BacktestSection = ({ rule }: { readonly rule: RuleInput }) => {
 const EmptyPreview = () => (
   <>
     <p class="soft">Fill in the condition to see a preview.</p>
-    {preview.state.value.error === undefined ? null : (
+    {preview.state.value.error === undefined || !isDraftChanged.value ? null : (
       <button
         type="button"
         class="plain"
@@ -209,15 +207,17 @@ export const RulePreviewSection = ({ rule }: { readonly rule: RuleInput }) => {
   );
   const { response } = preview.state.value;
   return (
-    <section class="trial" aria-label="Preview">
-      {response === undefined ? (
-        <EmptyPreview />
-      ) : (
-        <>
-          <ValuesChart past={response.past} />
-          <CurrentInstances rulePreview={response} />
-        </>
-      )}
+    <section class="trial" aria-label="Preview and backtest">
+      <Card title="Preview">
+        {response === undefined ? (
+          <EmptyPreview />
+        ) : (
+          <>
+            <ValuesChart past={response.past} />
+            <CurrentInstances rulePreview={response} />
+          </>
+        )}
+      </Card>
       {isPermitted(startBacktestCall) ? <BacktestSection rule={rule} /> : null}
       <Freshness queryState={preview.state.value} />
     </section>
