@@ -5,7 +5,7 @@ import type { Query } from './query.ts';
 import { getQueryKind, isAtStepEnds } from './query-kind.ts';
 import type { QueryContext, ResultData } from './query-result.ts';
 import { getRetentionDays } from './range.ts';
-import type { TenantReader } from './reading.ts';
+import type { TenantReader } from './tenant-reader.ts';
 
 /** Steps from the start of the first to the end of the last. */
 export interface StepRange {

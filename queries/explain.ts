@@ -1,7 +1,7 @@
 /** Explains which tables and indexes a query uses. */
 import { z } from 'zod';
 import { explainPrefix, type QueryLimits, type QueryParameters, type TenantColumns } from '../schemas/ports/columns.ts';
-import type { QueryReader } from './promql/reading.ts';
+import type { QueryReader } from './promql/query-reader.ts';
 import type { QueryRequest } from './query.ts';
 import type { RunContext } from './query-kind.ts';
 import { run } from './run.ts';
@@ -88,11 +88,11 @@ const explainStatement = async (
  */
 export const explain = async (
   query: QueryRequest,
-  reading: QueryReader,
+  reader: QueryReader,
   options: RunContext,
 ): Promise<ExplainedStatement[]> => {
   const statements = new Map<string, { times: number; tables: z.output<typeof ReadTable>[] }>();
-  const { columns } = reading;
+  const { columns } = reader;
   const recordStatement = async (sql: string, parameters?: QueryParameters, limits?: QueryLimits): Promise<void> => {
     const recordedStatement = statements.get(sql);
     if (recordedStatement !== undefined) recordedStatement.times++;
@@ -115,7 +115,7 @@ export const explain = async (
     },
     getStoredUpToMs: (table) => columns.getStoredUpToMs(table),
   };
-  await run(query, { ...reading, columns: recordingColumns }, options);
+  await run(query, { ...reader, columns: recordingColumns }, options);
   return [...statements].map(([sql, { times, tables }]) => ({
     sql: sql.replaceAll(/\s+/g, ' ').trim(),
     times,

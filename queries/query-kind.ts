@@ -1,7 +1,7 @@
 /** Definition of a kind of query, and the definitions of all kinds. `README.md` describes how to add one. */
 
 import type { QueryOutcome, ReportOutcome } from './outcome.ts';
-import type { QueryReader } from './promql/reading.ts';
+import type { QueryReader } from './promql/query-reader.ts';
 import {
   type AggregateQuery,
   type Measure,
@@ -40,7 +40,7 @@ export interface QueryBatch<Of> {
   /** Runs queries, each with its context. May report the outcome of a query before all outcomes are known. */
   run(
     queries: readonly Of[],
-    reading: QueryReader,
+    reader: QueryReader,
     contexts: readonly [QueryContext, ...QueryContext[]],
     report: ReportOutcome,
   ): Promise<QueryOutcome[]>;
@@ -104,7 +104,7 @@ interface OptionalParts<KindQuery> {
   /** Minimum step in milliseconds, besides the resolution of the signals. */
   minStepMs?(query: KindQuery): number;
   /** Returns the hint for a result without the requested values. */
-  hint?(query: KindQuery, result: ResultData, range: Range, reading: QueryReader): Promise<string | undefined>;
+  hint?(query: KindQuery, result: ResultData, range: Range, reader: QueryReader): Promise<string | undefined>;
   /** Inspects the query without its parts. */
   inspect?(query: KindQuery, inspection: QueryInspection): void;
   /** Returns why a formula cannot use the query as a part, with the path in the query. */
@@ -154,7 +154,7 @@ export interface QueryKindDefinition<KindQuery extends Query> extends OptionalPa
   /** Returns the signals that the query reads, without those of its parts. */
   signals(query: KindQuery): readonly ReadSignal[];
   /** Runs a query: series with a step, a table without one. */
-  run(query: KindQuery, reading: QueryReader, context: RunContext, runPart: RunPartQuery): Promise<ResultData>;
+  run(query: KindQuery, reader: QueryReader, context: RunContext, runPart: RunPartQuery): Promise<ResultData>;
   /** Describes the result in words, as part of a sentence. */
   sentence(query: KindQuery, parts: SentenceParts): string;
 }

@@ -10,7 +10,7 @@ const search = z
   .string()
   .max(4096)
   .optional()
-  .describe('A condition in the search language (`queries/search/README.md`); every record by default');
+  .describe('A condition in the search language (`docs/reference/search-language.md`); every record by default');
 const field = z
   .string()
   .min(1)
@@ -90,7 +90,16 @@ export const MetricQuery = z.strictObject({
   quantile: z.number().min(0).max(1).optional().describe('Required for quantile'),
   across: z.enum(['sum', 'avg', 'min', 'max', 'count', 'none']).default('sum').describe('none: each series separately'),
   groupBy: z.array(field).max(8).default([]),
-  limit: z.int().min(1).max(10_000).default(100).describe('Maximum number of groups, those with the largest values'),
+  limit: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .default(100)
+    .describe('Maximum number of groups: those with the largest values, or the smallest in ascending order'),
+  order: z
+    .enum(['descending', 'ascending'])
+    .optional()
+    .describe('Order of groups by their mean value; descending by default'),
 });
 
 /** PromQL. */
@@ -115,6 +124,12 @@ export const FormulaQuery = z.strictObject({
   kind: z.literal('formula'),
   expression: z.string().min(1).max(1024).describe('+ - * / % ^, parentheses, numbers and names of queries'),
   queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), partQuery),
+  limit: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .optional()
+    .describe('Maximum number of groups: those with the largest values, which are sorted. All by default'),
 });
 
 /** Queries that return values by step. */

@@ -4,7 +4,7 @@ import { listSignals } from './freshness.ts';
 import type { Query } from './query.ts';
 import { getQueryKind, listPartQueries } from './query-kind.ts';
 import { type Range, requireRetained } from './range.ts';
-import type { TenantReader } from './reading.ts';
+import type { TenantReader } from './tenant-reader.ts';
 
 /**
  * Throws if a reader may not read a data source of the query, including those of its parts: `UPGRADE_REQUIRED` if the

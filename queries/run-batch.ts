@@ -4,7 +4,7 @@
  */
 import { QueryError } from './errors.ts';
 import { runFormula } from './formula/formula.ts';
-import type { QueryReader } from './promql/reading.ts';
+import type { QueryReader } from './promql/query-reader.ts';
 import type { FormulaQuery, MetricQuery, PromqlQuery, Query } from './query.ts';
 import type { RunContext } from './query-kind.ts';
 import type { Result } from './result.ts';
@@ -22,7 +22,7 @@ export interface BatchQueries {
  */
 export const runBatch = async (
   { queries, formulas }: BatchQueries,
-  reading: QueryReader,
+  reader: QueryReader,
   { signal, ...options }: RunContext,
 ): Promise<Record<string, Result>> => {
   const failureController = new AbortController();
@@ -30,7 +30,7 @@ export const runBatch = async (
     signal === undefined ? failureController.signal : AbortSignal.any([signal, failureController.signal]);
   const runNamed = async (name: string, query: MetricQuery | PromqlQuery): Promise<readonly [string, Result]> => {
     try {
-      return [name, await run(query, reading, { ...options, signal: endSignal })];
+      return [name, await run(query, reader, { ...options, signal: endSignal })];
     } catch (error) {
       failureController.abort(error);
       throw prefixErrorPath(error, `queries.${name}`);

@@ -2,7 +2,7 @@
 import type { QueryLimits, TenantColumns } from '../schemas/ports/columns.ts';
 import { createValidationError } from './errors.ts';
 import { getFreshness } from './freshness.ts';
-import type { QueryReader } from './promql/reading.ts';
+import type { QueryReader } from './promql/query-reader.ts';
 import { Query, type QueryRequest } from './query.ts';
 import { getQueryKind, type RunContext } from './query-kind.ts';
 import type { ResultData } from './query-result.ts';
@@ -18,19 +18,19 @@ import { formatTime } from './time.ts';
  */
 export const run = async (
   request: QueryRequest,
-  reading: QueryReader,
+  reader: QueryReader,
   { signal, ...options }: RunContext,
 ): Promise<Result> => {
   const query = parseQuery(request);
   if (options.range.from > options.range.to) throw createValidationError('from', 'is after to');
-  requireReadable(query, options.range, reading);
+  requireReadable(query, options.range, reader);
   const startedMs = performance.now();
   const cost = { rowsRead: 0, bytesRead: 0 };
   // If one statement fails, concurrent ones are aborted.
   const failureController = new AbortController();
   const endSignal =
     signal === undefined ? failureController.signal : AbortSignal.any([signal, failureController.signal]);
-  const countingReader = { ...reading, columns: countColumnReads(reading.columns, cost, endSignal) };
+  const countingReader = { ...reader, columns: countColumnReads(reader.columns, cost, endSignal) };
   try {
     const [data, freshness] = await Promise.all([
       runByKind(query, countingReader, { ...options, signal: endSignal }),
@@ -55,12 +55,12 @@ export const run = async (
 /** Runs a query like `run`, without cost and freshness: for recurring queries, such as those of rules. */
 export const runWithoutCost = (
   query: Query,
-  reading: QueryReader,
+  reader: QueryReader,
   { signal, ...context }: RunContext,
 ): Promise<ResultData> => {
-  requireReadable(query, context.range, reading);
-  const columns = signal === undefined ? reading.columns : extendColumns(reading.columns, signal);
-  return runByKind(query, { ...reading, columns }, { ...context, signal });
+  requireReadable(query, context.range, reader);
+  const columns = signal === undefined ? reader.columns : extendColumns(reader.columns, signal);
+  return runByKind(query, { ...reader, columns }, { ...context, signal });
 };
 
 /** Returns columns whose statements are canceled by the abort signal, and report their costs. */
@@ -86,18 +86,18 @@ export const extendColumns = (
   };
 };
 
-const runByKind = (query: Query, reading: QueryReader, context: RunContext): Promise<ResultData> =>
-  getQueryKind(query).run(query, reading, context, (part, partContext) =>
-    runByKind(part, reading, { ...partContext, signal: context.signal }),
+const runByKind = (query: Query, reader: QueryReader, context: RunContext): Promise<ResultData> =>
+  getQueryKind(query).run(query, reader, context, (part, partContext) =>
+    runByKind(part, reader, { ...partContext, signal: context.signal }),
   );
 
 /** Returns the hint for a result without the requested values. */
 export const getHint = async (
   query: Query,
   data: ResultData,
-  reading: QueryReader,
+  reader: QueryReader,
   range: RunContext['range'],
-): Promise<string | undefined> => getQueryKind(query).hint?.(query, data, range, reading);
+): Promise<string | undefined> => getQueryKind(query).hint?.(query, data, range, reader);
 
 /** Returns the query with its defaults. Throws `VALIDATION_FAILED` about the first error. */
 export const parseQuery = (input: unknown): Query => {

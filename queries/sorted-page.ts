@@ -19,23 +19,45 @@ const comparePositions =
     return left.value < right.value === (direction === 'ascending') ? -1 : 1;
   };
 
-/**
- * Returns a page in the requested order, after a position of the same order. `last` is the position after which the
- * next page begins, if there is one.
- */
+interface SortOrder<Item> {
+  readonly getName: (item: Item) => string;
+  readonly getSortValue: (item: Item) => string | number | undefined;
+  readonly direction: Direction;
+}
+
+interface PageOptions {
+  readonly limit: number;
+  readonly after?: Position | undefined;
+}
+
+interface SortedPage<Item> {
+  readonly pageItems: readonly Item[];
+  /** Position after which the next page begins, if there is one */
+  readonly last: Position | undefined;
+}
+
+/** Returns a page of items that have the order already, after a position of the same order. */
+export const getPageOfSorted = <Item>(
+  items: readonly Item[],
+  { getName, getSortValue, direction }: SortOrder<Item>,
+  { limit, after }: PageOptions,
+): SortedPage<Item> => {
+  const compare = comparePositions(direction);
+  const toPosition = (item: Item): Position => ({ name: getName(item), value: getSortValue(item) ?? null });
+  const found = after === undefined ? 0 : items.findIndex((item) => compare(toPosition(item), after) > 0);
+  const start = found < 0 ? items.length : found;
+  const pageItems = items.slice(start, start + limit);
+  const lastItem = pageItems.at(-1);
+  const hasNext = items.length > start + limit && lastItem !== undefined;
+  return { pageItems, last: hasNext ? toPosition(lastItem) : undefined };
+};
+
+/** Returns a page in the requested order, after a position of the same order. */
 export const getSortedPage = <Item>(
   items: readonly Item[],
-  {
-    getName,
-    getSortValue,
-    direction,
-  }: {
-    readonly getName: (item: Item) => string;
-    readonly getSortValue: (item: Item) => string | number | undefined;
-    readonly direction: Direction;
-  },
-  { limit, after }: { readonly limit: number; readonly after?: Position | undefined },
-): { readonly pageItems: readonly Item[]; readonly last: Position | undefined } => {
+  { getName, getSortValue, direction }: SortOrder<Item>,
+  { limit, after }: PageOptions,
+): SortedPage<Item> => {
   const compare = comparePositions(direction);
   const positionedItems = items
     .map((item) => ({ item, position: { name: getName(item), value: getSortValue(item) ?? null } }))

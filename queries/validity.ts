@@ -6,10 +6,10 @@ import { anyRowClause } from '../schemas/tables/any-row.ts';
 import { QueryError } from './errors.ts';
 import type { Query } from './query.ts';
 import { getQueryKind, listPartQueries, type QueryInspection } from './query-kind.ts';
-import type { TenantReader } from './reading.ts';
 import { parseSearch } from './search/parse.ts';
 import type { Search, SearchReference } from './search/tree.ts';
 import { type QuerySignal, signalDefinitions } from './signals/index.ts';
+import type { TenantReader } from './tenant-reader.ts';
 
 export const Validity = z.strictObject({
   isValid: z.boolean().nullable().describe('`null` if unknown, for the given reasons'),
@@ -178,10 +178,10 @@ const checkName = (name: NameReference, landed: StoredNames): Finding => {
 };
 
 /** Checks several queries against the stored data. Returns their validity in the same order. */
-export const checkValidity = async (queries: readonly Query[], reading: TenantReader): Promise<Validity[]> => {
+export const checkValidity = async (queries: readonly Query[], reader: TenantReader): Promise<Validity[]> => {
   const inspectors = queries.map((query) => new QueryInspector().query(query));
   const storedNames = await readStoredNames(
-    reading,
+    reader,
     inspectors.flatMap(({ references }) => references),
   );
   return inspectors.map(({ references, problems: staticProblems }) => {

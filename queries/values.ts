@@ -51,6 +51,7 @@ interface EachColumn {
 /** Collects the values that a statement needs. */
 export class ValueReader {
   readonly #signal: QuerySignal;
+  readonly #from: string | undefined;
   readonly #columns = new Map<string, string>();
   readonly #eachColumns = new Map<string, EachColumn>();
   readonly #resourceValues = new Map<string, ResourceValue>();
@@ -58,8 +59,10 @@ export class ValueReader {
   readonly #joinConditions = new Set<string>();
   readonly #values = new Map<string, Value>();
 
-  constructor(signal: QuerySignal) {
+  /** `from` replaces the FROM clause of the data source. */
+  constructor(signal: QuerySignal, from?: string) {
     this.#signal = signal;
+    this.#from = from;
   }
 
   /** Returns the name of a subquery column for an expression over the record's own columns. */
@@ -178,7 +181,8 @@ export class ValueReader {
    * condition, with all values requested so far, and at most `maxRecords` records if given.
    */
   buildSource(condition: string, maxRecords?: number): string {
-    const { table, from = table } = getSignalRecords(this.#signal);
+    const { table, from: ofSignal = table } = getSignalRecords(this.#signal);
+    const from = this.#from ?? ofSignal;
     const columns = [...this.#columns].map(([expression, name]) => `${expression} AS ${name}`);
     if (this.#resourceValues.size > 0) columns.push('resource_id');
     const buildSelect = (eachColumns: readonly string[], filter = ''): string => {

@@ -15,25 +15,47 @@ const maxDirectCharacters = 2048;
 const budgetMs = 15_000;
 /** A text of 1 MiB needs 400 MB for its YAML nodes. */
 const memoryMb = 1024;
+/** Of reports of up to 100 MB. */
+const reportBudgetMs = 60_000;
+const reportMemoryMb = 3072;
 
 interface Pool {
   readonly threads: BudgetThreads<CallReply>;
   readonly limitErrors: LimitErrors;
   /** Whether its work needs what `setWorkerSetupModule` registers. */
   readonly needsSetup: boolean;
+  readonly budgetMs: number;
 }
 
-/** Traces have threads of their own, because a reader should not wait for the imports of an organization. */
+/** Traces and source maps have threads of their own, because a reader should not wait for the imports of an organization. */
 const pools = {
   texts: {
     threads: startThreads('reading', 'long texts'),
     limitErrors: createLimitErrors((excess) => `reading this took ${excess}: send less at once`),
     needsSetup: true,
+    budgetMs,
   },
   traces: {
     threads: startThreads('trace-analysis', 'long traces'),
     limitErrors: createLimitErrors((excess) => `analyzing this trace took ${excess}`),
     needsSetup: false,
+    budgetMs,
+  },
+  reports: {
+    threads: startThreads('reports', 'reports of scanners', reportMemoryMb),
+    limitErrors: createLimitErrors(
+      (excess) => `reading this report took ${excess}: send a smaller one`,
+      reportBudgetMs,
+      reportMemoryMb,
+    ),
+    needsSetup: false,
+    budgetMs: reportBudgetMs,
+  },
+  sourceMaps: {
+    threads: startThreads('source-maps', 'source maps'),
+    limitErrors: createLimitErrors((excess) => `reading these source maps took ${excess}: send fewer at once`),
+    needsSetup: false,
+    budgetMs,
   },
 } as const satisfies Readonly<Record<string, Pool>>;
 
@@ -44,20 +66,24 @@ export const setWorkerSetupModule = (module: string): void => {
   workerSetup.module = module;
 };
 
-function startThreads(name: string, workDescription: string): BudgetThreads<CallReply> {
+function startThreads(name: string, workDescription: string, maxMemoryMb = memoryMb): BudgetThreads<CallReply> {
   return new BudgetThreads({
     name,
     module: new URL('./call-worker.ts', import.meta.url),
-    memoryMb,
+    memoryMb: maxMemoryMb,
     workDescription,
   });
 }
 
-function createLimitErrors(describe: (excess: string) => string): LimitErrors {
+function createLimitErrors(
+  describe: (excess: string) => string,
+  maxMs = budgetMs,
+  maxMemoryMb = memoryMb,
+): LimitErrors {
   const createLimitError = (excess: string) => (): QueryError => new QueryError('VALIDATION_FAILED', describe(excess));
   return {
-    createTimeoutError: createLimitError(`longer than ${budgetMs / 1000} seconds`),
-    createMemoryError: createLimitError(`more than ${memoryMb} MB of memory`),
+    createTimeoutError: createLimitError(`longer than ${maxMs / 1000} seconds`),
+    createMemoryError: createLimitError(`more than ${maxMemoryMb} MB of memory`),
   };
 }
 
@@ -65,8 +91,13 @@ function createLimitErrors(describe: (excess: string) => string): LimitErrors {
 const getLength = (value: unknown): number =>
   typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
 
+/** Returns the memory of byte arguments, except parts of a larger memory, such as Node's pool, which others use. */
 const listBuffers = (args: readonly unknown[]): ArrayBuffer[] =>
-  args.flatMap((value) => (value instanceof Uint8Array && value.buffer instanceof ArrayBuffer ? [value.buffer] : []));
+  args.flatMap((value) =>
+    value instanceof Uint8Array && value.buffer instanceof ArrayBuffer && value.length === value.buffer.byteLength
+      ? [value.buffer]
+      : [],
+  );
 
 export interface WorkerOptions {
   readonly transfersBytes?: boolean;
@@ -78,8 +109,8 @@ export interface WorkerOptions {
  * under its own name, and arguments and results must be serializable. Errors lose their class in a worker, so errors
  * about a text must be part of the result.
  *
- * With `transfersBytes`, byte arguments are transferred instead of copied, which would take 30 ms for 60 MB; the caller cannot
- * use them afterwards.
+ * With `transfersBytes`, byte arguments with a memory of their own are transferred instead of copied, which would take 30 ms
+ * for 60 MB; the caller cannot use them afterwards.
  */
 export const runInWorker =
   <Args extends readonly unknown[], Result>(
@@ -89,9 +120,9 @@ export const runInWorker =
   ) =>
   async (requester: WorkerRequester, ...args: Args): Promise<Result> => {
     if (args.reduce<number>((sum, value) => sum + getLength(value), 0) <= maxDirectCharacters) return parse(...args);
-    const { threads, limitErrors, needsSetup } = pools[pool];
+    const { threads, limitErrors, needsSetup, budgetMs: maxMs } = pools[pool];
     const setup = needsSetup ? workerSetup.module : undefined;
-    const reply = await threads.run({ ...requester, budgetMs }, limitErrors, (sendRequest) =>
+    const reply = await threads.run({ ...requester, budgetMs: maxMs }, limitErrors, (sendRequest) =>
       sendRequest(
         (id): CallRequest => ({ id, setup, module, name: parse.name, args }),
         transfersBytes ? listBuffers(args) : [],

@@ -4,10 +4,10 @@ import { createValidationError } from '../errors.ts';
 import type { AggregateQuery } from '../query.ts';
 import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { buildRangeParameters, buildRecordsCondition } from '../records.ts';
 import type { Incompleteness, Series, TableColumn } from '../result.ts';
 import { buildSteps, getRangeSeconds, type SeriesSteps } from '../steps.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { type Value, ValueReader } from '../values.ts';
 import { type Aggregation, buildAggregations } from './measures.ts';
 import { type Point, PointsCache } from './points-cache.ts';
@@ -16,7 +16,7 @@ import { type Point, PointsCache } from './points-cache.ts';
 const maxPoints = 250_000;
 
 /** Grouping of an aggregation. */
-export interface Group {
+export interface GroupByField {
   readonly name: string;
   readonly value: Value;
   readonly column: TableColumn;
@@ -24,7 +24,7 @@ export interface Group {
 
 /** Parts of the statement of a query. */
 interface Plan {
-  readonly groups: readonly Group[];
+  readonly groups: readonly GroupByField[];
   readonly aggregations: readonly Aggregation[];
   readonly from: string;
   readonly parameters: Readonly<Record<string, string>>;
@@ -42,15 +42,15 @@ interface Order {
 /** Aggregates records. A missing group value is the empty string. */
 export const runAggregate = (
   query: AggregateQuery,
-  reading: TenantReader,
+  reader: TenantReader,
   context: QueryContext,
 ): Promise<ResultData> =>
   context.stepMs === undefined
-    ? runTable(query, reading, context)
-    : runSeries(query, reading, context, buildSteps(context.range, context.stepMs, context.stepsFrom));
+    ? runTable(query, reader, context)
+    : runSeries(query, reader, context, buildSteps(context.range, context.stepMs, context.stepsFrom));
 
 /** Returns the groups of a query. Throws `VALIDATION_FAILED` if a group is a time. */
-export const resolveGroups = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): Group[] =>
+export const resolveGroups = ({ groupBy }: Pick<AggregateQuery, 'groupBy'>, values: ValueReader): GroupByField[] =>
   groupBy.map((name, index) => {
     const value = values.getEachValue(name);
     if (value.reference.kind === 'field' && value.reference.field.type === 'time')
@@ -84,7 +84,11 @@ const buildPlan = (
   };
 };
 
-const resolveOrder = (query: AggregateQuery, figures: readonly Aggregation[], groups: readonly Group[]): Order => {
+const resolveOrder = (
+  query: AggregateQuery,
+  figures: readonly Aggregation[],
+  groups: readonly GroupByField[],
+): Order => {
   const { by, direction = 'descending' } = query.order ?? {};
   const sqlDirection = direction === 'descending' ? 'DESC' : 'ASC';
   if (by === undefined) return { aggregationIndex: 0, direction: sqlDirection };
@@ -96,14 +100,17 @@ const resolveOrder = (query: AggregateQuery, figures: readonly Aggregation[], gr
   throw createValidationError('order.by', `must be one of ${names.join(', ')}`);
 };
 
-const buildGroupColumns = (groups: readonly Group[]): string[] =>
+const buildGroupColumns = (groups: readonly GroupByField[]): string[] =>
   groups.map(({ value }, index) => `${value.text} AS g${index}`);
-const listGroupAliases = (groups: readonly Group[]): string[] => groups.map((_group, index) => `g${index}`);
+const listGroupAliases = (groups: readonly GroupByField[]): string[] => groups.map((_group, index) => `g${index}`);
 
 /**
  * Returns the ORDER BY clause. Groups with equal values are ordered by name, so equal queries have equal results.
  */
-const buildOrderClause = ({ aggregationIndex, groupIndex, direction }: Order, groups: readonly Group[]): string => {
+const buildOrderClause = (
+  { aggregationIndex, groupIndex, direction }: Order,
+  groups: readonly GroupByField[],
+): string => {
   const firstSortKey = aggregationIndex === undefined ? `g${groupIndex}` : `m${aggregationIndex}`;
   return `ORDER BY ${[`${firstSortKey} ${direction} NULLS LAST`, ...listGroupAliases(groups)].join(', ')}`;
 };
@@ -111,14 +118,14 @@ const buildOrderClause = ({ aggregationIndex, groupIndex, direction }: Order, gr
 const buildGroupClause = (names: readonly string[]): string =>
   names.length === 0 ? '' : `GROUP BY ${names.join(', ')}`;
 
-const runTable = async (query: AggregateQuery, reading: TenantReader, context: QueryContext): Promise<ResultData> => {
+const runTable = async (query: AggregateQuery, reader: TenantReader, context: QueryContext): Promise<ResultData> => {
   const plan = buildPlan(query, context, query.limit);
   const { groups, aggregations, limit } = plan;
   const columns = [
     ...buildGroupColumns(groups),
     ...aggregations.map((figure, index) => `${figure.callSql('')} AS m${index}`),
   ];
-  const rows = await reading.columns.query<Record<string, unknown>>(
+  const rows = await reader.columns.query<Record<string, unknown>>(
     `SELECT ${columns.join(', ')} FROM ${plan.from} ${buildGroupClause(listGroupAliases(groups))}
     ${buildOrderClause(plan.order, groups)} LIMIT ${limit + 1}`,
     plan.parameters,
@@ -145,7 +152,7 @@ type SeriesRow = { readonly points: readonly (readonly unknown[])[] } & Record<s
 
 const runSeries = async (
   query: AggregateQuery,
-  reading: TenantReader,
+  reader: TenantReader,
   context: QueryContext,
   steps: SeriesSteps,
 ): Promise<ResultData> => {
@@ -170,12 +177,12 @@ const runSeries = async (
   const statement = `SELECT ${[...names, ...orderColumns, `groupArray(tuple(bucket, ${finalColumns.join(', ')})) AS points`].join(', ')}
     FROM (${stepStatement}) ${buildGroupClause(names)} ${buildOrderClause(order, groups)} LIMIT ${limit + 1}`;
   const read = (range: Range, limits: QueryLimits = {}): Promise<SeriesRow[]> =>
-    reading.columns.query<SeriesRow>(
+    reader.columns.query<SeriesRow>(
       statement,
       { ...plan.parameters, ...buildRangeParameters(range), begin: String(steps.beginNs) },
       { maxResultRows: limit + 1, ...limits },
     );
-  const rows = await readCached(read, { query, reading, context, steps, plan, statement });
+  const rows = await readCached(read, { query, reader, context, steps, plan, statement });
   return buildSeriesResult(
     rows.slice(0, limit).flatMap((row) => toSeries(row, plan, steps)),
     steps.partial,
@@ -194,14 +201,14 @@ const readCached = async (
   read: (range: Range, limits?: QueryLimits) => Promise<SeriesRow[]>,
   cacheContext: {
     readonly query: AggregateQuery;
-    readonly reading: TenantReader;
+    readonly reader: TenantReader;
     readonly context: QueryContext;
     readonly steps: SeriesSteps;
     readonly plan: Plan;
     readonly statement: string;
   },
 ): Promise<SeriesRow[]> => {
-  const { query, reading, context, steps, plan, statement } = cacheContext;
+  const { query, reader, context, steps, plan, statement } = cacheContext;
   const { groups, limit, order } = plan;
   const rankingFunction = query.measures[order.aggregationIndex ?? -1]?.function;
   const isAdditive = groups.length === 0 || rankingFunction === 'count' || rankingFunction === 'rate';
@@ -215,18 +222,18 @@ const readCached = async (
     maxGroups: limit,
   };
   const first = steps.beginNs / steps.stepNs;
-  const points = await pointsCache.getPoints(reading.columns, pointsQuery, async (part) => {
+  const points = await pointsCache.getPoints(reader.columns, pointsQuery, async (part) => {
     const rows = await read(part);
     return rows.length > limit ? undefined : rows.flatMap((row) => toPoints(row, groups, first));
   });
   if (points !== undefined) return toSeriesRows(points, plan, first);
   let bytes = 0;
   const rows = await read(context.range, { onCost: ({ bytesRead }) => (bytes += bytesRead) });
-  pointsCache.recordCost(reading.columns, pointsQuery, bytes);
+  pointsCache.recordCost(reader.columns, pointsQuery, bytes);
   return rows;
 };
 
-const toPoints = (row: SeriesRow, groups: readonly Group[], first: bigint): Point[] => {
+const toPoints = (row: SeriesRow, groups: readonly GroupByField[], first: bigint): Point[] => {
   const group = JSON.stringify(listGroupAliases(groups).map((name) => row[name]));
   return row.points.map(([bucket, ...results]) => ({ group, step: first + BigInt(bucket as string), results }));
 };
@@ -281,6 +288,6 @@ const describeOmittedGroups = (
     by.aggregationIndex === undefined || order?.direction === 'ascending'
       ? `the first ${limit} by ${order?.by}`
       : `the ${limit} with the largest ${aggregations[by.aggregationIndex]?.name}`;
-  const reason = limit < requestedLimit ? `, because an answer has at most ${maxPoints} points` : '';
+  const reason = limit < requestedLimit ? `, because a result has at most ${maxPoints} points` : '';
   return [{ code: 'groups', message: `there are more groups: these are ${includedGroups}${reason}` }];
 };

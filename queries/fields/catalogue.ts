@@ -7,8 +7,8 @@ import { type Field, resolveReference } from '../../schemas/fields.ts';
 import type { FieldKind } from '../../schemas/tables/fields.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Range, requireRetained } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { type SearchSignal, signalDefinitions } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { formatTime } from '../time.ts';
 
 const kinds = ['attribute', 'body', 'field', 'resource', 'scope'] as const satisfies readonly FieldKind[];
@@ -102,9 +102,9 @@ const clampToDateTime = (seconds: bigint): bigint =>
   seconds < 0n ? 0n : seconds > 4_294_967_295n ? 4_294_967_295n : seconds;
 
 /** Returns the fields of a data source, by kind and key. Counts are of whole hours. */
-export const listCatalogue = async (reading: TenantReader, query: FieldCatalogueQuery): Promise<Catalogue> => {
+export const listCatalogue = async (reader: TenantReader, query: FieldCatalogueQuery): Promise<Catalogue> => {
   const { signal, range, contains, limit, after, isFromCursor = false } = query;
-  requireRetained(range, { caller: reading, signal, nowMs: reading.nowMs, isFromCursor });
+  requireRetained(range, { caller: reader, signal, nowMs: reader.nowMs, isFromCursor });
   const hours = toOverlappingHours(range);
   const { sql, parameters } = buildFieldsCondition(query, hours);
   const conditions = [
@@ -113,7 +113,7 @@ export const listCatalogue = async (reading: TenantReader, query: FieldCatalogue
     ...(after === undefined ? [] : ['(toString(kind), toString(key)) > ({afterKind:String}, {afterKey:String})']),
   ];
   const [rows, totals] = await Promise.all([
-    reading.columns.query<Row>(
+    reader.columns.query<Row>(
       `SELECT kind, key, toString(sum(of_type)) AS all_records, groupArray((toString(type), toString(of_type))) AS types,
         toString(toUnixTimestamp64Nano(toDateTime64(min(first), 9, 'UTC'))) AS first, toString(toUnixTimestamp64Nano(toDateTime64(max(last), 9, 'UTC'))) AS last
       FROM (SELECT kind, key, type, sum(records) AS of_type, min(first_seen) AS first, max(last_seen) AS last FROM fields
@@ -126,7 +126,7 @@ export const listCatalogue = async (reading: TenantReader, query: FieldCatalogue
       },
       { runsOnEachServer: true },
     ),
-    countRecords(reading, query, hours),
+    countRecords(reader, query, hours),
   ]);
   const mergedRows = mergeServerRows(rows);
   const pageRows = mergedRows.slice(0, limit);

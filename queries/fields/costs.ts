@@ -1,8 +1,8 @@
 /** Estimates the storage shares of record attributes from a sample. */
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../records.ts';
 import { getSignalRecords, type SearchSignal } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 const maxRecords = 100_000;
 const maxAttributes = 200;

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { decodeCursor, decodeText, encodeCursor, encodeText, int64Pattern, textPattern } from '../cursor.ts';
 import { type ProjectScope, projectScopeParameters } from '../project-scope.ts';
 import { parseRetainedRange, type Range, rangeParameters } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import type { SearchSignal } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { formatTime } from '../time.ts';
 import { CataloguedField, type FieldPosition, listCatalogue } from './catalogue.ts';
 
@@ -34,11 +34,11 @@ export type FieldsPage = z.output<typeof FieldsPage>;
 export const listFields = async (
   signal: SearchSignal,
   query: z.output<typeof FieldsQuery>,
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<FieldsPage> => {
   const decodedCursor = query.cursor === undefined ? undefined : decodePosition(signal, query.cursor);
-  const range = decodedCursor?.range ?? parseRetainedRange(query, { caller: reading, signal, nowMs: reading.nowMs });
-  const { hours, records, excludedAttributeCount, fields, nextPosition } = await listCatalogue(reading, {
+  const range = decodedCursor?.range ?? parseRetainedRange(query, { caller: reader, signal, nowMs: reader.nowMs });
+  const { hours, records, excludedAttributeCount, fields, nextPosition } = await listCatalogue(reader, {
     signal,
     range,
     contains: query.contains,

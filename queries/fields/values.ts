@@ -1,10 +1,10 @@
 /** Most frequent values of one field or attribute. */
 import { z } from 'zod';
 import { type Range, requireRetained } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters, buildRecordsCondition, type Condition } from '../records.ts';
 import type { Incompleteness } from '../result.ts';
 import { getSignalRecords, type SearchSignal } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { formatTime } from '../time.ts';
 import { ValueReader } from '../values.ts';
 import { countRecords, toOverlappingHours } from './catalogue.ts';
@@ -52,11 +52,11 @@ interface Row {
 }
 
 /** Returns values, those with the most records first. Values of different types with one text count as one value. */
-export const readTopValues = async (reading: TenantReader, query: FieldValuesQuery): Promise<TopValues> => {
+export const readTopValues = async (reader: TenantReader, query: FieldValuesQuery): Promise<TopValues> => {
   const { signal, name, range, prefix, limit } = query;
-  requireRetained(range, { caller: reading, signal, nowMs: reading.nowMs });
+  requireRetained(range, { caller: reader, signal, nowMs: reader.nowMs });
   const condition = buildRecordsCondition(query);
-  const scannedRange = await limitRange(reading, query, condition);
+  const scannedRange = await limitRange(reader, query, condition);
   const values = new ValueReader(signal);
   const { exists, text } = values.getEachValue(name);
   const source = values.buildSource(condition.sql);
@@ -71,7 +71,7 @@ export const readTopValues = async (reading: TenantReader, query: FieldValuesQue
     ...(prefix === undefined ? {} : { prefix }),
   };
   const [rows, records] = await Promise.all([
-    reading.columns.query<Row>(
+    reader.columns.query<Row>(
       `SELECT substringUTF8(shown, 1, ${maxShownCharacters}) AS value, toString(lengthUTF8(shown)) AS size, toString(count_of) AS n,
         toString(sum(count_of) OVER ()) AS with_field, toString(count() OVER ()) AS distinct_values
       FROM (SELECT ${text} AS shown, count() AS count_of FROM ${source} WHERE ${conditions.join(' AND ')} GROUP BY shown)
@@ -79,7 +79,7 @@ export const readTopValues = async (reading: TenantReader, query: FieldValuesQue
       parameters,
       { maxResultRows: limit },
     ),
-    countMatchingRecords(reading, query.signal, scannedRange.range, condition),
+    countMatchingRecords(reader, query.signal, scannedRange.range, condition),
   ]);
   const [first] = rows;
   const withField = Number(first?.with_field ?? 0);
@@ -99,13 +99,13 @@ export const readTopValues = async (reading: TenantReader, query: FieldValuesQue
 };
 
 const countMatchingRecords = async (
-  reading: TenantReader,
+  reader: TenantReader,
   signal: SearchSignal,
   range: Range,
   { sql, parameters }: Condition,
 ): Promise<number> => {
   const { table } = getSignalRecords(signal);
-  const rows = await reading.columns.query<{ n: string }>(
+  const rows = await reader.columns.query<{ n: string }>(
     `SELECT toString(count()) AS n FROM ${table} WHERE tenant_id = {tenant:String} AND ${buildRangeCondition(signal)} AND ${sql}`,
     { ...parameters, ...buildRangeParameters(range) },
     { runsOnEachServer: true },
@@ -115,14 +115,14 @@ const countMatchingRecords = async (
 
 /** Returns the newest part of a range that has at most about `maxRecords` records. */
 const limitRange = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { signal, projectId, range }: FieldValuesQuery,
   condition: Condition,
 ): Promise<{ readonly range: Range; readonly partial: readonly Incompleteness[] }> => {
   const requestedRange = { range, partial: [] };
-  const { records } = await countRecords(reading, { signal, projectId }, toOverlappingHours(range));
+  const { records } = await countRecords(reader, { signal, projectId }, toOverlappingHours(range));
   if (records <= maxRecords) return requestedRange;
-  const matchingCount = await countMatchingRecords(reading, signal, range, condition);
+  const matchingCount = await countMatchingRecords(reader, signal, range, condition);
   if (matchingCount <= maxRecords) return requestedRange;
   const length = range.to - range.from;
   const source = range.to - (length * BigInt(maxRecords)) / BigInt(matchingCount);

@@ -39,9 +39,29 @@ export const runFormula = async (
     reasons.map(({ code, message }): Incompleteness => ({ code, message: `${name}: ${message}` })),
   );
   const isSeries = [...results.values()].some(({ form }) => form === 'series');
+  const evaluateFormula: EvaluateFormula = (valueCount, resolveName) => {
+    const { groups, ...quantity } = evaluate(formula, valueCount, resolveName);
+    return { ...quantity, groups: selectLargest(groups, query.limit) };
+  };
   return isSeries
-    ? evaluateSeries(query, results, partial, (valueCount, resolveName) => evaluate(formula, valueCount, resolveName))
-    : evaluateTables(results, partial, (valueCount, resolveName) => evaluate(formula, valueCount, resolveName));
+    ? evaluateSeries(query, results, partial, evaluateFormula)
+    : evaluateTables(results, partial, evaluateFormula);
+};
+
+/** Returns the groups with the largest values or means, the largest first; all in their order without a limit. */
+const selectLargest = (groups: Quantity['groups'], limit: number | undefined): Quantity['groups'] => {
+  if (limit === undefined) return groups;
+  const getMean = (values: readonly (number | null | undefined)[]): number => {
+    const numbers = values.filter((value) => value != null);
+    return numbers.length === 0
+      ? Number.NEGATIVE_INFINITY
+      : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
+  };
+  return groups
+    .map((group) => ({ group, mean: getMean(group.values) }))
+    .toSorted((left, right) => right.mean - left.mean || 0)
+    .slice(0, limit)
+    .map(({ group }) => group);
 };
 
 type EvaluateFormula = (valueCount: number, resolveName: (name: string) => Quantity) => Quantity;

@@ -43,7 +43,7 @@ export const filterParameters = {
     .max(1024)
     .optional()
     .describe(
-      'A search (`queries/search/README.md`): words that must all occur in the body, or in the name, service or attribute values of a span; field:value, and more',
+      'A search (`docs/reference/search-language.md`): words that must all occur in the body, or in the name, service or attribute values of a span; field:value, and more',
     ),
   severity: z
     .string()

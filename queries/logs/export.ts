@@ -1,8 +1,8 @@
 /** Exports log records in sequence up to a limit, read page by page. */
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import type { RecordFilter } from '../search/query-parts.ts';
 import type { LogPosition, LogRecord } from '../signals/log-record.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { buildLogCondition } from './filter.ts';
 import { type LogOrder, readLogPage } from './pages.ts';
 import { readSelectedColumns, resolveColumns } from './read-log.ts';
@@ -45,18 +45,18 @@ async function* readPages<Item>({ limit, after }: ExportQuery, read: ReadPage<It
 }
 
 /** Exports complete records. */
-export const exportRecords = (reading: TenantReader, query: ExportQuery): AsyncGenerator<ExportPage<LogRecord>> => {
+export const exportRecords = (reader: TenantReader, query: ExportQuery): AsyncGenerator<ExportPage<LogRecord>> => {
   const { filter, range, order } = query;
   const condition = buildLogCondition(filter);
   return readPages(query, async (limit, after) => {
-    const { found: logs, nextPosition } = await readLogPage(reading.columns, condition, { limit, after, order, range });
+    const { found: logs, nextPosition } = await readLogPage(reader.columns, condition, { limit, after, order, range });
     return { items: logs.map(({ record }) => record), nextPosition: nextPosition };
   });
 };
 
 /** Exports values of selected columns. */
 export const exportColumns = (
-  reading: TenantReader,
+  reader: TenantReader,
   names: readonly string[],
   query: ExportQuery,
 ): AsyncGenerator<ExportPage<readonly unknown[]>> => {
@@ -64,7 +64,7 @@ export const exportColumns = (
   const condition = buildLogCondition(filter);
   const columns = resolveColumns(names);
   return readPages(query, async (limit, after) => {
-    const rows = await readSelectedColumns(reading.columns, columns, condition, {
+    const rows = await readSelectedColumns(reader.columns, columns, condition, {
       limit: limit + 1,
       after,
       order,

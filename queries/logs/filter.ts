@@ -13,7 +13,7 @@ export const logFilterParameters = {
     .max(1024)
     .optional()
     .describe(
-      'Words that must all occur in the body, case-insensitive; also "phrases", field:value, field:>10, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses (`queries/search/README.md`)',
+      'Words that must all occur in the body, case-insensitive; also "phrases", field:value, field:>10, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses (`docs/reference/search-language.md`)',
     ),
 };
 

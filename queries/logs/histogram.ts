@@ -2,11 +2,11 @@
 
 import type { QueryRequest } from '../query.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import type { Incompleteness } from '../result.ts';
 import { run } from '../run.ts';
 import type { toQueryParts } from '../search/query-parts.ts';
 import { buildSteps } from '../steps.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 export interface HistogramQuery {
   readonly records: ReturnType<typeof toQueryParts>;
@@ -40,7 +40,7 @@ export interface Histogram {
  * to the number of records.
  */
 export const countLogs = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { records, range, stepMs, groupBy, maxGroups }: HistogramQuery,
 ): Promise<Histogram> => {
   const query: QueryRequest & { kind: 'aggregate' } = {
@@ -52,11 +52,11 @@ export const countLogs = async (
   const countsByValue =
     groupBy === undefined
       ? undefined
-      : await run({ ...query, groupBy: [groupBy], limit: maxGroups }, reading, { range, stepMs });
+      : await run({ ...query, groupBy: [groupBy], limit: maxGroups }, reader, { range, stepMs });
   const hasOmittedGroups = countsByValue?.partial.some(({ code }) => code === 'groups') ?? false;
   // If no value is omitted, there are no other records, and the total need not be counted.
   const totalCounts =
-    countsByValue === undefined || hasOmittedGroups ? await run(query, reading, { range, stepMs }) : undefined;
+    countsByValue === undefined || hasOmittedGroups ? await run(query, reader, { range, stepMs }) : undefined;
   const totals = (totalCounts?.series[0]?.points ?? []).map(([, value]) => Number(value ?? 0));
   const valueSeries = (countsByValue?.series ?? []).map(({ labels, points }) => ({
     value: labels[groupBy ?? ''] ?? '',

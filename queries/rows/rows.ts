@@ -3,24 +3,24 @@
 import { createValidationError } from '../errors.ts';
 import type { RowsQuery } from '../query.ts';
 import { buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
-import type { TenantReader } from '../reading.ts';
 import { buildRecordsCondition } from '../records.ts';
 import { getResources } from '../resources.ts';
 import type { Incompleteness } from '../result.ts';
 import { getSignalRecords, signalDefinitions } from '../signals/index.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { buildSelectedColumn, type SelectedRow } from './columns.ts';
 import { readRowsInOrder } from './in-order.ts';
 
 /** Returns records of a range. Reads one more than the limit to report whether there are more. */
 export const runRows = async (
   query: RowsQuery,
-  reading: TenantReader,
+  reader: TenantReader,
   { range, stepMs }: QueryContext,
 ): Promise<ResultData> => {
   if (stepMs !== undefined) throw createValidationError('step', 'is not for rows: use an aggregate');
   const { signal, order, limit } = query;
   const { whole: wholeRecords } = getSignalRecords(signal);
-  const { columns } = reading;
+  const { columns } = reader;
   const condition = buildRecordsCondition(query);
   const readRows = <Row>(selection: string): Promise<Row[]> =>
     readRowsInOrder<Row>(columns, { signal, range, order, limit: limit + 1 }, selection, condition);

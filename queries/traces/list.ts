@@ -7,10 +7,10 @@ import { decodeCursor, encodeCursor, int64Pattern } from '../cursor.ts';
 import { createValidationError } from '../errors.ts';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { iterateTimeRanges } from '../rows/in-order.ts';
 import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { parseDuration } from '../time.ts';
 import {
   mayHaveSkewSql,
@@ -42,7 +42,7 @@ export const traceConditions = {
     .max(1024)
     .optional()
     .describe(
-      'Words that must all occur in one span: its name, service or attribute values; also "phrases", field:value, duration:>100ms, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses, for one span (`queries/search/README.md`)',
+      'Words that must all occur in one span: its name, service or attribute values; also "phrases", field:value, duration:>100ms, field:[1 TO 5], field:foo*, /regex/, field:*, AND, OR, NOT and parentheses, for one span (`docs/reference/search-language.md`)',
     ),
   minDuration: duration.describe(
     'Minimum duration of a trace, from the first start to the last end of its spans, on the clocks of callers: 250ms, 1.5s, 2m',
@@ -79,18 +79,18 @@ interface TracePosition {
  */
 export const listTraces = async (
   query: TracesQuery,
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<{ readonly items: readonly TraceSummary[]; readonly nextCursor: string | null }> => {
-  const [from, to, receivedBy = String(Math.trunc(reading.nowMs)), start, trace] =
+  const [from, to, receivedBy = String(Math.trunc(reader.nowMs)), start, trace] =
     query.cursor === undefined ? [] : decodeCursor(cursorKind, query.cursor, cursorPatterns);
-  const readContext = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
+  const readContext = { caller: reader, signal: 'traces', nowMs: reader.nowMs } as const;
   const range =
     from === undefined ? parseRetainedRange(query, readContext) : { from: BigInt(from), to: BigInt(to ?? 0) };
   if (from !== undefined) requireRetained(range, { ...readContext, isFromCursor: true });
   const after = start === undefined || trace === undefined ? undefined : { start, trace };
-  const { traces: pageTraces, last } = await new TraceFinder(reading, query, range, receivedBy).find(after);
+  const { traces: pageTraces, last } = await new TraceFinder(reader, query, range, receivedBy).find(after);
   return {
-    items: await readSummaries(reading.columns, pageTraces),
+    items: await readSummaries(reader.columns, pageTraces),
     nextCursor:
       last === undefined ? null : encodeCursor(cursorKind, [range.from, range.to, receivedBy, last.start, last.trace]),
   };
@@ -135,8 +135,8 @@ class TraceFinder {
   readonly #durations: DurationBounds;
   readonly #parameters: Record<string, string>;
 
-  constructor(reading: TenantReader, query: TracesQuery, range: Range, seenBy: string) {
-    this.#reading = reading;
+  constructor(reader: TenantReader, query: TracesQuery, range: Range, seenBy: string) {
+    this.#reading = reader;
     this.#range = range;
     this.#limit = query.limit;
     this.#baseCondition = `tenant_id = {tenant:String} AND received_at <= fromUnixTimestamp64Milli({seenBy:Int64}, 'UTC')${buildProjectScopeCondition(query)}`;

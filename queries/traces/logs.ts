@@ -5,9 +5,9 @@ import { requireReadAccess } from '../entitlement.ts';
 import { readLogPage } from '../logs/pages.ts';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { createCondition } from '../records.ts';
 import type { LogRecord } from '../signals/log-record.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import { readTraceTimes } from './trace.ts';
 
 const cursorKind = 'trace-logs';
@@ -26,7 +26,7 @@ export interface TraceLogs {
  * `undefined` if neither a span nor a record is stored. For a trace without spans, records of any time are returned.
  */
 export const readTraceLogs = async (
-  reading: TenantReader,
+  reader: TenantReader,
   traceId: string,
   {
     scope,
@@ -40,15 +40,15 @@ export const readTraceLogs = async (
     readonly cursor?: string | undefined;
   },
 ): Promise<TraceLogs | undefined> => {
-  requireReadAccess(reading, 'logs');
-  requireReadAccess(reading, 'traces');
+  requireReadAccess(reader, 'logs');
+  requireReadAccess(reader, 'traces');
   const [from, to, time = '', partition = '', offset = '', ordinal = ''] =
     page.cursor === undefined ? [] : decodeCursor(cursorKind, page.cursor, cursorPatterns);
-  const times = await readTraceTimes(reading, traceId, scope);
+  const times = await readTraceTimes(reader, traceId, scope);
   const range: Range =
     page.cursor === undefined ? extendRange(times) : { from: BigInt(from ?? 0), to: BigInt(to ?? 0) };
   const { found: logs, nextPosition } = await readLogPage(
-    reading.columns,
+    reader.columns,
     createCondition(
       `logs.timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND logs.timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')
       AND ${traceIs('{trace:String}')}${spanId === undefined ? '' : ' AND span_id = unhex({span:String})'}${buildProjectScopeCondition(scope)}`,

@@ -2,11 +2,11 @@
 import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../cursor.ts';
 import { createValidationError } from '../errors.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { buildRangeCondition, buildRangeParameters, buildRecordsCondition, type Condition } from '../records.ts';
 import { getResources } from '../resources.ts';
 import { readRowsInOrder } from '../rows/in-order.ts';
 import { type Span, type SpanRow, spanColumns, toSpan } from '../signals/span-record.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 
 export const spanOrders = ['newest', 'oldest', 'slowest'] as const;
 export type SpanOrder = (typeof spanOrders)[number];
@@ -67,14 +67,14 @@ export const buildSpansCondition = ({
  */
 export const listSpans = async (
   query: SpansQuery,
-  reading: TenantReader,
+  reader: TenantReader,
 ): Promise<{ readonly items: readonly Span[]; readonly nextCursor: string | null }> => {
-  const { range, after } = resolvePage(query, reading);
+  const { range, after } = resolvePage(query, reader);
   const { order, limit } = query;
-  const rows = await (order === 'slowest' ? readSlowest : readInOrder)(query, reading, range, after);
+  const rows = await (order === 'slowest' ? readSlowest : readInOrder)(query, reader, range, after);
   const pageRows = rows.slice(0, limit);
   const resources = await getResources(
-    reading.columns,
+    reader.columns,
     pageRows.map(({ resource }) => resource),
   );
   const last = pageRows.at(-1);
@@ -91,8 +91,8 @@ export const listSpans = async (
 };
 
 /** Returns the range of a query, and the span after which the page begins. */
-const resolvePage = (query: SpansQuery, reading: TenantReader): { range: Range; after: SpanPosition | undefined } => {
-  const readContext = { caller: reading, signal: 'traces', nowMs: reading.nowMs } as const;
+const resolvePage = (query: SpansQuery, reader: TenantReader): { range: Range; after: SpanPosition | undefined } => {
+  const readContext = { caller: reader, signal: 'traces', nowMs: reader.nowMs } as const;
   if (query.cursor === undefined) return { range: parseRetainedRange(query, readContext), after: undefined };
   const [from = '', to = '', order = '', lasted = '', time = '', partition = '', offset = '', ordinal = ''] =
     decodeCursor(cursorKind, query.cursor, cursorPatterns);

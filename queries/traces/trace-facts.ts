@@ -91,7 +91,7 @@ export const traceFacts = {
         .array(z.strictObject({ spanId: z.string(), startTime: z.string(), durationNs: nanoseconds }))
         .describe(`In the order of time, on the clock of the root; at most ${maxSegments}`),
     })
-    .describe('Critical path of the first root (`queries/traces/README.md`)'),
+    .describe('Critical path of the first root (`docs/reference/traces.md`)'),
 };
 const Facts = z.strictObject(traceFacts);
 export type TraceFacts = z.output<typeof Facts>;

@@ -7,10 +7,10 @@ import { decodeCursor, encodeCursor, int64Pattern, uint64Pattern } from '../curs
 import { requireReadAccess } from '../entitlement.ts';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import type { TenantReader } from '../reading.ts';
 import { getResources } from '../resources.ts';
 import { Incompleteness } from '../result.ts';
 import { type SpanRow, spanColumns, toSpan } from '../signals/span-record.ts';
+import type { TenantReader } from '../tenant-reader.ts';
 import {
   type AnalyzedTrace,
   analyzeTrace,
@@ -68,13 +68,13 @@ const compareBigInts = (one: bigint, other: bigint): number => (one < other ? -1
 
 /** Returns the first start and the last end of a trace's spans; `undefined` if there are none. */
 export const readTraceTimes = async (
-  reading: TenantReader,
+  reader: TenantReader,
   traceId: string,
   scope: ProjectScope = {},
 ): Promise<Range | undefined> => {
-  requireReadAccess(reading, 'traces');
+  requireReadAccess(reader, 'traces');
   const { condition, parameters } = buildTraceCondition(traceId, scope);
-  const rows = await reading.columns.query<{ spans: string; from: string; to: string }>(
+  const rows = await reader.columns.query<{ spans: string; from: string; to: string }>(
     `SELECT toString(count()) AS spans, toString(min(toUnixTimestamp64Nano(timestamp))) AS from,
       toString(max(toUnixTimestamp64Nano(timestamp) + toInt64(duration))) AS to FROM spans WHERE ${condition}`,
     parameters,
@@ -102,7 +102,7 @@ interface PageRow extends SpanRow {
  * entire trace.
  */
 export const readTrace = async (
-  reading: TenantReader,
+  reader: TenantReader,
   traceId: string,
   {
     scope = {},
@@ -114,10 +114,10 @@ export const readTrace = async (
     readonly signal?: AbortSignal | undefined;
   } = {},
 ): Promise<Trace | undefined> => {
-  requireReadAccess(reading, 'traces');
+  requireReadAccess(reader, 'traces');
   const cursorValues = cursor === undefined ? [] : decodeCursor(cursorKind, cursor, cursorPatterns);
   const cursorParameters = Object.fromEntries(cursorValues.map((part, index) => [cursorParts[index] ?? '', part]));
-  const { columns } = reading;
+  const { columns } = reader;
   const { condition, parameters } = buildTraceCondition(traceId, scope);
   const readFacts = (): Promise<Uint8Array> =>
     columns.queryNative(

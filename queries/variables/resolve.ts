@@ -1,7 +1,7 @@
 /** Resolves the variables of a dashboard: their options and their selections. */
 import { allValues, type ChosenValues, type Filter, type Variable } from '../../schemas/dashboards/variables.ts';
 import { createValidationError, QueryError } from '../errors.ts';
-import type { QueryReader } from '../promql/reading.ts';
+import type { QueryReader } from '../promql/query-reader.ts';
 import type { Incompleteness } from '../result.ts';
 import { readFilters } from './filters.ts';
 import { chooseStepMs, parseIntervalMs } from './intervals.ts';
@@ -171,7 +171,7 @@ const getErrorField = ({ path = '' }: QueryError, name: string): string | undefi
 
 const resolveVariable = async (
   { variable, cycleProblem }: OrderedVariable,
-  reading: QueryReader,
+  reader: QueryReader,
   options: ResolveOptions,
   scope: Scope,
 ): Promise<Outcome> => {
@@ -187,7 +187,7 @@ const resolveVariable = async (
     return resolveOptions(queryVariable, { options: [], partial: [] }, selected);
   try {
     if (cycleProblem !== undefined) throw createValidationError(`variables.${queryVariable.name}`, cycleProblem);
-    const { texts, partial } = await queryVariableTexts(queryVariable, reading, options, scope);
+    const { texts, partial } = await queryVariableTexts(queryVariable, reader, options, scope);
     const builtOptions = buildOptions(texts, queryVariable);
     return resolveOptions(queryVariable, { ...builtOptions, partial: [...partial, ...builtOptions.partial] }, selected);
   } catch (error) {
@@ -206,7 +206,7 @@ const resolveVariable = async (
  */
 export const resolveVariables = async (
   variables: readonly Variable[],
-  reading: QueryReader,
+  reader: QueryReader,
   options: ResolveOptions,
 ): Promise<ResolvedVariables> => {
   const names = new Set(variables.map(({ name }) => name));
@@ -220,7 +220,7 @@ export const resolveVariables = async (
     outcomesByName.set(
       name,
       dependencies.then(async () => {
-        const outcome = await resolveVariable(ordered, reading, options, scope);
+        const outcome = await resolveVariable(ordered, reader, options, scope);
         if (outcome.value !== undefined) scope.set(name, outcome.value);
         return outcome;
       }),

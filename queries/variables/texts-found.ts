@@ -6,7 +6,7 @@ import { readTopValues } from '../fields/values.ts';
 import { compilePattern } from '../patterns.ts';
 import { type LabelQuery, readLabelNames, readLabelValues } from '../promql/fetch/label-reads.ts';
 import { getRetentionStartMs } from '../promql/fetch/scope.ts';
-import type { QueryReader } from '../promql/reading.ts';
+import type { QueryReader } from '../promql/query-reader.ts';
 import { toQueryError } from '../promql/run-promql.ts';
 import { parseSelector } from '../promql/syntax/parse.ts';
 import { quoteText } from '../promql/syntax/quotes.ts';
@@ -35,10 +35,10 @@ const toMilliseconds = (nanoseconds: bigint): number => Number(nanoseconds / 1_0
 
 const buildLabelsQuery = (
   match: string | undefined,
-  reading: QueryReader,
+  reader: QueryReader,
   { range, projectId, signal }: ValuesRequest,
 ): LabelQuery => {
-  const { columns, promql, plan, nowMs } = reading;
+  const { columns, promql, plan, nowMs } = reader;
   if (promql === undefined) throw createValidationError('variables', 'labels cannot be queried here');
   return {
     scope: {
@@ -58,12 +58,12 @@ const toCompleteTexts = (texts: readonly string[]): VariableTexts => ({ texts, p
 
 const queryFieldValues = async (
   { field, search, signal }: { field: string; search: string | undefined; signal: 'logs' | 'traces' },
-  reading: QueryReader,
+  reader: QueryReader,
   request: ValuesRequest,
 ): Promise<VariableTexts> => {
-  const columns = request.signal === undefined ? reading.columns : extendColumns(reading.columns, request.signal);
+  const columns = request.signal === undefined ? reader.columns : extendColumns(reader.columns, request.signal);
   const { values, distinct, partial } = await readTopValues(
-    { ...reading, columns },
+    { ...reader, columns },
     { signal, name: field, range: request.range, search, projectId: request.projectId, limit: maxValues },
   );
   const omittedValues: Incompleteness[] =
@@ -85,20 +85,16 @@ const formatSeries = (names: readonly string[], row: readonly unknown[], atMs: n
   return `${name}{${matchers.join(',')}} ${String(row.at(-1))} ${atMs}`;
 };
 
-const querySeries = async (
-  expression: string,
-  reading: QueryReader,
-  request: ValuesRequest,
-): Promise<VariableTexts> => {
+const querySeries = async (expression: string, reader: QueryReader, request: ValuesRequest): Promise<VariableTexts> => {
   const { range, signal } = request;
-  const { columns, rows, partial } = await runWithoutCost({ kind: 'promql', expression }, reading, { range, signal });
+  const { columns, rows, partial } = await runWithoutCost({ kind: 'promql', expression }, reader, { range, signal });
   const names = columns.map(({ name }) => name);
   return { texts: rows.map((row) => formatSeries(names, row, toMilliseconds(range.to))), partial };
 };
 
 const queryTexts = async (
   variable: QueryVariable,
-  reading: QueryReader,
+  reader: QueryReader,
   request: ValuesRequest,
   scope: Scope,
 ): Promise<VariableTexts> => {
@@ -106,17 +102,17 @@ const queryTexts = async (
     case 'label-values':
       return toCompleteTexts(
         await readLabelValues(
-          buildLabelsQuery(resolveMatch(variable.match, scope), reading, request),
+          buildLabelsQuery(resolveMatch(variable.match, scope), reader, request),
           replaceInText(variable.label, scope),
         ),
       );
     case 'label-names':
       return toCompleteTexts(
-        await readLabelNames(buildLabelsQuery(resolveMatch(variable.match, scope), reading, request)),
+        await readLabelNames(buildLabelsQuery(resolveMatch(variable.match, scope), reader, request)),
       );
     case 'metric-names': {
       const names = await readLabelValues(
-        buildLabelsQuery(resolveMatch(variable.match, scope), reading, request),
+        buildLabelsQuery(resolveMatch(variable.match, scope), reader, request),
         '__name__',
       );
       if (variable.names === undefined) return toCompleteTexts(names);
@@ -126,10 +122,10 @@ const queryTexts = async (
     case 'field-values': {
       const { field, search, signal } = variable;
       const conditions = search === undefined ? undefined : replaceInSearch(search, scope);
-      return queryFieldValues({ field: replaceInText(field, scope), search: conditions, signal }, reading, request);
+      return queryFieldValues({ field: replaceInText(field, scope), search: conditions, signal }, reader, request);
     }
     case 'promql':
-      return querySeries(replaceInPromql(variable.expression, scope), reading, request);
+      return querySeries(replaceInPromql(variable.expression, scope), reader, request);
   }
 };
 
@@ -142,14 +138,14 @@ const resolveMatch = (match: string | undefined, scope: Scope): string | undefin
  */
 export const queryVariableTexts = async (
   variable: QueryVariable,
-  reading: QueryReader,
+  reader: QueryReader,
   request: ValuesRequest,
   scope: Scope,
 ): Promise<VariableTexts> => {
   const signal = variable.kind === 'field-values' ? variable.signal : 'metrics';
   try {
-    const { range, partial } = restrictToRetention(request.range, [signal], { caller: reading, nowMs: reading.nowMs });
-    const found = await queryTexts(variable, reading, { ...request, range }, scope);
+    const { range, partial } = restrictToRetention(request.range, [signal], { caller: reader, nowMs: reader.nowMs });
+    const found = await queryTexts(variable, reader, { ...request, range }, scope);
     return { ...found, partial: [...partial, ...found.partial] };
   } catch (error) {
     throw toQueryError(error);

@@ -8,9 +8,9 @@ import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { Query, QueryRequest } from '../../queries/query.ts';
 import { getQueryKind, listPartQueries } from '../../queries/query-kind.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Result } from '../../queries/result.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { toUnknownNumber } from '../../queries/unknown.ts';
 import { buildQuantileSql } from '../../schemas/tables/durations.ts';
 import { type Engine, type EngineMeasure, findEngine } from './engines.ts';
@@ -46,11 +46,11 @@ const listCandidateMetrics = (figure: EngineMeasure): string[] => [
 const maxQueryMs = 30_000;
 
 /** Returns all measures of an engine over a range, with or without a value. */
-export const readMeasures = async (reading: TenantReader, engine: Engine, range: Range): Promise<MeasureResult[]> => {
+export const readMeasures = async (reader: TenantReader, engine: Engine, range: Range): Promise<MeasureResult[]> => {
   const { measures, senders } = engine;
-  if (!reading.plan.entitlements.includes('metrics'))
+  if (!reader.plan.entitlements.includes('metrics'))
     return measures.map((measure) => createAbsentMeasure(measure, 'the plan does not include metrics'));
-  const metrics = await findPresentMetrics(reading, measures.flatMap(listCandidateMetrics), range);
+  const metrics = await findPresentMetrics(reader, measures.flatMap(listCandidateMetrics), range);
   // Queries are not batched, because each statement reads only few points.
   const batcher = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: maxQueryMs, singleTimeoutMs: maxQueryMs });
   return Promise.all(
@@ -61,7 +61,7 @@ export const readMeasures = async (reading: TenantReader, engine: Engine, range:
           measure,
           `none of its metrics were received in this range; ${senders.join(' and ')} send them`,
         );
-      const value = readNumber(await batcher.run(parseQuery(query), reading, { range }));
+      const value = readNumber(await batcher.run(parseQuery(query), reader, { range }));
       return value === undefined
         ? {
             ...createAbsentMeasure(measure, 'its metrics have no value in this range'),
@@ -111,7 +111,7 @@ export interface EngineSeries {
  * minute (`wholeMinutes`).
  */
 export const readEngineSeries = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: InstanceQuery & { readonly engine: string; readonly figure: string },
   { minutes, stepMs }: { readonly minutes: Range; readonly stepMs: number },
 ): Promise<EngineSeries> => {
@@ -120,7 +120,7 @@ export const readEngineSeries = async (
     return {
       figure: name,
       unit: callMeasures[name].unit,
-      series: await readCallSeries(reading, query, name, { minutes, stepMs }),
+      series: await readCallSeries(reader, query, name, { minutes, stepMs }),
       reason: null,
     };
   const engine = findEngine(query.engine);
@@ -130,8 +130,8 @@ export const readEngineSeries = async (
       'figure',
       `is not a metric of ${query.engine}; valid are ${[...Object.keys(callMeasures), ...(engine?.measures.map((measure) => measure.name) ?? [])].join(', ')}`,
     );
-  requireReadAccess(reading, 'metrics');
-  const measureQuery = findQuery(measure, await findPresentMetrics(reading, listCandidateMetrics(measure), minutes));
+  requireReadAccess(reader, 'metrics');
+  const measureQuery = findQuery(measure, await findPresentMetrics(reader, listCandidateMetrics(measure), minutes));
   if (measureQuery === undefined)
     return {
       figure: name,
@@ -139,22 +139,22 @@ export const readEngineSeries = async (
       series: [],
       reason: `none of ${listCandidateMetrics(measure).join(', ')} were received in this range`,
     };
-  const { series } = await runWithoutCost(parseQuery(measureQuery), reading, { range: minutes, stepMs });
+  const { series } = await runWithoutCost(parseQuery(measureQuery), reader, { range: minutes, stepMs });
   return { figure: name, unit: measure.unit, series, reason: null };
 };
 
 const maxDatabases = 100;
 
 const readCallSeries = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: InstanceQuery,
   name: CallMeasure,
   { minutes, stepMs }: { readonly minutes: Range; readonly stepMs: number },
 ): Promise<Result['series']> => {
-  requireReadAccess(reading, 'traces');
+  requireReadAccess(reader, 'traces');
   const { unit, expression } = callMeasures[name];
   const seconds = stepMs / 1000;
-  const rows = await reading.columns.query<{ name: string; points: readonly (readonly [string, number])[] }>(
+  const rows = await reader.columns.query<{ name: string; points: readonly (readonly [string, number])[] }>(
     `SELECT name, arraySort(groupArray((toString(at), value))) AS points FROM (
       SELECT server AS name, intDiv(toUnixTimestamp(minute), ${seconds}) * ${seconds} AS at, ${expression}${name === 'requestRate' ? ` / ${seconds}` : ''} AS value, sum(requests) AS weight
       FROM ${buildDatabaseCallsSql(query)} GROUP BY name, at)

@@ -6,8 +6,8 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
@@ -80,8 +80,8 @@ export const buildCallParameters = (query: InstanceQuery, minutes: Range): Recor
   ...toProjectScopeParameters(query),
 });
 
-const readCalls = (reading: TenantReader, query: InstanceQuery, minutes: Range): Promise<CallRow[]> =>
-  reading.columns.query<CallRow>(
+const readCalls = (reader: TenantReader, query: InstanceQuery, minutes: Range): Promise<CallRow[]> =>
+  reader.columns.query<CallRow>(
     `SELECT ${buildSystemExpression('system')} AS engine, server AS name, arraySort(groupUniqArrayIf(20)(address, address != '')) AS addresses,
       arraySort(groupUniqArrayIf(50)(client, client_kind = 'service')) AS callers,
       ${callColumns}, toString(toInt64(toUnixTimestamp(max(minute)))) AS last
@@ -107,8 +107,8 @@ const databaseNames = [
 const serverNames = ['server.address', 'service.instance.id', 'instance', 'host.name'];
 
 /** Returns the databases that metrics name, from the active series. */
-const readMonitored = (reading: TenantReader, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
-  reading.columns.query<SeriesRow>(
+const readMonitored = (reader: TenantReader, query: InstanceQuery, minutes: Range): Promise<SeriesRow[]> =>
+  reader.columns.query<SeriesRow>(
     `SELECT ${engineExpression} AS engine, ${attributeExpression(databaseNames)} AS name, ${attributeExpression(serverNames)} AS host,
       toString(uniqExact(s.series_id)) AS all, toString(toUnixTimestamp64Milli(max(s.seen))) AS last
     FROM (SELECT metric, series_id, resource_id, any(attributes) AS attributes, max(last_seen) AS seen FROM series
@@ -129,14 +129,14 @@ const readMonitored = (reading: TenantReader, query: InstanceQuery, minutes: Ran
  * the same name or host. Data that the plan does not include is omitted, with the reason.
  */
 export const readDatabases = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: InstanceQuery,
   minutes: Range,
 ): Promise<{ readonly items: DatabaseInstance[]; readonly isCut: boolean }> => {
-  const { entitlements } = reading.plan;
+  const { entitlements } = reader.plan;
   const [calls, monitoredRows] = await Promise.all([
-    entitlements.includes('traces') ? readCalls(reading, query, minutes) : [],
-    entitlements.includes('metrics') ? readMonitored(reading, query, minutes) : [],
+    entitlements.includes('traces') ? readCalls(reader, query, minutes) : [],
+    entitlements.includes('metrics') ? readMonitored(reader, query, minutes) : [],
   ]);
   const seconds = Number(minutes.to - minutes.from) / 1e9;
   const missing = {

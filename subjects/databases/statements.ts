@@ -8,9 +8,9 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { parseSort } from '../../queries/sort.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { toExactNumberOrText } from '../../queries/time.ts';
 import { buildBucketSql } from '../../schemas/tables/durations.ts';
 import { buildFirstAttributeSql, quoteString } from '../../schemas/tables/literal.ts';
@@ -131,13 +131,13 @@ const buildStatementsSql = (query: StatementQuery): string => {
 
 /** Returns statements of a range in sort order. Returns one more than `limit` if there are more. */
 export const readStatements = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: StatementQuery,
   range: Range,
 ): Promise<
   { readonly statement: Statement; readonly place: { readonly value: string; readonly digest: string } }[]
 > => {
-  requireReadAccess(reading, 'traces');
+  requireReadAccess(reader, 'traces');
   const sortExpression = sortExpressions[parseSort(query.sort).by];
   const parameters: Record<string, string> = {
     from: String(range.from),
@@ -149,7 +149,7 @@ export const readStatements = async (
     ...(query.search === undefined ? {} : { search: query.search }),
     ...(query.after === undefined ? {} : { value: query.after.value, digest: query.after.digest }),
   };
-  const rows = await reading.columns.query<Row>(
+  const rows = await reader.columns.query<Row>(
     `SELECT * FROM (SELECT digest, system AS engine, any(form) AS shown, arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(databases))) AS databases,
       arraySort(arrayFilter(x -> x != '', groupUniqArrayArray(10)(collections))) AS collections, arraySort(groupUniqArrayArray(20)(services)) AS services,
       toString(sum(calls)) AS all_calls, toString(sum(errors)) AS all_errors, toString(sum(duration_sum)) AS lasted, ${quantileColumns},
@@ -165,8 +165,8 @@ export const readStatements = async (
   const digests = rows.map(({ digest }) => digest);
   const telemetryScope = { range, projectId: query.projectId, scope: query.scope };
   const [logs, series] = await Promise.all([
-    countOccurrences(reading, logStatements, digests, telemetryScope),
-    countOccurrences(reading, seriesStatements, digests, telemetryScope),
+    countOccurrences(reader, logStatements, digests, telemetryScope),
+    countOccurrences(reader, seriesStatements, digests, telemetryScope),
   ]);
   const seconds = Math.max(1, Number(range.to - range.from)) / 1e9;
   return rows.map((row) => ({

@@ -3,7 +3,7 @@
  * occurrences.
  */
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { ErrorScope } from './scope.ts';
 
 const hourNs = 3_600_000_000_000n;
@@ -36,7 +36,7 @@ const buildRawOccurrencesSql = (condition: string): string =>
  * several steps.
  */
 export const buildCountedOccurrencesSql = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { from, to }: Range,
   scope: ErrorScope,
   stepMs = hourMs,
@@ -45,7 +45,7 @@ export const buildCountedOccurrencesSql = async (
     `(${buildRawOccurrencesSql(scope.condition + extraCondition)})`;
   const endHourNs = floorToHour(to + 1n);
   if (stepMs % hourMs !== 0 || endHourNs - ceilToHour(from) < hourNs) return buildRawTable;
-  const aggregatedFromMs = await readAggregationStart(reading);
+  const aggregatedFromMs = await readAggregationStart(reader);
   const aggregatedUntilMs = Math.floor(scope.receivedBeforeMs / hourMs) * hourMs;
   if (aggregatedFromMs === undefined || aggregatedFromMs >= aggregatedUntilMs) return buildRawTable;
   // If the retention of a source is shorter than the range, its hours begin later.

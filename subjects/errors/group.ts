@@ -1,6 +1,6 @@
 /** One error group: its last occurrence, what its occurrences have in common, and why they form one group */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { errorTags } from '../../schemas/error-occurrences.ts';
 import { ErrorGroup, type GroupsQuery, readErrorGroup } from './groups.ts';
 import { type ErrorDecisions, FingerprintMerges } from './merges.ts';
@@ -48,12 +48,12 @@ type Component = z.output<typeof Component>;
 
 /** Returns the top values of each tag among the occurrences of a range. */
 const readTags = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { range, filter, insertedBeforeMs }: Pick<GroupsQuery, 'range' | 'filter' | 'insertedBeforeMs'>,
   fingerprints: readonly string[],
 ): Promise<z.output<typeof Tag>[]> => {
-  const { condition, parameters } = createErrorScope(reading, range, filter, insertedBeforeMs);
-  const rows = await reading.columns.query<{ name: string; value: string; total: string; of_all: string }>(
+  const { condition, parameters } = createErrorScope(reader, range, filter, insertedBeforeMs);
+  const rows = await reader.columns.query<{ name: string; value: string; total: string; of_all: string }>(
     `SELECT name, value, toString(total) AS total, toString(of_all) AS of_all FROM (
       SELECT tag.1 AS name, tag.2 AS value, count() AS total, sum(count()) OVER (PARTITION BY name) AS of_all,
         row_number() OVER (PARTITION BY name ORDER BY count() DESC, value) AS rank
@@ -93,14 +93,14 @@ const describeGroup = (shared: readonly Component[], members: number): string =>
 };
 
 const readExplanation = async (
-  reading: TenantReader,
+  reader: TenantReader,
   groupId: string,
   merges: FingerprintMerges,
   decisions: ErrorDecisions,
 ) => {
-  const { condition, parameters } = createIncludedScope(reading, {});
+  const { condition, parameters } = createIncludedScope(reader, {});
   const fingerprints = merges.getMembers(groupId);
-  const rows = await reading.columns.query<{ fingerprint: string; components: string }>(
+  const rows = await reader.columns.query<{ fingerprint: string; components: string }>(
     `SELECT fingerprint, any(components) AS components FROM error_groups
     WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY fingerprint LIMIT 10000`,
     { ...parameters, fingerprints },
@@ -132,26 +132,26 @@ const readExplanation = async (
 
 /** Returns a group with its details; `undefined` if it has no occurrence in the range. */
 export const describeErrorGroup = async (
-  reading: TenantReader,
+  reader: TenantReader,
   id: string,
   query: Pick<GroupsQuery, 'range' | 'filter' | 'insertedBeforeMs'>,
   decisions: ErrorDecisions,
 ): Promise<OneErrorGroup | undefined> => {
-  const groupResult = await readErrorGroup(reading, id, query, decisions);
+  const groupResult = await readErrorGroup(reader, id, query, decisions);
   if (groupResult === undefined) return undefined;
   const { group } = groupResult;
   const merges = new FingerprintMerges(decisions.merges);
   const fingerprints = group.fingerprints;
-  const includedScope = createIncludedScope(reading, query.filter);
+  const includedScope = createIncludedScope(reader, query.filter);
   const lastCondition = `${includedScope.condition} AND timestamp = parseDateTime64BestEffort({last:String}, 9, 'UTC')`;
   const [[newest], tags, explanation] = await Promise.all([
     readOccurrences(
-      reading,
+      reader,
       { condition: lastCondition, parameters: { ...includedScope.parameters, last: group.lastSeen } },
       { fingerprints, limit: 1 },
     ),
-    readTags(reading, query, fingerprints),
-    readExplanation(reading, group.id, merges, decisions),
+    readTags(reader, query, fingerprints),
+    readExplanation(reader, group.id, merges, decisions),
   ]);
   if (newest === undefined) return undefined;
   return { ...group, newest: parseOccurrenceStack(newest.occurrence), tags, explanation };

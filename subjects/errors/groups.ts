@@ -2,9 +2,9 @@
 
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import { listSortValues, parseSort } from '../../queries/sort.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
@@ -164,15 +164,15 @@ export interface GroupsPage {
 
 /** Returns groups with an occurrence in the range, in the requested order. */
 export const readErrorGroups = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: GroupsQuery,
   decisions: ErrorDecisions,
 ): Promise<GroupsPage> => {
   const { range, filter, insertedBeforeMs, sort, limit, after } = query;
   const merges = new FingerprintMerges(decisions.merges);
-  const states = await ErrorGroupStatuses.read(reading, merges, decisions);
-  const scope = createErrorScope(reading, range, filter, insertedBeforeMs);
-  const includedScope = createIncludedScope(reading, filter);
+  const states = await ErrorGroupStatuses.read(reader, merges, decisions);
+  const scope = createErrorScope(reader, range, filter, insertedBeforeMs);
+  const includedScope = createIncludedScope(reader, filter);
   const search = buildSearchCondition(filter.search, includedScope);
   const status = buildStatusCondition(filter.status, states);
   const column = sortColumns[parseSort(sort).by];
@@ -181,9 +181,9 @@ export const readErrorGroups = async (
     after === undefined
       ? ''
       : ` AND (toInt64(${column}), known.id) ${comparison} ({afterValue:Int64}, {afterId:String})`;
-  const occurrences = await buildCountedOccurrencesSql(reading, range, scope);
+  const occurrences = await buildCountedOccurrencesSql(reader, range, scope);
   const sql = buildGroupsSql(merges.sql, occurrences(search.sql), includedScope);
-  const rows = await reading.columns.query<Row>(
+  const rows = await reader.columns.query<Row>(
     `${sql} WHERE true${status.sql}${positionCondition} ORDER BY ${column} ${direction}, known.id ${direction} LIMIT ${limit + 1}`,
     {
       ...scope.parameters,
@@ -196,7 +196,7 @@ export const readErrorGroups = async (
   const pageRows = rows.slice(0, limit);
   const lastRow = rows.length > limit ? pageRows.at(-1) : undefined;
   return {
-    items: await toErrorGroups(reading, pageRows, query, { merges, states }),
+    items: await toErrorGroups(reader, pageRows, query, { merges, states }),
     nextPosition: lastRow && { value: lastRow[column], id: lastRow.id },
     partial: scope.partial,
   };
@@ -209,21 +209,21 @@ interface GroupContext {
 
 /** Returns one group, by its id or that of one of its fingerprints; `undefined` if there is none. */
 export const readErrorGroup = async (
-  reading: TenantReader,
+  reader: TenantReader,
   id: string,
   query: Pick<GroupsQuery, 'range' | 'filter' | 'insertedBeforeMs'>,
   decisions: ErrorDecisions,
 ): Promise<{ readonly group: ErrorGroup; readonly state: ErrorGroupStatus } | undefined> => {
   const merges = new FingerprintMerges(decisions.merges);
   const groupId = merges.getGroup(id);
-  const states = await ErrorGroupStatuses.read(reading, merges, {
+  const states = await ErrorGroupStatuses.read(reader, merges, {
     states: decisions.states.filter((state) => state.id === groupId),
   });
   const fingerprintCondition = ' AND fingerprint IN {fingerprints:Array(String)}';
-  const scope = createErrorScope(reading, query.range, query.filter, query.insertedBeforeMs);
-  const includedScope = createIncludedScope(reading, query.filter);
-  const occurrences = await buildCountedOccurrencesSql(reading, query.range, scope);
-  const rows = await reading.columns.query<Row>(
+  const scope = createErrorScope(reader, query.range, query.filter, query.insertedBeforeMs);
+  const includedScope = createIncludedScope(reader, query.filter);
+  const occurrences = await buildCountedOccurrencesSql(reader, query.range, scope);
+  const rows = await reader.columns.query<Row>(
     buildGroupsSql(
       merges.sql,
       occurrences(fingerprintCondition),
@@ -232,7 +232,7 @@ export const readErrorGroup = async (
     ),
     { ...scope.parameters, ...merges.sql.parameters, fingerprints: merges.getMembers(groupId) },
   );
-  const [group] = await toErrorGroups(reading, rows, query, { merges, states });
+  const [group] = await toErrorGroups(reader, rows, query, { merges, states });
   const state = (await states.getStatuses([groupId])).get(groupId);
   return group && state && { group, state };
 };
@@ -240,7 +240,7 @@ export const readErrorGroup = async (
 const toIsoTime = (text: string): string => formatTime(BigInt(text));
 
 const toErrorGroups = async (
-  reading: TenantReader,
+  reader: TenantReader,
   rows: readonly Row[],
   { range, filter, insertedBeforeMs }: Pick<GroupsQuery, 'range' | 'filter' | 'insertedBeforeMs'>,
   { merges, states }: GroupContext,
@@ -248,7 +248,7 @@ const toErrorGroups = async (
   if (rows.length === 0) return [];
   const ids = rows.map(({ id }) => id);
   const [trends, stateById] = await Promise.all([
-    readTrends(reading, merges, ids, createErrorScope(reading, range, filter, insertedBeforeMs), range),
+    readTrends(reader, merges, ids, createErrorScope(reader, range, filter, insertedBeforeMs), range),
     states.getStatuses(ids),
   ]);
   return rows.map((row): ErrorGroup => {
@@ -284,7 +284,7 @@ const toErrorGroups = async (
 
 /** Returns the counts of each group over time. */
 const readTrends = async (
-  reading: TenantReader,
+  reader: TenantReader,
   merges: FingerprintMerges,
   ids: readonly string[],
   scope: ErrorScope,
@@ -294,8 +294,8 @@ const readTrends = async (
   const minStepMs = chooseStep(range, trendSteps);
   // Full hours are already aggregated.
   const stepMs = minStepMs > hourMs ? Math.ceil(minStepMs / hourMs) * hourMs : minStepMs;
-  const occurrences = await buildCountedOccurrencesSql(reading, range, scope, stepMs);
-  const rows = await reading.columns.query<{ id: string; at: string; total: string }>(
+  const occurrences = await buildCountedOccurrencesSql(reader, range, scope, stepMs);
+  const rows = await reader.columns.query<{ id: string; at: string; total: string }>(
     `SELECT ${merges.sql.group} AS id, toString(intDiv(toUnixTimestamp64Milli(first_seen), ${stepMs})) AS at, toString(sum(occurrences)) AS total
     FROM ${occurrences(' AND fingerprint IN {fingerprints:Array(String)}')} GROUP BY id, at LIMIT 100000`,
     { ...scope.parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.getMembers(id)) },
@@ -315,14 +315,14 @@ const readTrends = async (
 
 /** Returns when a group was first seen, at any time; `undefined` if it does not exist. */
 export const findGroup = async (
-  reading: TenantReader,
+  reader: TenantReader,
   id: string,
   decisions: ErrorDecisions,
 ): Promise<{ readonly id: string; readonly firstSeen: bigint } | undefined> => {
   const merges = new FingerprintMerges(decisions.merges);
   const groupId = merges.getGroup(id);
-  const { condition, parameters } = createIncludedScope(reading, {});
-  const [row] = await reading.columns.query<{ first: string; rows: string }>(
+  const { condition, parameters } = createIncludedScope(reader, {});
+  const [row] = await reader.columns.query<{ first: string; rows: string }>(
     `SELECT toString(${toNanosecondsSql('min(first_seen)')}) AS first, toString(count()) AS rows FROM error_groups
     WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)}`,
     { ...parameters, fingerprints: merges.getMembers(groupId) },

@@ -1,4 +1,5 @@
 /** Current assignment of fingerprints to groups */
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { ErrorGroupState, ErrorMerge } from '../../schemas/resources/error-group.ts';
 
@@ -17,7 +18,7 @@ export class FingerprintMerges {
     for (const { id, groupId } of merges) {
       if (groupId === null) continue;
       this.#groupByFingerprint.set(id, groupId);
-      this.#membersByGroup.set(groupId, [...(this.#membersByGroup.get(groupId) ?? []), id]);
+      addToList(this.#membersByGroup, groupId, id);
     }
   }
 

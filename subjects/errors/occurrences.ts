@@ -1,12 +1,43 @@
 /** Single occurrences of an error group */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';
 import type { ErrorScope } from './scope.ts';
 import { parseStack } from './stack.ts';
+
+/** Why a frame of a browser is not mapped to its source file */
+export const unmappedReasons = [
+  'no-position',
+  'third-party',
+  'no-release',
+  'no-map',
+  'file-not-found',
+  'position-outside',
+  'too-many-files',
+] as const;
+export type UnmappedReason = (typeof unmappedReasons)[number];
+
+/** Fields of a frame that source maps may have mapped */
+export const frameMapping = {
+  generated: z
+    .strictObject({
+      function: z.string().nullable(),
+      file: z.string().nullable(),
+      line: z.int().nullable(),
+      column: z.int().nullable(),
+    })
+    .nullable()
+    .describe('The frame as the browser recorded it, if a source map has mapped it'),
+  unmappedReason: z
+    .enum(unmappedReasons)
+    .nullable()
+    .describe(
+      'Why a frame of a browser is not mapped to its source. `no-map`: no source map of the release. `too-many-files`: the response has frames of more than 50 files',
+    ),
+};
 
 const Frame = z.strictObject({
   function: z.string().nullable(),
@@ -19,6 +50,7 @@ const Frame = z.strictObject({
     .describe(
       'Whether the frame is compared. Internal frames are not: native code, generated code and exception handling.',
     ),
+  ...frameMapping,
 });
 
 export const ErrorOccurrenceView = z.strictObject({
@@ -155,6 +187,8 @@ export const parseOccurrenceStack = (occurrence: ErrorOccurrenceView): z.output<
         column: column ?? null,
         isInApp: name.isInApp,
         isCompared: !name.isGlue,
+        generated: null,
+        unmappedReason: null,
       })),
     })),
   };

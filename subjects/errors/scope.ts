@@ -7,8 +7,8 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -45,22 +45,22 @@ const listIncludedSignals = ({ plan }: TenantReader): SourceSignal[] =>
  * Returns the telemetry signal against which a range is checked. Throws `UPGRADE_REQUIRED` if the plan includes neither
  * logs nor traces.
  */
-const getRetentionSignal = (reading: TenantReader): Signal => {
-  const [signal] = listIncludedSignals(reading);
-  if (signal === undefined) requireReadAccess(reading, 'traces');
+const getRetentionSignal = (reader: TenantReader): Signal => {
+  const [signal] = listIncludedSignals(reader);
+  if (signal === undefined) requireReadAccess(reader, 'traces');
   return signal ?? 'traces';
 };
 
 /** Returns the requested range, limited by the retention of logs or traces. */
-export const parseErrorRange = (query: Parameters<typeof parseRetainedRange>[0], reading: TenantReader): Range =>
-  parseRetainedRange(query, { caller: reading, signal: getRetentionSignal(reading), nowMs: reading.nowMs });
+export const parseErrorRange = (query: Parameters<typeof parseRetainedRange>[0], reader: TenantReader): Range =>
+  parseRetainedRange(query, { caller: reader, signal: getRetentionSignal(reader), nowMs: reader.nowMs });
 
 /** Checks a range from a cursor in the same way. */
-export const checkCursorRange = (range: Range, reading: TenantReader): void =>
+export const checkCursorRange = (range: Range, reader: TenantReader): void =>
   requireRetained(range, {
-    caller: reading,
-    signal: getRetentionSignal(reading),
-    nowMs: reading.nowMs,
+    caller: reader,
+    signal: getRetentionSignal(reader),
+    nowMs: reader.nowMs,
     isFromCursor: true,
   });
 
@@ -89,12 +89,12 @@ export interface ErrorScope extends IncludedScope {
  * Returns the condition for data of any time that the plan includes, within the requested projects. Also applies to
  * `error_groups`.
  */
-export const createIncludedScope = (reading: TenantReader, filter: ProjectScope): IncludedScope => {
-  getRetentionSignal(reading);
+export const createIncludedScope = (reader: TenantReader, filter: ProjectScope): IncludedScope => {
+  getRetentionSignal(reader);
   return {
     condition: `tenant_id = {tenant:String} AND source IN {sources:Array(String)}${buildProjectScopeCondition(filter)}`,
     parameters: {
-      sources: listIncludedSignals(reading).map((signal) => sources[signal]),
+      sources: listIncludedSignals(reader).map((signal) => sources[signal]),
       ...toProjectScopeParameters(filter),
     },
     partial: [],
@@ -106,12 +106,12 @@ export const createIncludedScope = (reading: TenantReader, filter: ProjectScope)
  * that time, epoch milliseconds.
  */
 export const createErrorScope = (
-  reading: TenantReader,
+  reader: TenantReader,
   { from, to }: Range,
   filter: ErrorFilter,
-  receivedBeforeMs = reading.nowMs,
+  receivedBeforeMs = reader.nowMs,
 ): ErrorScope => {
-  const includedScope = createIncludedScope(reading, filter);
+  const includedScope = createIncludedScope(reader, filter);
   const filters = [includedScope.condition];
   const timeConditions = [
     "timestamp >= fromUnixTimestamp64Nano({from:Int64}, 'UTC') AND timestamp <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')",
@@ -131,15 +131,15 @@ export const createErrorScope = (
   }
   const partial: Incompleteness[] = [];
   const sourceStarts: { name: string; from: bigint }[] = [];
-  for (const signal of listIncludedSignals(reading)) {
-    const retentionStart = getRetentionStart(reading, signal);
+  for (const signal of listIncludedSignals(reader)) {
+    const retentionStart = getRetentionStart(reader, signal);
     sourceStarts.push({ name: sources[signal], from: from >= retentionStart ? from : retentionStart });
     if (from >= retentionStart) continue;
     timeConditions.push(
       `(source != '${sources[signal]}' OR timestamp >= fromUnixTimestamp64Nano({kept_${signal}:Int64}, 'UTC'))`,
     );
     parameters[`kept_${signal}`] = String(retentionStart);
-    const message = `the plan ${reading.plan.name} retains ${signal} for ${reading.plan.retentionDays[signal]} days: their errors are counted since ${formatTime(retentionStart)}`;
+    const message = `the plan ${reader.plan.name} retains ${signal} for ${reader.plan.retentionDays[signal]} days: their errors are counted since ${formatTime(retentionStart)}`;
     if (from < retentionStart - 60_000_000_000n) partial.push({ code: 'retention', message });
   }
   return {

@@ -3,8 +3,9 @@
  * can be missed.
  */
 
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { ErrorGroupState, ErrorStatus } from '../../schemas/resources/error-group.ts';
 import type { ErrorDecisions, FingerprintMerges } from './merges.ts';
@@ -108,19 +109,19 @@ export const resolveGroupStatus = (
 
 /** Returns the last occurrences of groups. */
 const readLastOccurrences = async (
-  reading: TenantReader,
+  reader: TenantReader,
   merges: FingerprintMerges,
   ids: readonly string[],
 ): Promise<Map<string, ReleaseOccurrence[]>> => {
-  const { condition, parameters } = createIncludedScope(reading, {});
-  const rows = await reading.columns.query<{ id: string; service: string; release: string; last: string }>(
+  const { condition, parameters } = createIncludedScope(reader, {});
+  const rows = await reader.columns.query<{ id: string; service: string; release: string; last: string }>(
     `SELECT ${merges.sql.group} AS id, service, release, toString(toUnixTimestamp64Nano(max(last_seen))) AS last
     FROM error_groups WHERE ${condition} AND fingerprint IN {fingerprints:Array(String)} GROUP BY id, service, release LIMIT 100000`,
     { ...parameters, ...merges.sql.parameters, fingerprints: ids.flatMap((id) => merges.getMembers(id)) },
   );
   const occurrencesByGroup = new Map<string, ReleaseOccurrence[]>();
   for (const { id, service, release, last } of rows)
-    occurrencesByGroup.set(id, [...(occurrencesByGroup.get(id) ?? []), { service, release, lastNs: BigInt(last) }]);
+    addToList(occurrencesByGroup, id, { service, release, lastNs: BigInt(last) });
   return occurrencesByGroup;
 };
 
@@ -143,11 +144,11 @@ interface ChangedGroup {
 
 /** Returns SQL of occurrences after the decision about each group; `id` is the group. */
 const buildLaterOccurrences = (
-  reading: TenantReader,
+  reader: TenantReader,
   merges: FingerprintMerges,
   changedGroups: readonly ChangedGroup[],
 ) => {
-  const { condition, parameters } = createIncludedScope(reading, {});
+  const { condition, parameters } = createIncludedScope(reader, {});
   const earliestMs = Math.min(...changedGroups.map(({ changedAt }) => Date.parse(changedAt)));
   return {
     condition: `${condition} AND fingerprint IN {fingerprints:Array(String)} AND timestamp > fromUnixTimestamp64Milli({earliest:Int64}, 'UTC')
@@ -165,13 +166,13 @@ const buildLaterOccurrences = (
 
 /** Returns the number of occurrences since the decision about each group. */
 const countSinceDecision = async (
-  reading: TenantReader,
+  reader: TenantReader,
   merges: FingerprintMerges,
   changedGroups: readonly ChangedGroup[],
 ): Promise<Map<string, number>> => {
   if (changedGroups.length === 0) return new Map();
-  const { condition, parameters } = buildLaterOccurrences(reading, merges, changedGroups);
-  const rows = await reading.columns.query<{ id: string; total: string }>(
+  const { condition, parameters } = buildLaterOccurrences(reader, merges, changedGroups);
+  const rows = await reader.columns.query<{ id: string; total: string }>(
     `SELECT ${merges.sql.group} AS id, toString(count()) AS total FROM error_occurrences WHERE ${condition} GROUP BY id LIMIT 100000`,
     parameters,
   );
@@ -187,7 +188,7 @@ export class ErrorGroupStatuses {
   readonly #reading: TenantReader;
 
   private constructor(
-    reading: TenantReader,
+    reader: TenantReader,
     merges: FingerprintMerges,
     byId: ReadonlyMap<string, Omit<ErrorGroupStatus, 'regressedAt'>>,
     occurrencesByGroup: ReadonlyMap<string, readonly ReleaseOccurrence[]>,
@@ -197,11 +198,11 @@ export class ErrorGroupStatuses {
     this.#occurrencesByGroup = occurrencesByGroup;
     this.#releases = releases;
     this.#merges = merges;
-    this.#reading = reading;
+    this.#reading = reader;
   }
 
   static async read(
-    reading: TenantReader,
+    reader: TenantReader,
     merges: FingerprintMerges,
     { states }: Pick<ErrorDecisions, 'states'>,
   ): Promise<ErrorGroupStatuses> {
@@ -210,7 +211,7 @@ export class ErrorGroupStatuses {
       closedStates.length === 0
         ? new Map<string, ReleaseOccurrence[]>()
         : await readLastOccurrences(
-            reading,
+            reader,
             merges,
             closedStates.map(({ id }) => id),
           );
@@ -220,9 +221,9 @@ export class ErrorGroupStatuses {
       .filter(isByRelease)
       .flatMap(({ id }) => (occurrencesByGroup.get(id) ?? []).map(({ service }) => service));
     const [releases, countSince] = await Promise.all([
-      readReleases(reading, [...new Set(services)]),
+      readReleases(reader, [...new Set(services)]),
       countSinceDecision(
-        reading,
+        reader,
         merges,
         closedStates.filter(
           ({ status, ignoredUntil }) => status === 'ignored' && ignoredUntil?.occurrences !== undefined,
@@ -236,11 +237,11 @@ export class ErrorGroupStatuses {
           lastOccurrences: occurrencesByGroup.get(decided.id) ?? [],
           countSince: countSince.get(decided.id) ?? 0,
           releases,
-          nowMs: reading.nowMs,
+          nowMs: reader.nowMs,
         }),
       ]),
     );
-    return new ErrorGroupStatuses(reading, merges, byId, occurrencesByGroup, releases);
+    return new ErrorGroupStatuses(reader, merges, byId, occurrencesByGroup, releases);
   }
 
   /** Returns the groups that a user closed and that are still closed. */

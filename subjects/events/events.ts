@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type ProjectScope, toProjectScopeParameters } from '../../queries/project-scope.ts';
 import { parseRetainedRange, type Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { eventKinds, eventSeverities, type PlatformEvent } from '../../schemas/events.ts';
 import { Actor } from '../../schemas/resources/audit-record.ts';

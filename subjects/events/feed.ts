@@ -2,16 +2,16 @@
 import type { FeedEvent } from './events.ts';
 
 /** An event, with the position of its source after it */
-export interface PositionedEvent {
-  readonly event: FeedEvent;
+export interface PositionedEvent<Event = FeedEvent> {
+  readonly event: Event;
   readonly position: unknown;
 }
 
 /** A source of events in its own order, backward in time */
-export interface EventSource {
+export interface EventSource<Event = FeedEvent> {
   readonly name: string;
   /** Returns the next events after a position. */
-  next(limit: number, after: unknown): Promise<readonly PositionedEvent[]>;
+  next(limit: number, after: unknown): Promise<readonly PositionedEvent<Event>[]>;
 }
 
 /** Position of each source after which a page begins */
@@ -21,10 +21,10 @@ export type FeedPositions = Readonly<Record<string, unknown>>;
  * Returns a page of all sources, the newest first. Each source has its own position, so a page neither skips nor
  * repeats events. New data and clock differences between sources do not matter.
  */
-export const readFeedPage = async (
-  sources: readonly EventSource[],
+export const readFeedPage = async <Event extends { readonly time: string } = FeedEvent>(
+  sources: readonly EventSource<Event>[],
   { limit, after }: { readonly limit: number; readonly after: FeedPositions },
-): Promise<{ readonly events: readonly FeedEvent[]; readonly next: FeedPositions | undefined }> => {
+): Promise<{ readonly events: readonly Event[]; readonly next: FeedPositions | undefined }> => {
   const sourcePages = await Promise.all(
     sources.map(async (source) => ({
       name: source.name,
@@ -32,7 +32,7 @@ export const readFeedPage = async (
     })),
   );
   const positions: Record<string, unknown> = { ...after };
-  const events: FeedEvent[] = [];
+  const events: Event[] = [];
   while (events.length < limit) {
     const newest = sourcePages
       .filter(({ placed: pendingEvents }) => pendingEvents.length > 0)

@@ -10,7 +10,7 @@ import {
   uint64Pattern,
 } from '../../queries/cursor.ts';
 import { type Range, rangeParameters } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseEventsRange } from './events.ts';
 
 export const historyParameters = {
@@ -37,10 +37,10 @@ interface PageQuery {
 }
 
 /** Returns the requested page; a cursor also contains the range. */
-export const parseHistoryPage = (kind: string, query: PageQuery, reading: TenantReader): HistoryPage => {
+export const parseHistoryPage = (kind: string, query: PageQuery, reader: TenantReader): HistoryPage => {
   const { limit, cursor } = query;
   if (cursor === undefined)
-    return { range: parseEventsRange({ ...query, from: query.from ?? 'now-24h' }, reading), limit: limit + 1 };
+    return { range: parseEventsRange({ ...query, from: query.from ?? 'now-24h' }, reader), limit: limit + 1 };
   const [from = '', to = '', ms = '', id = ''] = decodeCursor(kind, cursor, [
     int64Pattern,
     int64Pattern,

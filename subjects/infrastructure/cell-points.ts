@@ -7,7 +7,7 @@ import {
 } from '../../queries/project-scope.ts';
 import { type Block, decodeBlocks, getNumbers } from '../../queries/promql/fetch/native-blocks.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { getHostSeenSinceMs } from './known-series.ts';
 
@@ -53,10 +53,10 @@ const toMillisecondsSql = (column: string): string => `toUnixTimestamp64Milli(${
 const quoteList = (metrics: readonly string[]): string => metrics.map(quoteString).join(', ');
 
 /** Returns the ids of the series of a query if it selects a part of its metrics' series; `undefined` for all series. */
-const readSelectedIds = async (reading: TenantReader, query: CellQuery): Promise<readonly string[] | undefined> => {
+const readSelectedIds = async (reader: TenantReader, query: CellQuery): Promise<readonly string[] | undefined> => {
   const { metrics, series } = query;
   if (series === undefined) return undefined;
-  const rows = await reading.columns.query<{ id: string }>(
+  const rows = await reader.columns.query<{ id: string }>(
     `SELECT DISTINCT toString(series_id) AS id FROM series WHERE tenant_id = {tenant:String} AND metric IN (${quoteList(metrics)})
       AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC') AND (${series.sql}) LIMIT ${maxSelectedSeries + 1}`,
     {
@@ -117,14 +117,14 @@ const buildParameters = (query: CellQuery): Record<string, string> => {
 };
 
 /** Returns the values of the series of a query. */
-export const readStepRows = async (reading: TenantReader, query: CellQuery): Promise<StepRows> => {
-  const selectedIds = await readSelectedIds(reading, query);
+export const readStepRows = async (reader: TenantReader, query: CellQuery): Promise<StepRows> => {
+  const selectedIds = await readSelectedIds(reader, query);
   const hasNoSeries = selectedIds?.length === 0;
   const limits = { maxResultRows: maxRows + 1 };
   const blocks = hasNoSeries
     ? []
     : decodeBlocks(
-        await reading.columns.queryNative(buildStatement(query, selectedIds), buildParameters(query), limits),
+        await reader.columns.queryNative(buildStatement(query, selectedIds), buildParameters(query), limits),
       );
   const collectNumbers = (name: string): Float64Array => concatenate(blocks.map((block) => getNumbers(block, name)));
   const ids = blocks.flatMap(readIds);

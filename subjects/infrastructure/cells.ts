@@ -3,8 +3,8 @@
  * only in labels that were not requested are summed. Tables and charts both use this module, so their numbers agree.
  */
 import type { Attributes } from '../../queries/attributes.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { getResources } from '../../queries/resources.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type CellQuery, readStepRows, type StepRows } from './cell-points.ts';
 import { type KnownGroups, readKnownSeries, type SeriesGroup } from './known-series.ts';
 
@@ -51,14 +51,14 @@ interface RowGroup extends SeriesGroup {
 }
 
 /** Returns the cells of metrics in the range, by metric, resource, labels and step. */
-export const readCells = async (reading: TenantReader, query: CellQuery): Promise<Cells> => {
+export const readCells = async (reader: TenantReader, query: CellQuery): Promise<Cells> => {
   if (query.metrics.length === 0) return { cells: [], isCut: false };
-  const stepRows = await readStepRows(reading, query);
+  const stepRows = await readStepRows(reader, query);
   const { metrics, labels, range, stepMs } = query;
   const fromMs = Number(range.from / 1_000_000n);
-  const knownSeries = await readKnownSeries(reading.columns, stepRows.ids, { metrics, labels, fromMs });
+  const knownSeries = await readKnownSeries(reader.columns, stepRows.ids, { metrics, labels, fromMs });
   const groups = groupRows(stepRows, knownSeries);
-  const resources = await getResources(reading.columns, new Set(groups.map(({ resourceId }) => resourceId)));
+  const resources = await getResources(reader.columns, new Set(groups.map(({ resourceId }) => resourceId)));
   const cells: Cell[] = [];
   for (const group of groups) {
     const resource = resources.get(group.resourceId)?.attributes ?? {};

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason } from '../../queries/unknown.ts';
 import { type Cell, readCells } from './cells.ts';
@@ -62,13 +62,13 @@ const counters = listRateMetrics(containerSources);
 
 /** Returns hosts, and containers that sent points in the last minutes of a range. */
 export const readCompute = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Compute[]; readonly isCut: boolean }> => {
   const [hosts, { cells, isCut }] = await Promise.all([
-    readHosts(reading, range, scope),
-    readCells(reading, { metrics, counters, labels, range: recentRange(range), ...scope }),
+    readHosts(reader, range, scope),
+    readCells(reader, { metrics, counters, labels, range: recentRange(range), ...scope }),
   ]);
   const containers = Map.groupBy(cells, toContainerKey);
   return {

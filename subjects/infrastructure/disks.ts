@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { NumberOrReason, toKnownNumber } from '../../queries/unknown.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import type { CellQuery } from './cell-points.ts';
@@ -71,11 +71,11 @@ const pendingForecast: DaysUntilFull = {
 
 /** Returns disks at the end of a range, without predictions. */
 export const readDisks = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: DiskWithHistory[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readCells(reading, {
+  const { cells, isCut } = await readCells(reader, {
     metrics: [...filesystemMetrics, ...ioMetrics, ...volumeMetrics, nodeNameMetric],
     counters: ioMetrics,
     labels,
@@ -218,13 +218,13 @@ const buildSeriesCondition = (cells: readonly Cell[]): NonNullable<CellQuery['se
 
 /** Returns the disks with predictions, from the hours of the given days before the end of the range. */
 export const addForecasts = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   { disks, days }: { readonly disks: readonly DiskWithHistory[]; readonly days: number },
 ): Promise<Disk[]> => {
   if (disks.length === 0) return [];
-  const { cells } = await readCells(reading, {
+  const { cells } = await readCells(reader, {
     metrics: [...filesystemMetrics, ...volumeMetrics, nodeNameMetric],
     counters: [],
     labels,

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { Series } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { readCells } from './cells.ts';
 import { groupByHost } from './host-parts.ts';
@@ -45,7 +45,7 @@ export const HostSeries = z.strictObject({ series: z.array(Series), stepMs: z.in
 
 /** Returns the series of one host; a step without points is omitted. */
 export const readHostSeries = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   {
@@ -62,7 +62,7 @@ export const readHostSeries = async (
   const resourceConditions = ['host.id', 'host.name', 'k8s.node.name'].map(
     (key) => `attributes[${quoteString(key)}] IN (${texts})`,
   );
-  const { cells } = await readCells(reading, {
+  const { cells } = await readCells(reader, {
     metrics: [...hostMetrics, ...filesystemMetrics],
     counters: hostCounters,
     labels: hostLabels,

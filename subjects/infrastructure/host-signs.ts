@@ -7,8 +7,8 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { getResources } from '../../queries/resources.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { getHostSeenSinceMs } from './known-series.ts';
 import { hostActivityMetrics } from './names.ts';
@@ -54,7 +54,7 @@ const seenSinceValue = ({ from }: Range): string => String(getHostSeenSinceMs(Nu
  * excluded, because a day of points is expensive to read.
  */
 export const readMetricActivity = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   activeSenders: Senders,
@@ -69,7 +69,7 @@ export const readMetricActivity = async (
       : [`series.attributes['instance'] NOT IN (${activeSenders.instances.map(quoteString).join(', ')})`]),
   ].map((condition) => ` AND ${condition}`);
   const seenCondition = `last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')${exclusions.join('')}`;
-  const rows = await reading.columns.query<SeriesRow>(
+  const rows = await reader.columns.query<SeriesRow>(
     `SELECT toString(resource) AS resource, labels, toString(max(newest)) AS last, toString(argMax(points, newest)) AS points, toString(argMax(oldest, newest)) AS first
     FROM (
       SELECT series_id, max(toUnixTimestamp64Milli(samples.timestamp)) AS newest, min(toUnixTimestamp64Milli(samples.timestamp)) AS oldest, count() AS points
@@ -92,7 +92,7 @@ export const readMetricActivity = async (
     },
   );
   const resources = await getResources(
-    reading.columns,
+    reader.columns,
     rows.map(({ resource }) => resource),
   );
   return rows.map(({ resource, labels, last, first, points }) => ({
@@ -115,15 +115,15 @@ interface EntityRow {
  * Returns hosts that any resource in the range names, with one resource each. Resources of containers describe the
  * container.
  */
-export const readReportedHosts = async (reading: TenantReader, range: Range): Promise<HostActivity[]> => {
-  const rows = await reading.columns.query<EntityRow>(
+export const readReportedHosts = async (reader: TenantReader, range: Range): Promise<HostActivity[]> => {
+  const rows = await reader.columns.query<EntityRow>(
     `SELECT toString(argMax(resource_id, last_seen)) AS resource FROM entities
     WHERE tenant_id = {tenant:String} AND kind = 'host' AND last_seen >= fromUnixTimestamp64Milli({seen:Int64}, 'UTC')
     GROUP BY id ORDER BY max(last_seen) DESC LIMIT ${maxHosts}`,
     { seen: seenSinceValue(range) },
   );
   const resources = await getResources(
-    reading.columns,
+    reader.columns,
     rows.map(({ resource }) => resource),
   );
   return rows.flatMap(({ resource }) => {
@@ -158,7 +158,7 @@ const countColumns = { logs: 'logs', traces: 'spans' } as const;
  * the later one.
  */
 export const readLastRecords = async (
-  reading: TenantReader,
+  reader: TenantReader,
   signal: keyof typeof countColumns,
   hosts: readonly string[],
   range: Range,
@@ -166,7 +166,7 @@ export const readLastRecords = async (
 ): Promise<ReadonlyMap<string, number>> => {
   if (hosts.length === 0) return new Map();
   const hostIdsSql = `SELECT resource_id, id AS host FROM entities WHERE tenant_id = {tenant:String} AND kind = 'host' AND id IN ({hosts:Array(String)})`;
-  const rows = await reading.columns.query<LastRow>(
+  const rows = await reader.columns.query<LastRow>(
     `SELECT host, toString(least(max(newest), intDiv({to:Int64}, 1000000))) AS last FROM (
       SELECT resource_id, max(toUnixTimestamp64Milli(resource_activity.last_seen)) AS newest FROM resource_activity
       WHERE tenant_id = {tenant:String} AND resource_id IN (SELECT resource_id FROM (${hostIdsSql})) AND ${countColumns[signal]} > 0

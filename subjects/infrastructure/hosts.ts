@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Attributes } from '../../queries/attributes.ts';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import { type Cell, readCells } from './cells.ts';
@@ -89,7 +89,7 @@ export const recentRange = ({ to }: Range): Range => ({ from: to - recentNs, to 
 
 /** Returns the hosts of a range, or those with a given id, otherwise with a given name. */
 export const readHosts = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   only?: string,
@@ -97,19 +97,19 @@ export const readHosts = async (
   const from = range.from < range.to - lookbackNs ? range.from : range.to - lookbackNs;
   const lookbackRange = { from, to: range.to };
   const [{ cells, isCut }, reportedHosts] = await Promise.all([
-    readCells(reading, {
+    readCells(reader, {
       metrics: [...hostMetrics, ...filesystemMetrics],
       counters: hostCounters,
       labels: hostLabels,
       range: recentRange(range),
       ...scope,
     }),
-    readReportedHosts(reading, lookbackRange),
+    readReportedHosts(reader, lookbackRange),
   ]);
-  const metricActivity = await readMetricActivity(reading, lookbackRange, scope, findActiveSenders(cells, range));
+  const metricActivity = await readMetricActivity(reader, lookbackRange, scope, findActiveSenders(cells, range));
   const allHosts = [...groupByHost(cells, [...metricActivity, ...reportedHosts])];
   const foundHosts = only === undefined ? allHosts : findHosts(allHosts, only);
-  const lastTimes = await readLastTimes(reading, foundHosts, lookbackRange, scope);
+  const lastTimes = await readLastTimes(reader, foundHosts, lookbackRange, scope);
   const nodes = listCurrentNodes(cells);
   const items = foundHosts.flatMap(([key, host]) => {
     const metrics = getLastMetricMs(host);
@@ -168,18 +168,18 @@ const findHosts = (allHosts: readonly FoundHost[], idOrName: string): FoundHost[
 
 /** Returns the times of the last records. */
 const readLastTimes = async (
-  reading: TenantReader,
+  reader: TenantReader,
   foundHosts: readonly FoundHost[],
   range: Range,
   scope: ProjectScope,
 ) => {
   const names = [...new Set(foundHosts.flatMap(([key, { identity }]) => [key, identity.name ?? key]))];
   const read = async (signal: 'logs' | 'traces') => {
-    if (!reading.plan.entitlements.includes(signal)) {
-      const reason = `the plan ${reading.plan.name} does not include ${signal}`;
+    if (!reader.plan.entitlements.includes(signal)) {
+      const reason = `the plan ${reader.plan.name} does not include ${signal}`;
       return (): LastReceived => reason;
     }
-    const lastRecords = await readLastRecords(reading, signal, names, range, scope);
+    const lastRecords = await readLastRecords(reader, signal, names, range, scope);
     return (key: string, host: HostData): LastReceived =>
       lastRecords.get(key) ?? (host.identity.name === undefined ? undefined : lastRecords.get(host.identity.name));
   };

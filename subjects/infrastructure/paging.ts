@@ -13,10 +13,10 @@ import {
 import { createValidationError } from '../../queries/errors.ts';
 import { type ProjectScope, projectScopeParameters } from '../../queries/project-scope.ts';
 import { parseRetainedRange, type Range, rangeParameters, requireRetained } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { Incompleteness } from '../../queries/result.ts';
 import { listSortValues, parseSort, sortDescription } from '../../queries/sort.ts';
 import { decodePosition, encodePosition, getSortedPage, type Position } from '../../queries/sorted-page.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 
 /** Sort key of an item; `null` is last in either order */
@@ -65,17 +65,17 @@ interface Page {
 }
 
 /** Returns the range and position of the requested page; checks the entitlement to metrics and their retention. */
-export const parsePage = (kind: string, query: ListQuery, reading: TenantReader): Page => {
-  const { nowMs } = reading;
+export const parsePage = (kind: string, query: ListQuery, reader: TenantReader): Page => {
+  const { nowMs } = reader;
   if (query.cursor === undefined)
-    return { range: parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs }), after: undefined };
+    return { range: parseRetainedRange(query, { caller: reader, signal: 'metrics', nowMs }), after: undefined };
   const [from = '', to = '', position = ''] = decodeCursor(kind, query.cursor, [
     int64Pattern,
     int64Pattern,
     nonEmptyTextPattern,
   ]);
   const range = { from: BigInt(from), to: BigInt(to) };
-  requireRetained(range, { caller: reading, signal: 'metrics', nowMs, isFromCursor: true });
+  requireRetained(range, { caller: reader, signal: 'metrics', nowMs, isFromCursor: true });
   return { range, after: decodePosition(position) };
 };
 
@@ -107,18 +107,18 @@ interface ListItems<Item> {
 export const readListPage = async <Item, Query extends ListQuery>(
   kind: string,
   query: Query,
-  reading: TenantReader,
+  reader: TenantReader,
   {
     readItems,
     filters,
     ...listing
   }: ListDefinition<Item> & {
-    readonly readItems: (reading: TenantReader, range: Range, scope: ProjectScope) => Promise<ListItems<Item>>;
+    readonly readItems: (reader: TenantReader, range: Range, scope: ProjectScope) => Promise<ListItems<Item>>;
     readonly filters: Filters<Item, Query>;
   },
 ) => {
-  const page = parsePage(kind, query, reading);
-  const listItems = await readItems(reading, page.range, query);
+  const page = parsePage(kind, query, reader);
+  const listItems = await readItems(reader, page.range, query);
   return createPage(
     kind,
     query,

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason } from '../../queries/unknown.ts';
 import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
@@ -50,11 +50,11 @@ const notReportedReason = 'not reported by the sender';
 
 /** Returns processes that sent points in the last minutes of a range. */
 export const readProcesses = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Process[]; readonly isCut: boolean }> => {
-  const { cells: allCells, isCut } = await readCells(reading, {
+  const { cells: allCells, isCut } = await readCells(reader, {
     metrics,
     counters,
     labels,

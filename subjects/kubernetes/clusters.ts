@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import { KnownText, listSourceMetrics, toKnown, toKnownText } from '../infrastructure/figures.ts';
@@ -107,11 +107,11 @@ const summarizeContents = (cells: readonly PositionedCell[]) => {
 
 /** Returns clusters at the end of a range. */
 export const readClusters = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Cluster[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reading, range, scope, metrics);
+  const { cells, isCut } = await readPositionedCells(reader, range, scope, metrics);
   const clusters = Map.groupBy(cells.filter(belongsToCluster), ({ place }) => place.cluster);
   return { isCut, items: [...clusters].map(([id, clusterCells]) => toCluster(id, clusterCells)) };
 };
@@ -161,11 +161,11 @@ const toCluster = (id: string, cells: readonly PositionedCell[]): Cluster => {
 
 /** Returns namespaces at the end of a range. */
 export const readNamespaces = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Namespace[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reading, range, scope, metrics);
+  const { cells, isCut } = await readPositionedCells(reader, range, scope, metrics);
   const inNamespaces = cells.filter(({ place }) => place.namespace !== '');
   const namespaces = Map.groupBy(inNamespaces, ({ place }) => `${place.cluster}/${place.namespace}`);
   return { isCut, items: [...namespaces].map(([id, namespaceCells]) => toNamespace(id, namespaceCells)) };

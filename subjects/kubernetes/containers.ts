@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason as KnownSchema, type NumberOrReason, toUnknownNumber } from '../../queries/unknown.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
@@ -76,13 +76,13 @@ export const toContainerKey = (pod: string, name: string): string => `${pod}/${n
 
 /** Returns containers at the end of a range, or those of one pod. */
 export const readContainers = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Container[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reading, range, scope, containerMetrics);
+  const { cells, isCut } = await readPositionedCells(reader, range, scope, containerMetrics);
   const pods = groupByPod(cells);
-  const history = await readContainerHistory(reading, range, scope, createPodKeys(cells));
+  const history = await readContainerHistory(reader, range, scope, createPodKeys(cells));
   const reportedMetrics = collectMetrics(cells);
   return { isCut, items: [...pods.values()].flatMap((pod) => toContainers(pod, history, reportedMetrics)) };
 };
@@ -92,7 +92,7 @@ export const readContainers = async (
  * memory, and events of nodes.
  */
 export const readContainerHistory = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   keyOf: (place: PositionedCell['place']) => string,
@@ -100,8 +100,8 @@ export const readContainerHistory = async (
 ): Promise<ContainerHistory> => {
   const memory = containerSources.memory.map(({ metric }) => metric);
   const [cells, nodeEvents] = await Promise.all([
-    readCellsOfRange(reading, range, scope, [...oomCounters, ...memory], series),
-    reading.plan.entitlements.includes('logs') ? countNodeMemoryEvents(reading, range, scope) : undefined,
+    readCellsOfRange(reader, range, scope, [...oomCounters, ...memory], series),
+    reader.plan.entitlements.includes('logs') ? countNodeMemoryEvents(reader, range, scope) : undefined,
   ]);
   const kills = new Map<string, number>();
   const peaks = new Map<string, number>();

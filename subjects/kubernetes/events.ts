@@ -13,9 +13,9 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Condition } from '../../queries/records.ts';
 import type { LogPosition, LogWithPosition } from '../../queries/signals/log-record.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type Fields, isFields, toFields } from '../../runtime/fields.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { buildAttributeEqualsSql, buildBodyHasAllWords } from '../../schemas/tables/search.ts';
@@ -132,13 +132,13 @@ const createCondition = (filter: EventFilter): Condition => {
 
 /** Returns a page of events, newest first. Checks the entitlement to logs. */
 export const readEvents = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   filter: EventFilter,
   { limit, after }: { readonly limit: number; readonly after?: LogPosition | undefined },
 ): Promise<{ readonly items: KubernetesEvent[]; readonly more: LogPosition | undefined }> => {
-  requireReadAccess(reading, 'logs');
-  const page = await readLogPage(reading.columns, createCondition(filter), { limit, after, range });
+  requireReadAccess(reader, 'logs');
+  const page = await readLogPage(reader.columns, createCondition(filter), { limit, after, range });
   return { items: page.found.map(toEvent), more: page.nextPosition };
 };
 
@@ -152,14 +152,14 @@ const memoryCondition = `(${memoryReasons.map((reason) => `${buildBodyHasAllWord
 
 /** Returns how often each node reported out of memory in a range. */
 export const countNodeMemoryEvents = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<ReadonlyMap<string, number>> => {
   const counts = new Map<string, number>();
   const eventCondition = createCondition({ projectId: scope.projectId, scope: scope.scope });
   const nodeRecords = await readLogsOfRange(
-    reading.columns,
+    reader.columns,
     { ...eventCondition, sql: `${eventCondition.sql} AND ${memoryCondition}` },
     { limit: maxNodeEvents, range },
   );

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toUnknownNumber } from '../../queries/unknown.ts';
 import {
@@ -63,11 +63,11 @@ export const nodeMetrics = [
 
 /** Returns nodes at the end of a range. */
 export const readNodes = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Node[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reading, range, scope, nodeMetrics);
+  const { cells, isCut } = await readPositionedCells(reader, range, scope, nodeMetrics);
   return { items: toNodes(cells), isCut };
 };
 

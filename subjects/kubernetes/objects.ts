@@ -5,7 +5,7 @@
 
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { type Cell, readCells } from '../infrastructure/cells.ts';
 import type { CellsByMetric, Source } from '../infrastructure/figures.ts';
@@ -79,12 +79,12 @@ const staleAfterMs = 200_000;
 
 /** Returns the cells of these metrics at the end of a range, without those of deleted objects. */
 export const readPositionedCells = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   metrics: readonly string[],
 ): Promise<{ readonly cells: readonly PositionedCell[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readCells(reading, {
+  const { cells, isCut } = await readCells(reader, {
     metrics,
     counters: kubernetesCounters,
     labels: kubernetesLabels,
@@ -104,13 +104,13 @@ export const readPositionedCells = async (
 
 /** Returns the cells of a full range instead of its end, for some or all series. */
 export const readCellsOfRange = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   metrics: readonly string[],
   series?: CellQuery['series'],
 ): Promise<readonly PositionedCell[]> => {
-  const { cells } = await readCells(reading, {
+  const { cells } = await readCells(reader, {
     ...(series === undefined ? {} : { series }),
     metrics,
     counters: oomCounters,

@@ -7,9 +7,9 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { buildFieldEquals } from '../../queries/search/query-parts.ts';
 import { LogRecord } from '../../queries/signals/log-record.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { Container, collectMetrics, readContainerHistory, toContainers } from './containers.ts';
 import { KubernetesEvent, readEvents } from './events.ts';
@@ -42,18 +42,18 @@ const pageSize = 50;
 
 /** Returns one pod at the end of a range; `undefined` if no series belongs to it. */
 export const readPod = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   id: string,
 ): Promise<OnePod | undefined> => {
-  const { cells } = await readPositionedCells(reading, range, scope, podMetrics);
+  const { cells } = await readPositionedCells(reader, range, scope, podMetrics);
   const pod = groupByPod(cells).get(id);
   if (pod === undefined) return undefined;
   const [history, events, logs] = await Promise.all([
-    readContainerHistory(reading, range, scope, createPodKeys(cells), buildSeriesCondition(pod.place)),
-    readPodEvents(reading, range, scope, pod.place.podUid),
-    readPodLogs(reading, range, scope, pod.place.podUid),
+    readContainerHistory(reader, range, scope, createPodKeys(cells), buildSeriesCondition(pod.place)),
+    readPodEvents(reader, range, scope, pod.place.podUid),
+    readPodLogs(reader, range, scope, pod.place.podUid),
   ]);
   return { ...toPod(pod), containers: toContainers(pod, history, collectMetrics(cells)), events, logs };
 };
@@ -78,8 +78,8 @@ const buildSeriesCondition = ({ pod, podUid }: ObjectPosition): NonNullable<Cell
 };
 
 const noUidReason = 'no sender reports the uid of this pod, which identifies its records';
-const missingLogsReason = (reading: TenantReader): string => `the plan ${reading.plan.name} does not include logs`;
-const includesLogs = (reading: TenantReader): boolean => reading.plan.entitlements.includes('logs');
+const missingLogsReason = (reader: TenantReader): string => `the plan ${reader.plan.name} does not include logs`;
+const includesLogs = (reader: TenantReader): boolean => reader.plan.entitlements.includes('logs');
 const buildQuery = (
   range: Range,
   { projectId, scope }: ProjectScope,
@@ -93,29 +93,29 @@ const buildQuery = (
   }).toString();
 
 const readPodEvents = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   uid: string,
 ): Promise<OnePod['events']> => {
-  if (!includesLogs(reading)) return { value: null, reason: missingLogsReason(reading) };
+  if (!includesLogs(reader)) return { value: null, reason: missingLogsReason(reader) };
   if (uid === '') return { value: null, reason: noUidReason };
-  const { items, more } = await readEvents(reading, range, { ...scope, uid }, { limit: pageSize });
+  const { items, more } = await readEvents(reader, range, { ...scope, uid }, { limit: pageSize });
   return { items, more: more === undefined ? null : `/api/kubernetes/events?${buildQuery(range, scope, { uid })}` };
 };
 
 const readPodLogs = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
   uid: string,
 ): Promise<OnePod['logs']> => {
-  if (!includesLogs(reading)) return { value: null, reason: missingLogsReason(reading) };
+  if (!includesLogs(reader)) return { value: null, reason: missingLogsReason(reader) };
   if (uid === '') return { value: null, reason: noUidReason };
   const podCondition =
     "logs.resource_id IN (SELECT resource_id FROM resources WHERE tenant_id = {tenant:String} AND attributes['k8s.pod.uid'] = {uid:String})";
   const { found: logs, nextPosition } = await readLogPage(
-    reading.columns,
+    reader.columns,
     {
       sql: `${podCondition}${buildProjectScopeCondition(scope)}`,
       parameters: { uid, ...toProjectScopeParameters(scope) },

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import {
@@ -48,11 +48,11 @@ export const podMetrics = [...new Set([...listSourceMetrics(podSources), ...cont
 
 /** Returns pods at the end of a range. */
 export const readPods = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Pod[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reading, range, scope, podMetrics);
+  const { cells, isCut } = await readPositionedCells(reader, range, scope, podMetrics);
   return { isCut, items: [...groupByPod(cells).values()].map(toPod) };
 };
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
 import { KnownText, listSourceMetrics, type Source, toKnownSum, toKnownText } from '../infrastructure/figures.ts';
@@ -40,11 +40,11 @@ export const workloadMetrics = [
 
 /** Returns workloads at the end of a range. */
 export const readWorkloads = async (
-  reading: TenantReader,
+  reader: TenantReader,
   range: Range,
   scope: ProjectScope,
 ): Promise<{ readonly items: Workload[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reading, range, scope, [
+  const { cells, isCut } = await readPositionedCells(reader, range, scope, [
     ...new Set([...workloadMetrics, ...podMetrics]),
   ]);
   return { items: toWorkloads(cells), isCut };

@@ -6,10 +6,14 @@ import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 
-const projectTables = tenantTables.filter(({ columns }) => 'project_id' in columns);
+const projectTables = tenantTables.flatMap(({ name, columns }) => {
+  const { project_id: type } = columns;
+  return type === undefined ? [] : [{ name, hasSeveral: type.startsWith('Array(') }];
+});
 
 /**
- * Deletes the rows of a project from all tables that state a project. Tables that describe an organization as a whole,
+ * Deletes the rows of a project from all tables that state a project. Sums with other projects are deleted as a whole:
+ * they are read from their records until they are computed again. Tables that describe an organization as a whole,
  * such as names of metrics, keep what they know until its retention ends.
  */
 export const eraseProjectTelemetry = async (
@@ -20,8 +24,10 @@ export const eraseProjectTelemetry = async (
     signal,
   }: { readonly tenantId: string; readonly projectId: string; readonly signal?: AbortSignal },
 ): Promise<void> => {
-  const condition = `tenant_id = ${quoteString(tenantId)} AND project_id = ${quoteString(projectId)}`;
-  for (const { name } of projectTables) {
+  const project = quoteString(projectId);
+  for (const { name, hasSeveral } of projectTables) {
+    const isOfProject = hasSeveral ? `has(project_id, ${project})` : `project_id = ${project}`;
+    const condition = `tenant_id = ${quoteString(tenantId)} AND ${isOfProject}`;
     // A deletion rewrites table parts, so skip it if no row matches.
     const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${condition} ${anyRowClause}`);
     if (matches.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${condition}`);

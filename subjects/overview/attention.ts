@@ -1,7 +1,7 @@
 /** Items in a range that need attention, several of each kind. Each item references the query that shows it. */
 import { z } from 'zod';
 import { findRangeProblem } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import type { Incident as StoredIncident } from '../../schemas/resources/incident.ts';
 import { type ActivePlatformAlert, platformRuleId } from '../alerts/platform-alerts.ts';
@@ -115,8 +115,8 @@ const findServiceErrors = async ({ columns }: TenantReader, query: AttentionQuer
 
 const formatMilliseconds = (nanoseconds: number): string => `${Number((nanoseconds / 1e6).toPrecision(3))} ms`;
 
-const findSlowServices = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> =>
-  (await readSlowerServices(reading, query)).map(
+const findSlowServices = async (reader: TenantReader, query: AttentionQuery): Promise<Item[]> =>
+  (await readSlowerServices(reader, query)).map(
     ({ service, requests, slowShare, p95, p95Before }): Item => ({
       kind: 'slow-service',
       name: service,
@@ -127,10 +127,10 @@ const findSlowServices = async (reading: TenantReader, query: AttentionQuery): P
     }),
   );
 
-const findWorseDeployments = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+const findWorseDeployments = async (reader: TenantReader, query: AttentionQuery): Promise<Item[]> => {
   const range = { from: query.minutes.from, to: query.minutes.to - 1n };
   const { projectId, scope } = query;
-  return (await readWorseDeployments(reading, { range, projectId, scope }, maxDeployments)).map(
+  return (await readWorseDeployments(reader, { range, projectId, scope }, maxDeployments)).map(
     ({ deployment: { service, version, time }, judgment }): Item => ({
       kind: 'deployment',
       name: `${service} ${version}`,
@@ -146,13 +146,13 @@ const findWorseDeployments = async (reading: TenantReader, query: AttentionQuery
 const formatErrorTitle = ({ type, message, culprit }: ErrorGroup): string =>
   [type, message || culprit].filter(Boolean).join(': ').slice(0, 200);
 
-const findNewErrors = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+const findNewErrors = async (reader: TenantReader, query: AttentionQuery): Promise<Item[]> => {
   const range = { from: query.minutes.from, to: query.minutes.to - 1n };
   const { items } = await readErrorGroups(
-    reading,
+    reader,
     {
       range,
-      insertedBeforeMs: reading.nowMs,
+      insertedBeforeMs: reader.nowMs,
       sort: '-firstSeen',
       limit: maxGroups,
       filter: { projectId: query.projectId, scope: query.scope, status: 'unresolved' },
@@ -173,9 +173,9 @@ const findNewErrors = async (reading: TenantReader, query: AttentionQuery): Prom
     );
 };
 
-const findSilentHosts = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+const findSilentHosts = async (reader: TenantReader, query: AttentionQuery): Promise<Item[]> => {
   const to = query.minutes.to - 1n;
-  const { items } = await readHosts(reading, { from: query.minutes.from, to }, query);
+  const { items } = await readHosts(reader, { from: query.minutes.from, to }, query);
   return items
     .filter(({ state, wasStopped }) => state === 'silent' && wasStopped.value !== true)
     .map(
@@ -190,9 +190,9 @@ const findSilentHosts = async (reading: TenantReader, query: AttentionQuery): Pr
     );
 };
 
-const findFullDisks = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+const findFullDisks = async (reader: TenantReader, query: AttentionQuery): Promise<Item[]> => {
   const to = query.minutes.to - 1n;
-  const { items } = await readDisks(reading, { from: query.minutes.from, to }, query);
+  const { items } = await readDisks(reader, { from: query.minutes.from, to }, query);
   return items.flatMap(({ disk }): Item[] => {
     const share = disk.utilization.value;
     if (share === null || share < minFullDiskShare || disk.isReadOnly) return [];
@@ -236,11 +236,11 @@ const findSpikingPatterns = async ({ columns, plan, nowMs }: TenantReader, query
 
 /** SLOs belong to the organization, not to a project. */
 const findBurningSlos = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { projectId, scope, managedRules }: AttentionQuery,
 ): Promise<Item[]> => {
   if (projectId !== undefined && scope !== 'account') return [];
-  return (await readBurningObjectives(reading, managedRules)).map(
+  return (await readBurningObjectives(reader, managedRules)).map(
     ([id, { rule, value }]): Item => ({
       kind: 'slo-burning',
       name: rule.labels['slo'] ?? id,
@@ -252,11 +252,11 @@ const findBurningSlos = async (
   );
 };
 
-const findFailingChecks = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+const findFailingChecks = async (reader: TenantReader, query: AttentionQuery): Promise<Item[]> => {
   const { projectId, scope, managedRules } = query;
   const isInScope = (alert: ManagedAlert): boolean =>
     projectId === undefined || scope === 'account' || alert.projectId === projectId;
-  return (await readFailingChecks(reading, managedRules))
+  return (await readFailingChecks(reader, managedRules))
     .filter(([, alert]) => isInScope(alert))
     .map(
       ([id, { rule, value, reason }]): Item => ({
@@ -271,9 +271,9 @@ const findFailingChecks = async (reading: TenantReader, query: AttentionQuery): 
 };
 
 /** Returns open anomalies, if the plan includes them. */
-const findOpenAnomalies = async (reading: TenantReader, query: AttentionQuery): Promise<Item[]> => {
-  if (!reading.plan.entitlements.includes('ai')) return [];
-  return (await readOpenAnomalies(reading, query, maxPerKind)).map(
+const findOpenAnomalies = async (reader: TenantReader, query: AttentionQuery): Promise<Item[]> => {
+  if (!reader.plan.entitlements.includes('ai')) return [];
+  return (await readOpenAnomalies(reader, query, maxPerKind)).map(
     (anomaly): Item => ({
       kind: 'anomaly',
       name: `${anomaly.detectorName}: ${describeSeries(anomaly)}`.slice(0, 200),
@@ -334,7 +334,7 @@ const toIncidentItems = (incidents: readonly Incident[]): Item[] =>
 const finders: Readonly<
   Record<
     SearchedKind,
-    readonly ['logs' | 'metrics' | 'traces', (reading: TenantReader, query: AttentionQuery) => Promise<Item[]>]
+    readonly ['logs' | 'metrics' | 'traces', (reader: TenantReader, query: AttentionQuery) => Promise<Item[]>]
   >
 > = {
   'service-errors': ['traces', findServiceErrors],
@@ -351,14 +351,12 @@ const finders: Readonly<
 };
 
 /** Evaluates each kind and returns its worst items. Items that make all results unreliable come first. */
-export const readAttention = async (reading: TenantReader, query: AttentionQuery): Promise<Attention> => {
+export const readAttention = async (reader: TenantReader, query: AttentionQuery): Promise<Attention> => {
   const range = { from: query.minutes.from, to: query.minutes.to - 1n };
   const results = await Promise.all(
     searchedKinds.map(async (kind): Promise<Item[] | string> => {
       const [signal, check] = finders[kind];
-      return (
-        findRangeProblem(range, { caller: reading, signal, nowMs: reading.nowMs }) ?? (await check(reading, query))
-      );
+      return findRangeProblem(range, { caller: reader, signal, nowMs: reader.nowMs }) ?? (await check(reader, query));
     }),
   );
   const worst = results.flatMap((items) =>

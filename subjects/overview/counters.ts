@@ -6,9 +6,9 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { countPatterns, judgePattern } from '../log-patterns/patterns.ts';
 import { buildActivityFilter } from '../services/chosen-activity.ts';
@@ -77,20 +77,20 @@ export interface OverviewQuery extends ProjectScope {
 }
 
 const readCounterValues = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: OverviewQuery,
 ): Promise<{ values: CounterValues; last: string | undefined }> => {
-  const { columns, nowMs } = reading;
+  const { columns, nowMs } = reader;
   const { minutes } = query;
   const range = { from: minutes.from, to: minutes.to - 1n };
   const findUnreadableReason = (signal: 'logs' | 'metrics' | 'traces') =>
-    findRangeProblem(range, { caller: reading, signal, nowMs });
+    findRangeProblem(range, { caller: reader, signal, nowMs });
   const [logsProblem, tracesProblem, metricsProblem] = [
     findUnreadableReason('logs'),
     findUnreadableReason('traces'),
     findUnreadableReason('metrics'),
   ];
-  const activity = await readActivity(reading, query);
+  const activity = await readActivity(reader, query);
   const requests = toRequestCounts(activity);
   const [logs, patterns, traces, series, deployments, deadLettersAndIngest] = await Promise.all([
     readOrUnknown(['logs', 'errorLogs'], logsProblem, async () => ({
@@ -98,7 +98,7 @@ const readCounterValues = async (
       errorLogs: Number(activity.all_error_logs),
     })),
     readOrUnknown(['logPatternsNew'], logsProblem, async () => ({
-      logPatternsNew: await countNewPatterns(reading, query),
+      logPatternsNew: await countNewPatterns(reader, query),
     })),
     readOrUnknown(['spans', 'requests', 'errors', 'errorRate', 'p95'], tracesProblem, async () => ({
       spans: Number(activity.all_spans),
@@ -108,12 +108,12 @@ const readCounterValues = async (
       p95: getDurationAtQuantile(requests, 0.95) ?? unknownValue('there were no requests'),
     })),
     readOrUnknown(['seriesActive'], metricsProblem, async () => ({
-      seriesActive: await countActiveSeries(reading, query),
+      seriesActive: await countActiveSeries(reader, query),
     })),
     readOrUnknown(['deployments'], tracesProblem, async () => ({
-      deployments: (await readDeployments(reading, { ...query, range })).deployments.length,
+      deployments: (await readDeployments(reader, { ...query, range })).deployments.length,
     })),
-    Promise.all([countDeadLetters(columns, query), readIngest(reading, query)]),
+    Promise.all([countDeadLetters(columns, query), readIngest(reader, query)]),
   ]);
   const servicesActive =
     logsProblem === undefined && tracesProblem === undefined
@@ -205,7 +205,7 @@ const computeRelativeChange = (value: Value, previous: Value): Value => {
  * or span in them.
  */
 export const readCounters = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: OverviewQuery,
 ): Promise<{ readonly counters: Counters; readonly previous: Range; readonly last: string | undefined }> => {
   const { from, to } = query.minutes;
@@ -213,8 +213,8 @@ export const readCounters = async (
   const length = ((to - from + 59_999_999_999n) / 60_000_000_000n) * 60_000_000_000n;
   const previous = { from: from - length, to: from };
   const [now, before] = await Promise.all([
-    readCounterValues(reading, query),
-    readCounterValues(reading, { ...query, minutes: previous }),
+    readCounterValues(reader, query),
+    readCounterValues(reader, { ...query, minutes: previous }),
   ]);
   const counters = Object.entries(counterDefinitions).map(([key, [unit, detail]]): [string, Counter] => {
     const name = key as Name;

@@ -1,5 +1,5 @@
 /** SLOs and synthetic checks with firing alert rules */
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { StoredAlertRule } from '../../schemas/resources/alert-rule.ts';
 import { type ActiveAlert, readAlerts } from '../alerts/history.ts';
@@ -25,11 +25,11 @@ const maxAlertAgeMs = 10 * 60_000;
 const maxAlerts = 1000;
 
 const readFiringAlerts = async (
-  reading: AlertReadContext,
+  reader: AlertReadContext,
   findManagedRules: FindManagedRules,
 ): Promise<ManagedAlert[]> => {
-  const firingAlerts = (await readAlerts(reading, { states: ['firing'] }, maxAlerts)).filter(
-    ({ evaluatedMs }) => reading.nowMs - evaluatedMs < maxAlertAgeMs,
+  const firingAlerts = (await readAlerts(reader, { states: ['firing'] }, maxAlerts)).filter(
+    ({ evaluatedMs }) => reader.nowMs - evaluatedMs < maxAlertAgeMs,
   );
   const rules = new Map(
     (await findManagedRules([...new Set(firingAlerts.map(({ ruleId }) => ruleId))])).map((rule) => [rule.id, rule]),
@@ -42,19 +42,19 @@ const readFiringAlerts = async (
 
 /** Returns the worst alert of each SLO with a high burn rate, by SLO id. */
 export const readBurningObjectives = async (
-  reading: AlertReadContext,
+  reader: AlertReadContext,
   findManagedRules: FindManagedRules,
 ): Promise<readonly (readonly [sloId: string, ManagedAlert])[]> =>
-  selectWorst(await readFiringAlerts(reading, findManagedRules), ({ managedBy, labels }) =>
+  selectWorst(await readFiringAlerts(reader, findManagedRules), ({ managedBy, labels }) =>
     managedBy && 'sloId' in managedBy && labels['burn'] !== undefined ? managedBy.sloId : undefined,
   );
 
 /** Returns the worst alert of each check, by check id. */
 export const readFailingChecks = async (
-  reading: AlertReadContext,
+  reader: AlertReadContext,
   findManagedRules: FindManagedRules,
 ): Promise<readonly (readonly [checkId: string, ManagedAlert])[]> =>
-  selectWorst(await readFiringAlerts(reading, findManagedRules), ({ managedBy }) =>
+  selectWorst(await readFiringAlerts(reader, findManagedRules), ({ managedBy }) =>
     managedBy && 'checkId' in managedBy ? managedBy.checkId : undefined,
   );
 

@@ -2,9 +2,9 @@
 
 import { buildSeriesResult, type ResultData } from '../../queries/query-result.ts';
 import { findRangeProblem } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
 import { buildSteps } from '../../queries/steps.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { buildActivityFilter } from '../services/chosen-activity.ts';
 import {
   getDurationAtQuantile,
@@ -35,14 +35,14 @@ const emptyStepCounts: StepCounts = { logs: 0, errorLogs: 0, spans: 0, requestCo
  * Returns one series for each counter. Telemetry signals that cannot be read are omitted and reported in the result.
  */
 export const readOverviewSeries = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: OverviewQuery & { readonly stepMs: number },
 ): Promise<ResultData> => {
   const { minutes, stepMs } = query;
   const range = { from: minutes.from, to: minutes.to - 1n };
   const steps = buildSteps(range, stepMs);
   const { where, parameters } = buildActivityFilter(query);
-  const rows = await reading.columns.query<Row>(
+  const rows = await reader.columns.query<Row>(
     `SELECT toString(intDiv(toUnixTimestamp(minute), ${stepMs / 1000})) AS step, toString(sum(logs)) AS all_logs, toString(sum(error_logs)) AS all_error_logs,
       toString(sum(spans)) AS all_spans, ${requestCountColumns}
     FROM resource_activity WHERE ${where} GROUP BY step`,
@@ -67,7 +67,7 @@ export const readOverviewSeries = async (
   });
   const partial: Incompleteness[] = [];
   const readSignal = (signal: 'logs' | 'traces', createSeries: () => Series[]): Series[] => {
-    const reason = findRangeProblem(range, { caller: reading, signal, nowMs: reading.nowMs });
+    const reason = findRangeProblem(range, { caller: reader, signal, nowMs: reader.nowMs });
     if (reason === undefined) return createSeries();
     partial.push({ code: 'retention', message: `no ${signal}: ${reason}` });
     return [];

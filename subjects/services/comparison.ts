@@ -17,6 +17,8 @@ export interface MinuteCounts {
 
 export const minRequests = 50;
 export const minMinutes = 5;
+/** Number of minutes from which their own variance counts */
+const minComparedMinutes = 3;
 /** Maximum false alarm rate of all tests combined */
 export const maxFalseAlarmRate = 0.01;
 /**
@@ -129,8 +131,13 @@ const createRankByBucket = (buckets: DurationBuckets): ((bucket: number) => numb
 const judgeAspect = (aspect: Aspect, before: readonly Cluster[], after: readonly Cluster[]): AspectComparison => {
   const [beforeMean, afterMean] = [computeClusterMean(before), computeClusterMean(after)];
   const difference = afterMean.mean - beforeMean.mean;
-  const standardError = Math.sqrt(beforeMean.variance + afterMean.variance);
-  const degreesOfFreedom = Math.max(1, Math.min(before.length, after.length) - 1);
+  // A few minutes do not show how minutes differ, but those before do.
+  const isShort = after.length < minComparedMinutes && before.length > after.length;
+  const afterVariance = isShort
+    ? Math.max(afterMean.variance, (beforeMean.variance * before.length) / after.length)
+    : afterMean.variance;
+  const standardError = Math.sqrt(beforeMean.variance + afterVariance);
+  const degreesOfFreedom = Math.max(1, (isShort ? before.length : Math.min(before.length, after.length)) - 1);
   const p = 2 * studentTProbability(Math.abs(difference) / standardError, degreesOfFreedom);
   const minDifference = minDifferences[aspect];
   const [low, high] = [

@@ -6,10 +6,11 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { computeHashId } from '../../runtime/hash-of.ts';
+import { toTextOrEmpty } from '../../schemas/text.ts';
 import { type FeedEvent, readEvents } from '../events/events.ts';
 import { buildEnvironmentSql } from './chosen-activity.ts';
 import { type DetectedDeployment, detectDeployments, type VersionActivity } from './detection.ts';
@@ -57,7 +58,7 @@ const parseTimeMs = (time: string): number => Number((parseTime(time, 0) ?? 0n) 
 
 /** Returns all deployments of a range, the newest first. */
 export const readDeployments = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: DeploymentQuery,
 ): Promise<{ readonly deployments: readonly Deployment[]; readonly partial: readonly Incompleteness[] }> => {
   const { range, environment, service } = query;
@@ -66,8 +67,8 @@ export const readDeployments = async (
     to: range.to + BigInt(maxMergeDistanceMs) * 1_000_000n,
   };
   const [events, { detected, stepMs }] = await Promise.all([
-    readEvents(reading, { ...query, range: widerRange, kinds: ['deployment'] }, { limit: maxDeployments + 1 }),
-    readDetectedDeployments(reading, query),
+    readEvents(reader, { ...query, range: widerRange, kinds: ['deployment'] }, { limit: maxDeployments + 1 }),
+    readDetectedDeployments(reader, query),
   ]);
   const recorded = events
     .slice(0, maxDeployments)
@@ -118,8 +119,6 @@ const isSameDeployment = (
   version === detectedDeployment.version &&
   (environment === '' || environment === detectedDeployment.environment) &&
   Math.abs(parseTimeMs(time) - atMs) <= maxMergeDistanceMs;
-
-const toTextOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 /** Returns the deployment in an event. */
 export const toRecordedDeployment = ({

@@ -7,9 +7,9 @@ import {
   type ProjectScope,
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { getResources, type Resource } from '../../queries/resources.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';

@@ -1,7 +1,7 @@
 /** Endpoints of a service, with their metrics */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import {
   type RequestCountRow,

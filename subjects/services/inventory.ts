@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { buildProjectScopeCondition } from '../../queries/project-scope.ts';
 import { findRangeProblem } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
 import { type ActivityFilter, buildActivityFilter, buildEnvironmentSql } from './chosen-activity.ts';
@@ -78,7 +78,7 @@ export interface InventoryQuery extends ActivityFilter {
 
 /** Returns all services of the requested range, ordered by name. */
 export const readServices = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: InventoryQuery,
 ): Promise<{ readonly services: readonly ServiceTotal[]; readonly partial: readonly Incompleteness[] }> => {
   const { where, parameters } = buildActivityFilter(query);
@@ -86,15 +86,15 @@ export const readServices = async (
     query.search === undefined ? "service != ''" : 'positionCaseInsensitiveUTF8(service, {search:String}) > 0';
   const values = { ...parameters, ...(query.search !== undefined && { search: query.search }) };
   const [rows, metrics] = await Promise.all([
-    reading.columns.query<ServiceRow>(
+    reader.columns.query<ServiceRow>(
       `SELECT service, toString(sum(logs)) AS all_logs, toString(sum(spans)) AS all_spans, toString(toUnixTimestamp64Nano(max(last_seen))) AS last, ${requestCountColumns}
       FROM resource_activity WHERE ${where} AND ${nameCondition} GROUP BY service ORDER BY service LIMIT ${maxServices + 1}`,
       values,
     ),
-    readMetricSenders(reading, query, nameCondition, values),
+    readMetricSenders(reader, query, nameCondition, values),
   ]);
   const getThresholdMs = createThresholdLookup(query.settings, query.apdexThresholdMs);
-  const logsProblem = findRangeProblem(query.minutes, { caller: reading, signal: 'logs', nowMs: reading.nowMs });
+  const logsProblem = findRangeProblem(query.minutes, { caller: reader, signal: 'logs', nowMs: reader.nowMs });
   const seconds = toSeconds(query.minutes);
   const services = new Map<string, ServiceTotal>();
   for (const row of rows) {
@@ -146,12 +146,12 @@ const compareByName = (left: { readonly name: string }, right: { readonly name: 
 
 /** Returns services with series in the range, each with the time of its last series row (epoch milliseconds). */
 const readMetricSenders = async (
-  { columns, ...reading }: TenantReader,
+  { columns, ...reader }: TenantReader,
   query: ActivityFilter,
   nameCondition: string,
   values: Record<string, string>,
 ): Promise<ReadonlyMap<string, string>> => {
-  if (findRangeProblem(query.minutes, { caller: reading, signal: 'metrics', nowMs: reading.nowMs }) !== undefined)
+  if (findRangeProblem(query.minutes, { caller: reader, signal: 'metrics', nowMs: reader.nowMs }) !== undefined)
     return new Map();
   const environment =
     query.environment === undefined
@@ -204,7 +204,7 @@ export const describeServices = async (
 
 /** Returns the telemetry of one service; `undefined` if it sent none in the range. */
 export const readService = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: InventoryQuery & { readonly service: string },
 ): Promise<ServiceTotal | undefined> =>
-  (await readServices(reading, query)).services.find(({ name }) => name === query.service);
+  (await readServices(reader, query)).services.find(({ name }) => name === query.service);

@@ -1,6 +1,6 @@
 /** Regressions in a range: services with slower requests, and deployments after which requests are worse */
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseTime } from '../../queries/time.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import { type AspectComparison, compare, minMinutes, minRequests } from './comparison.ts';
@@ -43,11 +43,11 @@ type SlowerServicesQuery = Omit<ActivityFilter, 'minutes'> & {
  * minutes of a verdict.
  */
 export const readSlowerServices = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { minutes, previousMinutes, ...filter }: SlowerServicesQuery,
 ): Promise<readonly SlowerService[]> => {
   const [now, before] = await Promise.all(
-    [minutes, previousMinutes].map((range) => readStepsByService(reading, { ...filter, minutes: range })),
+    [minutes, previousMinutes].map((range) => readStepsByService(reader, { ...filter, minutes: range })),
   );
   return [...(now ?? [])].flatMap(([service, stepsAfter]) => {
     const stepsBefore = before?.get(service) ?? [];
@@ -97,12 +97,12 @@ const readStepsByService = async (
 
 /** Returns those of the newest deployments of a range after which requests became worse. */
 export const readWorseDeployments = async (
-  reading: TenantReader,
+  reader: TenantReader,
   query: DeploymentQuery,
   maxDeployments: number,
 ): Promise<readonly { readonly deployment: Deployment; readonly judgment: Judgment }[]> => {
   const { range } = query;
-  const { deployments } = await readDeployments(reading, { ...query, range: extendByMargin(range) });
+  const { deployments } = await readDeployments(reader, { ...query, range: extendByMargin(range) });
   const inRange = deployments.filter(({ time }) => {
     const at = parseTime(time, 0) ?? 0n;
     return at >= range.from && at <= range.to;
@@ -112,7 +112,7 @@ export const readWorseDeployments = async (
   for (const deployment of inRange.slice(0, maxDeployments)) {
     const { service } = deployment;
     const serviceDeployments = deployments.filter((other) => other.service === service);
-    const { judgment } = await evaluateDeployment(reading, { ...query, service }, deployment, serviceDeployments);
+    const { judgment } = await evaluateDeployment(reader, { ...query, service }, deployment, serviceDeployments);
     if (judgment.verdict === 'worse') worseDeployments.push({ deployment, judgment });
   }
   return worseDeployments;

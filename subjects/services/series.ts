@@ -2,9 +2,9 @@
 
 import { createValidationError } from '../../queries/errors.ts';
 import { buildSeriesResult, type ResultData } from '../../queries/query-result.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Series } from '../../queries/result.ts';
 import { buildSteps } from '../../queries/steps.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import {
   computeApdex,

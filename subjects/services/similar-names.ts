@@ -1,5 +1,5 @@
 /** Names of services similar to one that does not exist. */
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 
 /** Limits of the comparison */
 const maxServices = 1000;

@@ -1,7 +1,7 @@
 /** Requests, errors and latency of several services in a few steps, for sparklines */
 import { z } from 'zod';
-import type { TenantReader } from '../../queries/reading.ts';
 import { buildSteps, chooseStepForPoints } from '../../queries/steps.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import {
   getDurationAtQuantile,

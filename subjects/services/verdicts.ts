@@ -1,8 +1,8 @@
 /** Verdicts on deployments: compares requests of the hour before with those of the hour after */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { Unknown } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
 import {
@@ -110,7 +110,7 @@ interface DeploymentEvaluation {
  * the range, whose periods are excluded.
  */
 export const evaluateDeployment = async (
-  reading: TenantReader,
+  reader: TenantReader,
   filter: Omit<ActivityFilter, 'minutes'> & { readonly service: string },
   deployment: Deployment,
   all: readonly Deployment[],
@@ -118,9 +118,9 @@ export const evaluateDeployment = async (
   const otherTimesMs = all
     .filter(({ id, environment }) => id !== deployment.id && isSameEnvironment(environment, deployment.environment))
     .map(({ time }) => parseMs(time));
-  const { before, after } = findWindows(parseMs(deployment.time), { otherTimesMs, nowMs: reading.nowMs });
+  const { before, after } = findWindows(parseMs(deployment.time), { otherTimesMs, nowMs: reader.nowMs });
   const environment = deployment.environment === '' ? filter.environment : deployment.environment;
-  const read = (period: TimePeriod): Promise<MinuteCounts> => readMinutes(reading, { ...filter, environment }, period);
+  const read = (period: TimePeriod): Promise<MinuteCounts> => readMinutes(reader, { ...filter, environment }, period);
   const sides = await Promise.all([read(before), read(after)]);
   return {
     sides: [
@@ -148,12 +148,12 @@ const judgeSides = async (
 
 /** Returns a deployment with its verdict, and the metrics before and after. */
 export const toJudgedDeployment = async (
-  reading: TenantReader,
+  reader: TenantReader,
   filter: Omit<ActivityFilter, 'minutes'> & { readonly service: string },
   deployment: Deployment,
   { all, apdexThresholdMs }: { readonly all: readonly Deployment[]; readonly apdexThresholdMs: number },
 ): Promise<JudgedDeployment> => {
-  const { sides, judgment } = await evaluateDeployment(reading, filter, deployment, all);
+  const { sides, judgment } = await evaluateDeployment(reader, filter, deployment, all);
   const [before, after] = sides.map(({ period, minutes }): JudgedDeployment['before'] => {
     if (period.toMs <= period.fromMs)
       return { value: null, reason: 'there is no whole minute until the next deployment or now' };

@@ -5,7 +5,7 @@ import { canRead } from '../../queries/entitlement.ts';
 import { estimateAttributeCosts } from '../../queries/fields/costs.ts';
 import { findUnreferencedAttributes } from '../../queries/fields/uses.ts';
 import { findMetricsUses } from '../../queries/metrics/uses.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { Range } from '../../queries/range.ts';
 import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
@@ -50,11 +50,11 @@ const maxServices = 1000;
 
 export interface SuggestionContext {
   readonly documents: TenantDocuments;
-  readonly reading: QueryReader;
+  readonly reader: QueryReader;
   readonly log: Pick<Log, 'warn'>;
 }
 
-const hasEntitlement = ({ reading }: SuggestionContext, entitlement: string): boolean => canRead(reading, entitlement);
+const hasEntitlement = ({ reader }: SuggestionContext, entitlement: string): boolean => canRead(reader, entitlement);
 
 const getLastDayRange = (nowMs: number): Range => ({
   from: BigInt(nowMs - dayMs) * 1_000_000n,
@@ -72,7 +72,7 @@ const readEnabledRules = async (context: SuggestionContext): Promise<readonly Al
 };
 
 const readServiceActivity = async (context: SuggestionContext): Promise<ServiceActivity[]> => {
-  const { columns, nowMs } = context.reading;
+  const { columns, nowMs } = context.reader;
   const minutes = toMinutesParameters(getLastDayRange(nowMs));
   const [requestRows, errorRows] = await Promise.all([
     hasEntitlement(context, 'traces')
@@ -114,7 +114,7 @@ const suggestFromServiceActivity = async (context: SuggestionContext): Promise<S
 };
 
 const suggestForNoisyRules = async (context: SuggestionContext): Promise<Suggestion[]> => {
-  const { columns, nowMs } = context.reading;
+  const { columns, nowMs } = context.reader;
   const since = { since: String(nowMs - noisyPeriodDays * dayMs) };
   const firingRules = await columns.query<{ rule: string }>(
     `SELECT toString(rule_id) AS rule FROM alert_transitions
@@ -157,7 +157,7 @@ const groupByTime = (
     .sort((left, right) => left.atMs - right.atMs);
 
 const suggestForMetrics = async (context: SuggestionContext): Promise<Suggestion[]> => {
-  const { columns, nowMs, promql } = context.reading;
+  const { columns, nowMs, promql } = context.reader;
   if (!hasEntitlement(context, 'metrics') || promql === undefined) return [];
   const rows = await columns.query<{ name: string; held: string }>(
     `SELECT toString(series.metric) AS name, toString(uniqExact(series_id)) AS held FROM series
@@ -165,11 +165,11 @@ const suggestForMetrics = async (context: SuggestionContext): Promise<Suggestion
     toSeriesSeenParameters(getLastDayRange(nowMs)),
   );
   const costs = rows.map(({ name, held }): MetricCost => ({ metric: name, series: Number(held) }));
-  const reading = { documents: context.documents, columns, translation: promql.translation };
+  const reader = { documents: context.documents, columns, translation: promql.translation };
   return suggestMetricRemoval(
     costs,
     await findMetricsUses(
-      reading,
+      reader,
       costs.map(({ metric }) => metric),
     ),
   );
@@ -180,9 +180,9 @@ const suggestForAttributes = async (context: SuggestionContext): Promise<Suggest
     .filter((signal) => hasEntitlement(context, signal))
     .map(async (signal) => {
       const { sampleSize: scannedRecords, costs } = await estimateAttributeCosts(
-        context.reading,
+        context.reader,
         signal,
-        getLastDayRange(context.reading.nowMs),
+        getLastDayRange(context.reader.nowMs),
       );
       const keys = findLargeAttributes(scannedRecords, costs).map(({ key }) => key);
       if (keys.length === 0) return [];
@@ -198,7 +198,7 @@ const suggestForAttributes = async (context: SuggestionContext): Promise<Suggest
 
 const suggestForPatterns = async (context: SuggestionContext): Promise<Suggestion[]> => {
   if (!hasEntitlement(context, 'logs')) return [];
-  const { columns, nowMs } = context.reading;
+  const { columns, nowMs } = context.reader;
   const counts = await columns.query<{ id: string; name: string; records: string; loud: string; total: string }>(
     `SELECT toString(pattern_id) AS id, toString(service) AS name, toString(sum(count)) AS records,
       toString(sumIf(count, severity IN ('warn', 'error', 'fatal'))) AS loud, toString(sum(sum(count)) OVER ()) AS total
@@ -228,13 +228,13 @@ const suggestForDetectors = async (context: SuggestionContext): Promise<Suggesti
     if (detector !== undefined) existingDetectors.push(detector);
   }
   if (existingDetectors.length >= maxDetectors) return [];
-  return suggestDetectors(await readCachedCatalogue(context.reading), existingDetectors);
+  return suggestDetectors(await readCachedCatalogue(context.reader), existingDetectors);
 };
 
 const suggestForDashboards = async (context: SuggestionContext): Promise<Suggestion[]> => {
   const allTemplates = await loadTemplates();
   const availableData = await readAvailableData(
-    context.reading,
+    context.reader,
     allTemplates.flatMap(({ panels }) => collectNeeds(panels)),
   );
   const dashboardCounts = new Map<string, number>();

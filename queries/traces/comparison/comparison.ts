@@ -6,8 +6,8 @@ import { z } from 'zod';
 import { createValidationError } from '../../errors.ts';
 import type { Range } from '../../range.ts';
 import { requireRetained } from '../../range.ts';
-import type { TenantReader } from '../../reading.ts';
 import { Unknown } from '../../result.ts';
+import type { TenantReader } from '../../tenant-reader.ts';
 import { findCandidates, readUnits } from './counts.ts';
 import {
   computeCorrelations,
@@ -72,10 +72,10 @@ export type TraceComparison = z.output<typeof TraceComparison>;
 /** Compares the selected traces of a range with the others. Throws `VALIDATION_FAILED` if nothing is selected. */
 export const compareTraces = async (
   selection: Selection,
-  reading: TenantReader,
+  reader: TenantReader,
   { range, limit }: { readonly range: Range; readonly limit: number },
 ): Promise<TraceComparison> => {
-  requireRetained(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+  requireRetained(range, { caller: reader, signal: 'traces', nowMs: reader.nowMs });
   const { selection: search, status, minDurationNs, maxDurationNs } = selection;
   if (search === undefined && status === undefined && minDurationNs === undefined && maxDurationNs === undefined)
     throw createValidationError(
@@ -83,15 +83,15 @@ export const compareTraces = async (
       'is required, or minDuration, maxDuration or status: they select what is compared with the rest',
     );
   const sample = new Sample(selection, range);
-  await sample.correctClocks(reading);
-  const sizes = await sample.measureSizes(reading);
+  await sample.correctClocks(reader);
+  const sizes = await sample.measureSizes(reader);
   const emptyReason = explainEmpty(selection.by, sizes);
   const {
     candidates,
     excluded,
     sizes: sampled,
   } = emptyReason === null
-    ? await findCandidates(reading, sample)
+    ? await findCandidates(reader, sample)
     : { candidates: [], excluded: [], sizes: { n: 0, m: 0 } };
   const { tests, significant } = rankDifferences(candidates);
   return {
@@ -102,7 +102,7 @@ export const compareTraces = async (
     tests,
     falseDiscoveryRate,
     found: significant.length,
-    items: (await groupCorrelated(reading, sample, significant)).slice(0, limit),
+    items: (await groupCorrelated(reader, sample, significant)).slice(0, limit),
     excluded: [...excluded],
     reason: emptyReason,
   };
@@ -116,14 +116,14 @@ const explainEmpty = (by: string, { selected, baseline }: { selected: number; ba
 
 /** Returns one item for each group of correlated differences. */
 const groupCorrelated = async (
-  reading: TenantReader,
+  reader: TenantReader,
   sample: Sample,
   found: readonly Difference[],
 ): Promise<TraceComparison['items']> => {
   const largestDifferences = found.slice(0, maxCorrelatedDifferences);
   if (largestDifferences.length === 0) return [];
   const units = await readUnits(
-    reading,
+    reader,
     sample,
     largestDifferences.map(({ candidate }) => candidate),
   );

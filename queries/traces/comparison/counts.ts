@@ -1,7 +1,7 @@
 /** Counts of each value in both sets of a sample. */
 import { quoteString } from '../../../schemas/tables/literal.ts';
-import type { TenantReader } from '../../reading.ts';
 import { spanKinds } from '../../signals/span-record.ts';
+import type { TenantReader } from '../../tenant-reader.ts';
 import { statementKeys } from '../statement.ts';
 import type { Candidate } from './ranking.ts';
 import type { Sample } from './sample.ts';
@@ -56,7 +56,7 @@ const buildWithResourcesSql = (sample: Sample): string =>
  * `service`.
  */
 export const findCandidates = async (
-  reading: TenantReader,
+  reader: TenantReader,
   sample: Sample,
 ): Promise<{
   readonly candidates: readonly Candidate[];
@@ -64,7 +64,7 @@ export const findCandidates = async (
   /** Number of units in the sample. */
   readonly sizes: { readonly n: number; readonly m: number };
 }> => {
-  const [fields, sizes] = await Promise.all([readFields(reading, sample), readSizes(reading, sample)]);
+  const [fields, sizes] = await Promise.all([readFields(reader, sample), readSizes(reader, sample)]);
   const excluded: OmittedField[] = [];
   const candidates: Candidate[] = [];
   const numericFields: FieldRow[] = [];
@@ -93,7 +93,7 @@ export const findCandidates = async (
       field: formatFieldName(field),
       reason: `there are more than ${maxRankedFields} fields of numbers`,
     });
-  candidates.push(...(await readRanks(reading, sample, testedFields)));
+  candidates.push(...(await readRanks(reader, sample, testedFields)));
   return { candidates, excluded, sizes };
 };
 
@@ -123,12 +123,12 @@ const explainOmission = ({ values, occurrences }: FieldRow): string | undefined 
     ? `${values} values in ${occurrences} occurrences: probably an id`
     : undefined;
 
-const readFields = (reading: TenantReader, sample: Sample): Promise<FieldRow[]> => {
+const readFields = (reader: TenantReader, sample: Sample): Promise<FieldRow[]> => {
   // Fields are counted from the counts of their values, because reading all spans again would be expensive.
   const perValue = `SELECT pair.1 AS kind, pair.2 AS key, pair.3 AS value, any(pair.4) AS type, ${sample.buildCountStateSql('selected')} AS of_selected,
       ${sample.buildCountStateSql('NOT selected')} AS of_others, finalizeAggregation(of_selected) AS a, finalizeAggregation(of_others) AS b
       FROM ${buildPairsSql(sample)} GROUP BY kind, key, value`;
-  return reading.columns.query<FieldRow>(
+  return reader.columns.query<FieldRow>(
     `SELECT kind, key, toString(count()) AS values, toString(countIf(type IN ('i', 'd'))) AS numbers, toString(sum(a + b)) AS occurrences,
       (toString(${sample.buildCountMergeSql('of_selected')}), toString(${sample.buildCountMergeSql('of_others')})) AS having,
       arrayMap(each -> (each.1, toString(each.2), toString(each.3)), arraySlice(arraySort(each -> (-toInt64(each.2 + each.3), each.1), groupArray((value, a, b))), 1, ${maxValues})) AS top
@@ -137,8 +137,8 @@ const readFields = (reading: TenantReader, sample: Sample): Promise<FieldRow[]> 
   );
 };
 
-const readSizes = async (reading: TenantReader, sample: Sample): Promise<{ n: number; m: number }> => {
-  const [found] = await reading.columns.query<{ n: string; m: string }>(
+const readSizes = async (reader: TenantReader, sample: Sample): Promise<{ n: number; m: number }> => {
+  const [found] = await reader.columns.query<{ n: string; m: string }>(
     `SELECT toString(${sample.buildCountSql('selected')}) AS n, toString(${sample.buildCountSql('NOT selected')}) AS m FROM ${sample.rowsSql}`,
     sample.parameters,
   );
@@ -149,7 +149,7 @@ const readSizes = async (reading: TenantReader, sample: Sample): Promise<{ n: nu
 const formatKeySql = ({ kind, key }: Pick<FieldRow, 'kind' | 'key'>): string => `('${kind}', ${quoteString(key)})`;
 
 /** Reads numbers in buckets of equal frequency. For a trace, the largest number of a field counts. */
-const readRanks = async (reading: TenantReader, sample: Sample, fields: readonly FieldRow[]): Promise<Candidate[]> => {
+const readRanks = async (reader: TenantReader, sample: Sample, fields: readonly FieldRow[]): Promise<Candidate[]> => {
   if (fields.length === 0) return [];
   const numberSql = sample.by === 'spans' ? 'number' : 'max(number) AS number';
   const numbers = `SELECT kind, key, selected, ${numberSql} FROM (
@@ -158,7 +158,7 @@ const readRanks = async (reading: TenantReader, sample: Sample, fields: readonly
         sample.by === 'spans' ? '' : ' GROUP BY trace_id, selected, kind, key'
       }`;
   const levels = Array.from({ length: bucketCount - 1 }, (_, index) => (index + 1) / bucketCount).join(', ');
-  const edges = await reading.columns.query<{ kind: Kind; key: string; edges: readonly number[] }>(
+  const edges = await reader.columns.query<{ kind: Kind; key: string; edges: readonly number[] }>(
     `SELECT kind, key, arrayDistinct(quantilesExact(${levels})(number)) AS edges FROM (${numbers}) GROUP BY kind, key`,
     sample.parameters,
   );
@@ -166,7 +166,7 @@ const readRanks = async (reading: TenantReader, sample: Sample, fields: readonly
     .map((each) => `(kind, key) = ${formatKeySql(each)}, [${each.edges.join(', ')}]`)
     .join(', ');
   if (bucketEdgesSql === '') return [];
-  const rows = await reading.columns.query<{ kind: Kind; key: string; bucket: number; a: string; b: string }>(
+  const rows = await reader.columns.query<{ kind: Kind; key: string; bucket: number; a: string; b: string }>(
     `SELECT kind, key, arrayCount(edge -> edge < number, multiIf(${bucketEdgesSql}, emptyArrayFloat64())) AS bucket,
       countIf(selected) AS a, countIf(NOT selected) AS b FROM (${numbers}) GROUP BY kind, key, bucket`,
     sample.parameters,
@@ -196,14 +196,14 @@ const readRanks = async (reading: TenantReader, sample: Sample, fields: readonly
  * 60.
  */
 export const readUnits = async (
-  reading: TenantReader,
+  reader: TenantReader,
   sample: Sample,
   candidates: readonly Candidate[],
 ): Promise<{ readonly bits: bigint; readonly count: number }[]> => {
   const bits = candidates
     .map((candidate, bit) => `bitShiftLeft(toUInt64(${buildConditionSql(candidate)}), ${bit})`)
     .join(' + ');
-  const rows = await reading.columns.query<{ bits: string; units: string }>(
+  const rows = await reader.columns.query<{ bits: string; units: string }>(
     sample.by === 'spans'
       ? `SELECT toString(${bits}) AS bits, count() AS units FROM ${buildWithResourcesSql(sample)} GROUP BY bits`
       : `SELECT toString(bits) AS bits, count() AS units FROM (SELECT trace_id, groupBitOr(${bits}) AS bits FROM ${buildWithResourcesSql(sample)} GROUP BY trace_id) GROUP BY bits`,

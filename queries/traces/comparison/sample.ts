@@ -3,10 +3,10 @@
 import type { QueryParameters } from '../../../schemas/ports/columns.ts';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../../project-scope.ts';
 import type { Range } from '../../range.ts';
-import type { TenantReader } from '../../reading.ts';
 import { buildRangeCondition, buildRangeParameters } from '../../records.ts';
 import { buildSearchCondition } from '../../search/condition.ts';
 import { parseSearch } from '../../search/parse.ts';
+import type { TenantReader } from '../../tenant-reader.ts';
 import { normalizedStatementSql } from '../statement.ts';
 import {
   mayHaveSkewSql,
