@@ -7,7 +7,7 @@ export const storageDelayMs = 15_000;
 
 /** Shared options of hunt schedules. */
 export const huntScheduleOptions = {
-  entitlement: 'siem',
+  entitlement: ['siem', 'security'],
   missed: 'skip',
   budgetMs: 2 * maxHuntMs,
   atOnce: { total: 2, perTenant: 1 },

@@ -4,6 +4,7 @@ import { readFeatures, readTranslation } from '../queries/promql/settings.ts';
 import { selectComponents } from '../runtime/components.ts';
 import { toConsumerGroup } from '../runtime/consumer-groups.ts';
 import { trackWork } from '../runtime/current-work.ts';
+import { deriveFingerprintKey, setFingerprintKey } from '../runtime/fingerprint-key.ts';
 import { openOutbound } from '../runtime/outbound.ts';
 import { createStoresCheck } from '../runtime/readiness.ts';
 import { createSecretBox, loadSecretKey } from '../runtime/secret-box.ts';
@@ -114,6 +115,8 @@ export const startProcessors = async (options: ProcessorsOptions): Promise<Role>
   const selectedSchedules = allSchedules.filter((schedule) => selectedComponents.includes(schedule));
   if (columns === undefined && selectedSchedules.length > 0)
     throw new TypeError('schedules cannot run without columns');
+  // The threads of processors inherit it.
+  if (settings !== undefined) setFingerprintKey(deriveFingerprintKey(createSecretBox(await loadSecretKey(settings))));
   const pool = new TaskPool({
     ...options.pool,
     definitions: registered?.module ?? new URL('./registry.ts', import.meta.url),

@@ -1,6 +1,10 @@
 /** Registry of processors, one line each. Threads load this module: it and its imports use no driver. */
 
 import '../subjects/query-kinds.ts';
+import { agentDetections } from './agents/agent-detections.ts';
+import { agentEvents } from './agents/agent-events.ts';
+import { agentLogReports } from './agents/agent-log-reports.ts';
+import { agentSpanReports } from './agents/agent-span-reports.ts';
 import { anomalyScores } from './anomaly-scores/anomaly-scores.ts';
 import { chainedCorrelations, correlations } from './detections/correlations.ts';
 import { detections } from './detections/detections.ts';
@@ -19,6 +23,9 @@ import { notifications } from './notifications/notifications.ts';
 import { rumLogEvents } from './rum/log-events.ts';
 import { rumEvents } from './rum/rum-events.ts';
 import { rumSpanEvents } from './rum/span-events.ts';
+import { runtimeThreats } from './runtime-threats/runtime-threats.ts';
+import { logSecrets } from './secrets/log-secrets.ts';
+import { spanSecrets } from './secrets/span-secrets.ts';
 import { heartbeats } from './synthetics/heartbeats.ts';
 import { runTelemetry } from './synthetics/run-telemetry.ts';
 import { threatMatches } from './threat-intel/threat-matches.ts';
@@ -38,9 +45,16 @@ export const processors: readonly Processor[] = [
   chainedCorrelations,
   threatMatches,
   fileChanges,
+  logSecrets,
+  spanSecrets,
+  runtimeThreats,
   llmCalls,
   nestedLlmCalls,
   duplicateLlmCalls,
+  agentLogReports,
+  agentSpanReports,
+  agentEvents,
+  agentDetections,
   heartbeats,
   runTelemetry,
   notifications,

@@ -10,6 +10,7 @@ import { llmPriceCopies } from './llm/llm-price-copies.ts';
 import { sloMeasurement } from './slos/slo-measurement.ts';
 import { checkStates } from './synthetics/check-states.ts';
 import { indicatorHunting } from './threat-intel/indicator-hunts.ts';
+import { vulnerabilityFindings } from './vulnerabilities/vulnerability-findings.ts';
 
 export const schedules: readonly Schedule[] = [
   alertEvaluation,
@@ -22,4 +23,5 @@ export const schedules: readonly Schedule[] = [
   anomalyPoints,
   snapshotExpiry,
   llmPriceCopies,
+  vulnerabilityFindings,
 ];

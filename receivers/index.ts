@@ -8,11 +8,12 @@ import type { TimeRange } from '../schemas/readable-times.ts';
 import { republishRefused as republish } from './engine/refuse.ts';
 import { type Receivers, type ReceiversOptions, start } from './engine/start.ts';
 import { openHeartbeats } from './heartbeats/heartbeats.ts';
+import { openOpamp } from './opamp/opamp.ts';
 import { getDeadLetterFormat, receivers } from './registry.ts';
 
 /** Starts all receivers. They listen once all license keys are loaded; rejects if an address is in use. */
 export const startReceivers = (options: ReceiversOptions): Promise<Receivers> =>
-  start(receivers, new URL('./scan-worker.ts', import.meta.url), openHeartbeats, options);
+  start(receivers, new URL('./scan-worker.ts', import.meta.url), [openHeartbeats, openOpamp], options);
 
 export interface ReplayOptions {
   readonly shards?: number;

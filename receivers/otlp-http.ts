@@ -144,30 +144,36 @@ export const otlpHttp = defineReceiver({
     const refuse = (request: IncomingMessage, response: ServerResponse, refused: Refusal): void =>
       respondWithRefusal(protocol, request, response, refused);
     const cors = createCors(engine.settings.CORS_ORIGINS);
+    const serve = (request: IncomingMessage, response: ServerResponse, signal: Signal): void => {
+      if (request.method === 'POST') ingest(request, response, signal);
+      else refuse(request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
+    };
+    /** `otherPaths`: whether other receivers may serve paths that are not OTLP's. */
     const handlePrefix =
-      (prefix: string): HttpHandler =>
+      (prefix: string, otherPaths: 'refused' | 'passed'): HttpHandler =>
       (request, response) => {
         const path = getPathAfterPrefix(request.url ?? '', prefix);
         if (path === undefined) return false;
         if (cors(request, response)) return true;
         const signal = signalByPath.get(path);
-        if (signal === undefined) {
-          refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
-        } else if (request.method !== 'POST') {
-          refuse(request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
-        } else {
-          ingest(request, response, signal);
-        }
+        if (signal !== undefined) serve(request, response, signal);
+        else if (otherPaths === 'passed') return false;
+        else refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
         return true;
       };
-    const handleBarePath = handlePrefix('/v1/');
+    const handleBarePath = handlePrefix('/v1/', 'passed');
     return {
-      handlers: { HTTP_ADDRESS: handlePrefix('/otlp/v1/') },
-      listen: (handleOthers) =>
-        listenHttp('OTLP_HTTP_ADDRESS', engine.settings.OTLP_HTTP_ADDRESS, (request, response) => {
-          if (!handleBarePath(request, response) && !handleOthers(request, response))
-            refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
-        }),
+      handlers: { HTTP_ADDRESS: handlePrefix('/otlp/v1/', 'refused') },
+      listen: ({ handler: handleOthers, sockets }) =>
+        listenHttp(
+          'OTLP_HTTP_ADDRESS',
+          engine.settings.OTLP_HTTP_ADDRESS,
+          (request, response) => {
+            if (!handleBarePath(request, response) && !handleOthers(request, response))
+              refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
+          },
+          sockets,
+        ),
     };
   },
 });

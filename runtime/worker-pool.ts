@@ -74,7 +74,12 @@ export class PoolThread<Reply extends { readonly id: number }> {
     return new Promise<Reply>((resolve, reject) => {
       this.#pending.set(id, { resolve, reject });
       if (this.#endsWithProcess) this.#worker.ref();
-      this.#worker.postMessage(request(id), transferList);
+      try {
+        this.#worker.postMessage(request(id), transferList);
+      } catch (error) {
+        this.#pending.delete(id);
+        reject(error);
+      }
     });
   }
 

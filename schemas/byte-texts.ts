@@ -2,7 +2,7 @@
  * Finds which of a few dozen texts occur in UTF-8 bytes, checking only every few positions. A text of six bytes, for
  * example, contains three-byte runs at four consecutive positions, so checking every fourth position finds one of them.
  */
-import { equalsAt } from './is-run.ts';
+import { equalsAt, equalsIgnoringCaseAt } from './is-run.ts';
 
 interface RunEntry {
   readonly id: number;
@@ -30,8 +30,14 @@ export class ByteTextSearcher {
   readonly #followingBytes: number[] = [0];
   readonly #step: number;
 
-  /** Texts must have at least three bytes. Their numbers are their indexes. */
-  constructor(texts: Iterable<string>) {
+  readonly #compare: typeof equalsAt;
+
+  /**
+   * Texts must have at least three bytes. Their numbers are their indexes. With `ignoresCase`, texts are in lower case,
+   * and equal ASCII letters in either case.
+   */
+  constructor(texts: Iterable<string>, { ignoresCase = false } = {}) {
+    this.#compare = ignoresCase ? equalsIgnoringCaseAt : equalsAt;
     const textBytes = Array.from(texts, (text) => Buffer.from(text, 'utf8'));
     this.#step = Math.min(maxStep, ...textBytes.map(({ length }) => length - runLength + 1));
     if (this.#step < 1) throw new TypeError('a text of fewer than three bytes cannot be searched for');
@@ -39,8 +45,8 @@ export class ByteTextSearcher {
       for (let runOffset = 0; runOffset < this.#step; runOffset++) this.#addEntry({ id, bytes, runOffset });
   }
 
-  /** Calls `onFound` with the number of each text that occurs between two positions, possibly several times. */
-  scan(bytes: Uint8Array, from: number, to: number, onFound: (id: number) => void): void {
+  /** Calls `onFound` with the number and the end of each text between two positions, possibly several times. */
+  scan(bytes: Uint8Array, from: number, to: number, onFound: (id: number, end: number) => void): void {
     const slots = this.#slots;
     const step = this.#step;
     const last = to - runLength;
@@ -51,7 +57,23 @@ export class ByteTextSearcher {
       if (entryNumber === 0) continue;
       const following = this.#followingBytes[entryNumber] as number;
       if ((following & (1 << ((bytes[position + runLength] ?? 0) & 31))) !== 0)
-        compareTexts(this.#entries[entryNumber] as RunEntry[], bytes, position, [from, to], onFound);
+        this.#compareTexts(this.#entries[entryNumber] as RunEntry[], bytes, position, [from, to], onFound);
+    }
+  }
+
+  /** Compares the texts whose run matches the one at a position. */
+  #compareTexts(
+    entries: readonly RunEntry[],
+    bytes: Uint8Array,
+    position: number,
+    [from, to]: readonly [number, number],
+    onFound: (id: number, end: number) => void,
+  ): void {
+    for (let index = 0; index < entries.length; index++) {
+      const { id, bytes: textBytes, runOffset } = entries[index] as RunEntry;
+      const start = position - runOffset;
+      const end = start + textBytes.length;
+      if (start >= from && end <= to && this.#compare(bytes, start, textBytes)) onFound(id, end);
     }
   }
 
@@ -67,18 +89,3 @@ export class ByteTextSearcher {
       (this.#followingBytes[entryNumber] ?? 0) | (next === undefined ? -1 : 1 << (next & 31));
   }
 }
-
-/** Compares the texts whose run matches the one at a position. */
-const compareTexts = (
-  entries: readonly RunEntry[],
-  bytes: Uint8Array,
-  position: number,
-  [from, to]: readonly [number, number],
-  onFound: (id: number) => void,
-): void => {
-  for (let index = 0; index < entries.length; index++) {
-    const { id, bytes: textBytes, runOffset } = entries[index] as RunEntry;
-    const start = position - runOffset;
-    if (start >= from && start + textBytes.length <= to && equalsAt(bytes, start, textBytes)) onFound(id);
-  }
-};

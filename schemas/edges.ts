@@ -1,5 +1,5 @@
 /**
- * Service graph: the calls that spans describe, and their sums per minute. `processors/edges/README.md` has the rules.
+ * Service graph: the calls that spans describe, and their sums per minute. `docs/reference/service-map.md` has the rules.
  */
 import { z } from 'zod';
 

@@ -130,6 +130,9 @@ export const settingDefinitions = {
   TRUSTED_PROXIES: networksSchema.describe(
     'Networks (CIDR) of proxies whose X-Forwarded-For is trusted, comma-separated',
   ),
+  COUNTRY_FILE: optionalSetting(z.string()).describe(
+    'Table of the countries of visitors by address: an MMDB database (.mmdb), or CSV with "first address,last address,country" or "network,country"; read at each start. Without it, countries are unknown',
+  ),
   OUTBOUND_NETWORKS: networksSchema.describe(
     'Private networks (CIDR) that requests to user-supplied addresses (such as identity providers) may reach, comma-separated; none by default',
   ),
@@ -208,6 +211,12 @@ export const settingDefinitions = {
     .max(90)
     .default(90)
     .describe('Maximum days until a shared snapshot of a dashboard expires; the default of a snapshot is 7'),
+  SOURCE_MAPS_MAX_COUNT: createCountSchema(10_000).describe(
+    'Maximum source maps of an organization; an upload above it deletes the oldest ones',
+  ),
+  SOURCE_MAPS_MAX_BYTES: createCountSchema(1024 * 1024 * 1024).describe(
+    'Maximum size of the source maps of an organization in bytes, as stored; an upload above it deletes the oldest ones',
+  ),
   QUERY_SLOTS: optionalSetting(z.coerce.number().int().positive()).describe(
     'Maximum concurrent telemetry queries of one process; by default 4 embedded, 12 on ClickHouse. Organizations share them fairly',
   ),
@@ -260,6 +269,12 @@ export const settingDefinitions = {
     .describe('Milliseconds that small requests wait to share a message with others'),
   SEGMENT_RETENTION_BYTES: optionalSetting(z.coerce.number().int().positive()).describe(
     'Bytes that the embedded log retains per partition, instead of each topic’s default',
+  ),
+  OPAMP_HEARTBEAT_SECONDS: createCountSchema(30).describe(
+    'Expected seconds between messages of an agent over OpAMP; an agent is silent after three times as long',
+  ),
+  OPAMP_MAX_MESSAGE_BYTES: createCountSchema(16 * 1024 * 1024).describe(
+    'Maximum bytes of an OpAMP message, decompressed; larger ones are refused with 413, or close the WebSocket with 1009',
   ),
   CORS_ORIGINS: emptyListSchema.describe('Browser origins that may send OTLP (CORS), comma-separated; * allows all'),
   LOG_LEVEL: z

@@ -1,4 +1,5 @@
 /** Source address of a request: the peer's address, or the address that trusted proxies report. */
+import type { IncomingMessage } from 'node:http';
 import ipaddr from 'ipaddr.js';
 
 /** A set of networks. IPv4-mapped IPv6 addresses count as IPv4, in networks and in addresses. */
@@ -76,4 +77,13 @@ export const createSourceResolver = (trustedProxies: readonly string[]): Resolve
     }
     return source;
   };
+};
+
+/**
+ * Returns the source address of a request. Read it early: a closed socket has none, but records that are written after
+ * the response need it.
+ */
+export const readSourceAddress = ({ headers, socket }: IncomingMessage, resolveSource: ResolveSource): string => {
+  const forwardedFor = headers['x-forwarded-for'];
+  return resolveSource(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
 };

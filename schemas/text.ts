@@ -17,4 +17,14 @@ export const getTextBefore = (text: string, mark: string): string => {
 export const truncateText = (text: string, maxLength: number): string =>
   text.length <= maxLength ? text : text.slice(0, maxLength).toWellFormed();
 
+/** Returns a text, or an empty one for any other value. */
+export const toTextOrEmpty = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 export const toNullIfEmpty = (text: string): string | null => (text === '' ? null : text);
+
+/** Removes the common indentation of a template literal, the first line break and the space at its end. */
+export const dedent = (text: string): string => {
+  const lines = text.replace(/^\n/, '').trimEnd().split('\n');
+  const indent = Math.min(...lines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
+  return lines.map((line) => line.slice(indent)).join('\n');
+};

@@ -4,6 +4,7 @@
  */
 
 import { z } from 'zod';
+import { AgentEvent, AgentReport } from './agent-events.ts';
 import { AlertEvaluation, AlertTransition } from './alerts.ts';
 import { AnomalyChange, AnomalyEvaluation, AnomalyPoints, AnomalyScores } from './anomalies.ts';
 import { CallEnd, getEndMs, ServiceEdge } from './edges.ts';
@@ -11,17 +12,21 @@ import { ErrorOccurrence, RaisedError } from './error-occurrences.ts';
 import { PlatformEvent } from './events.ts';
 import { GrowingHead } from './evidence.ts';
 import { FileChange, PackageChange } from './file-changes.ts';
+import { FleetAgentReport } from './fleet-agents.ts';
 import { LlmCallRecord, LlmPriceRecord, LlmResponse, LlmSpan } from './llm-calls.ts';
 import { LogPattern, PatternCount } from './log-patterns.ts';
 import { DeliveryStep, Notification } from './notifications.ts';
 import { RumEvent } from './rum.ts';
 import { ReplayChunk } from './rum-replays.ts';
+import { RuntimeThreat } from './runtime-threats.ts';
+import { SecretFinding } from './secret-findings.ts';
 import { DetectionMatch, DetectionSignal, SeenTelemetry } from './signals.ts';
 import { SloSlices } from './slo-slices.ts';
 import { SyntheticHeartbeat } from './synthetic-heartbeats.ts';
 import { SyntheticRun, SyntheticStateChange, SyntheticVerdict } from './synthetic-runs.ts';
 import { ThreatMatch } from './threat-matches.ts';
 import { defineDerivedTopic, defineTopic, type Topic } from './topic.ts';
+import { VulnerabilityRecord } from './vulnerability-findings.ts';
 
 /** Status of a dead letter. Replay and discard write it in the same transaction as their messages. */
 export const DeadLetterMark = z.strictObject({
@@ -302,6 +307,31 @@ export const topics = {
     timeOf: ({ timeMs }) => timeMs,
     partitions: 3,
   }),
+  secretFindings: defineDerivedTopic({
+    name: 'secret-findings',
+    summary: 'Secrets in records, without their text',
+    item: SecretFinding,
+    keyOf: ({ findingId }) => findingId,
+    timeOf: ({ timeMs }) => timeMs,
+    partitions: 3,
+  }),
+  runtimeThreats: defineDerivedTopic({
+    name: 'runtime-threats',
+    summary: 'Events of Falco, Tetragon, Tracee, KubeArmor and security rules of OpenTelemetry',
+    item: RuntimeThreat,
+    keyOf: ({ groupId }) => groupId,
+    timeOf: ({ timeMs }) => timeMs,
+    partitions: 3,
+  }),
+  vulnerabilityFindings: defineDerivedTopic({
+    name: 'vulnerability-findings',
+    summary: 'States of vulnerabilities of packages, each hour and after changes',
+    item: VulnerabilityRecord,
+    keyOf: ({ findingId }) => findingId,
+    timeOf: ({ timeMs }) => timeMs,
+    partitions: 3,
+    retentionHours: 24,
+  }),
   llmCalls: defineDerivedTopic({
     name: 'llm-calls',
     summary: 'Calls of language models, and verdicts on calls that several spans report',
@@ -331,6 +361,29 @@ export const topics = {
     item: LlmPriceRecord,
     keyOf: ({ priceId }) => priceId,
     partitions: 3,
+  }),
+  agentReports: defineDerivedTopic({
+    name: 'agent-reports',
+    summary: 'Reports about agents on hosts, before they are put in order',
+    item: AgentReport,
+    keyOf: ({ projectId, host }) => `${projectId} ${host}`,
+    timeOf: ({ recordMs }) => recordMs,
+    retentionHours: 24,
+  }),
+  agentEvents: defineDerivedTopic({
+    name: 'agent-events',
+    summary: 'Events of agents: requests to models, tool calls, processes, files and connections',
+    item: AgentEvent,
+    keyOf: ({ projectId, host }) => `${projectId} ${host}`,
+    timeOf: ({ timeMs }) => timeMs,
+  }),
+  fleetAgents: defineDerivedTopic({
+    name: 'fleet-agents',
+    summary: 'What agents report over OpAMP: heartbeats, descriptions, health and configurations',
+    item: FleetAgentReport,
+    timeOf: ({ atMs }) => atMs,
+    partitions: 3,
+    maxMessageBytes: 4 * 1024 * 1024,
   }),
   notifications: defineDerivedTopic({
     name: 'notifications',

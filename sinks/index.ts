@@ -13,6 +13,7 @@ import type { Role } from '../schemas/ports/role.ts';
 import { createBatchHandler } from './engine/run.ts';
 import { ScanPool } from './engine/scan-pool.ts';
 import type { Sink } from './engine/sink.ts';
+import { sumLlmHoursJob } from './llm-hours.ts';
 import { sinks } from './registry.ts';
 import { applyRetentionHourly } from './retention.ts';
 import { sumSloDaysJob } from './slo-days.ts';
@@ -59,7 +60,7 @@ export const getNewestTableMigration = async (): Promise<number> => {
 };
 
 /** Scheduled jobs of the sinks. */
-export const sinkJobs = [applyRetentionHourly, sumSloDaysJob];
+export const sinkJobs = [applyRetentionHourly, sumLlmHoursJob, sumSloDaysJob];
 
 /** Starts consuming. The tables and topics must exist. */
 export const startSinks = async (options: SinksOptions): Promise<Role> => {

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { fetchV15, ProtocolError } from '@platformatic/kafka';
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { BufferPool, pooledBufferBytes } from '../buffer-pool.ts';
 import type { Cluster, Metadata } from './cluster.ts';
@@ -48,12 +49,6 @@ const retryMs = 300;
 const checkIntervalMs = 1000;
 /** Leader changes are normal operation; only lasting failures are logged. */
 const minLoggedFailures = 10;
-
-const addToList = <Key, Item>(lists: Map<Key, Item[]>, key: Key, item: Item): void => {
-  const list = lists.get(key);
-  if (list === undefined) lists.set(key, [item]);
-  else list.push(item);
-};
 
 const toKey = (topic: string, partition: number): string => `${topic}:${partition}`;
 

@@ -26,9 +26,9 @@ export class SegmentsFollower implements PartitionFollower {
   async next(topic: string, partition: number, offset: number): Promise<FetchedRecords | undefined> {
     if (this.#isClosed) return undefined;
     const log = this.#getPartition(topic, partition);
-    const reading = this.#readNext(log, offset);
-    this.#pendingReads.add(reading);
-    return reading.finally(() => this.#pendingReads.delete(reading));
+    const reader = this.#readNext(log, offset);
+    this.#pendingReads.add(reader);
+    return reader.finally(() => this.#pendingReads.delete(reader));
   }
 
   async close(): Promise<void> {

@@ -4,7 +4,7 @@ import { type BusRecord, countRecords, getDecompressedBytes } from '../../schema
 import { type BufferPool, type PooledBuffer, pooledBufferBytes } from '../buffer-pool.ts';
 import type { Disk, SegmentFile } from './disk.ts';
 import type { LostRange } from './lost-messages.ts';
-import { decodeRecord, hasValidChecksum, headBytes, invalidRecord, parseHead, readStamp } from './record.ts';
+import { decodeRecord, hasValidChecksum, headBytes, invalidRecord, parseHeader, readStamp } from './record.ts';
 import { findNextValid } from './recovery.ts';
 import { findPositionBefore, loadIndex, type Segment } from './segment.ts';
 
@@ -62,13 +62,13 @@ export class BatchBuilder {
 }
 
 /** A buffer from the pool with a count of its users; it is released when the count reaches 0. */
-interface CountedBuffer extends PooledBuffer {
-  users: number;
+interface RefCountedBuffer extends PooledBuffer {
+  referenceCount: number;
 }
 
-const releaseUser = (pooledBuffer: CountedBuffer): void => {
-  pooledBuffer.users--;
-  if (pooledBuffer.users === 0) pooledBuffer.release();
+const releaseReference = (pooledBuffer: RefCountedBuffer): void => {
+  pooledBuffer.referenceCount--;
+  if (pooledBuffer.referenceCount === 0) pooledBuffer.release();
 };
 
 export class PartitionReader {
@@ -82,8 +82,8 @@ export class PartitionReader {
   #chunkStart = 0;
   #chunkPosition = 0;
   /** Memory of the chunk; memory of earlier chunks whose values are still in use. */
-  #pooledBuffer: CountedBuffer | undefined;
-  #retiredBuffers: CountedBuffer[] = [];
+  #pooledBuffer: RefCountedBuffer | undefined;
+  #retiredBuffers: RefCountedBuffer[] = [];
 
   constructor(log: ReadableLog, from: number, bufferPool: BufferPool) {
     this.#log = log;
@@ -98,7 +98,7 @@ export class PartitionReader {
 
   /** Releases the memory of all records read so far, for reuse. */
   release(): void {
-    for (const pooledBuffer of this.#retiredBuffers.splice(0)) releaseUser(pooledBuffer);
+    for (const pooledBuffer of this.#retiredBuffers.splice(0)) releaseReference(pooledBuffer);
   }
 
   /**
@@ -107,11 +107,11 @@ export class PartitionReader {
   handOver(): () => void {
     const heldBuffers = this.#retiredBuffers.splice(0);
     if (this.#pooledBuffer !== undefined) {
-      this.#pooledBuffer.users++;
+      this.#pooledBuffer.referenceCount++;
       heldBuffers.push(this.#pooledBuffer);
     }
     return () => {
-      for (const pooledBuffer of heldBuffers.splice(0)) releaseUser(pooledBuffer);
+      for (const pooledBuffer of heldBuffers.splice(0)) releaseReference(pooledBuffer);
     };
   }
 
@@ -155,7 +155,7 @@ export class PartitionReader {
   /** Parses the chunk. Returns why it stopped, or `undefined` when the batch needs no more records. */
   #parseChunk(into: BatchBuilder, end: number) {
     while (this.#nextOffset < end && !into.isClosed) {
-      const head = parseHead(this.#chunk, this.#chunkPosition);
+      const head = parseHeader(this.#chunk, this.#chunkPosition);
       if (head.kind !== 'record') return head;
       const isExpected = head.offset === this.#nextOffset;
       // Checked before the checksum, so a record that closes a batch is not verified twice.
@@ -190,7 +190,7 @@ export class PartitionReader {
     return undefined;
   }
 
-  #setBuffer(pooledBuffer: CountedBuffer | undefined): void {
+  #setBuffer(pooledBuffer: RefCountedBuffer | undefined): void {
     if (this.#pooledBuffer !== undefined) this.#retiredBuffers.push(this.#pooledBuffer);
     this.#pooledBuffer = pooledBuffer;
   }
@@ -215,7 +215,7 @@ export class PartitionReader {
     if (left <= 0) return this.#openNextSegment(segment);
     if (left < needed) return this.#handleDamage('it is cut short');
     const readSize = Math.max(needed, minReadBytes, Math.min(requestedBytes + headBytes, maxReadBytes));
-    const pooledBuffer = { ...this.#bufferPool.acquire(Math.min(left, readSize)), users: 1 };
+    const pooledBuffer = { ...this.#bufferPool.acquire(Math.min(left, readSize)), referenceCount: 1 };
     const bytesRead = await file.read(pooledBuffer.bytes, position);
     this.#moveTo(position);
     this.#setBuffer(pooledBuffer);

@@ -93,7 +93,7 @@ export type ParseResult =
 export const invalidRecord = (reason: string) => ({ kind: 'bad', reason }) as const;
 
 /** Parses the head only; `hasValidChecksum` checks the rest. */
-export const parseHead = (buffer: Buffer, position: number): ParseResult => {
+export const parseHeader = (buffer: Buffer, position: number): ParseResult => {
   const remaining = buffer.length - position;
   if (remaining < headBytes) return { kind: 'short', needed: headBytes };
   if (buffer.readUInt32LE(position) !== magicNumber) return invalidRecord('it does not begin like a record');

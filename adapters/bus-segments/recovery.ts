@@ -1,6 +1,6 @@
 /** Determines where the valid records of the last segment end after a crash, and whether the rest was acknowledged. */
 import type { SegmentFile } from './disk.ts';
-import { hasValidChecksum, headBytes, invalidRecord, magic, parseHead, readStamp } from './record.ts';
+import { hasValidChecksum, headBytes, invalidRecord, magic, parseHeader, readStamp } from './record.ts';
 import { addIndexEntry, type Segment, type SegmentIndex } from './segment.ts';
 
 const chunkBytes = 1024 * 1024;
@@ -54,10 +54,10 @@ class FileWindow {
 /** The record at a position, if it is complete and valid. */
 const readValidRecord = async (window: FileWindow, position: number) => {
   let index = await window.fill(position, headBytes);
-  let parsed = parseHead(window.buffer, index);
+  let parsed = parseHeader(window.buffer, index);
   if (parsed.kind === 'short') {
     index = await window.fill(position, parsed.needed);
-    parsed = parseHead(window.buffer, index);
+    parsed = parseHeader(window.buffer, index);
   }
   if (parsed.kind !== 'record') return parsed;
   if (!hasValidChecksum(window.buffer, index, parsed.length)) return invalidRecord('its checksum does not match');
@@ -72,7 +72,7 @@ export const findNextValid = async (file: SegmentFile, size: number, from: numbe
     const record = await readValidRecord(window, position);
     if (record.kind === 'record') return { position, ...record };
     const headIndex = await window.fill(position, headBytes);
-    const head = parseHead(window.buffer, headIndex);
+    const head = parseHeader(window.buffer, headIndex);
     const length = head.kind === 'bad' ? 0 : head.kind === 'record' ? head.length : head.needed;
     if (length <= headBytes || position + length > size) return searchNextValid(window, size, from + 1);
     position += length;

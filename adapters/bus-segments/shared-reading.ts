@@ -88,13 +88,13 @@ export class SharedReading {
   }
 
   #startRead(offset: number): Promise<void> {
-    const reading = this.#read(offset);
-    this.#reading = reading
+    const reader = this.#read(offset);
+    this.#reading = reader
       .catch(() => undefined)
       .finally(() => {
         this.#reading = undefined;
       });
-    return reading;
+    return reader;
   }
 
   async #read(offset: number): Promise<void> {

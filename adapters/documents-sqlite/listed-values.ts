@@ -17,7 +17,7 @@ export const createFingerprint = (paths: readonly string[], unique: unknown, uni
   JSON.stringify([[...paths].sort(), unique, uniqueEverywhere]);
 
 /** One line for each indexed value: `["path", value]`. */
-export const getIndexLines = (definition: Definition, fields: Fields): ReadonlySet<string> => {
+export const getIndexEntries = (definition: Definition, fields: Fields): ReadonlySet<string> => {
   const lines = new Set<string>();
   for (const path of getIndexedPaths(definition))
     for (const value of getValuesAt(fields, path.split('.')))
@@ -26,7 +26,7 @@ export const getIndexLines = (definition: Definition, fields: Fields): ReadonlyS
 };
 
 /** One line for each unique set that applies to the document: `["tenant or empty", "[fields]", "[values]"]`. */
-export const getUniqueLines = (definition: Definition, tenant: string, fields: Fields): ReadonlySet<string> => {
+export const getUniqueEntries = (definition: Definition, tenant: string, fields: Fields): ReadonlySet<string> => {
   const lines = new Set<string>();
   const addSet = (scope: string, set: readonly string[]): void => {
     const values = set.map((path) => getValuesAt(fields, path.split('.'))[0] ?? null);
@@ -38,8 +38,8 @@ export const getUniqueLines = (definition: Definition, tenant: string, fields: F
 };
 
 /** Index lines of a missing document */
-export const emptyLines: ReadonlySet<string> = new Set();
+export const emptyEntries: ReadonlySet<string> = new Set();
 
 /** Lines that the others do not contain. */
-export const subtractLines = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
+export const subtractEntries = (lines: ReadonlySet<string>, others: ReadonlySet<string>): readonly string[] =>
   [...lines].filter((line) => !others.has(line));

@@ -26,11 +26,11 @@ import {
 } from './conditions.ts';
 import {
   createFingerprint,
-  emptyLines,
+  emptyEntries,
+  getIndexEntries,
   getIndexedPaths,
-  getIndexLines,
-  getUniqueLines,
-  subtractLines,
+  getUniqueEntries,
+  subtractEntries,
 } from './listed-values.ts';
 import { getIndexNamePrefix, getOrderIndex, getOrderIndexes, type OrderIndex } from './order-indexes.ts';
 
@@ -64,19 +64,19 @@ export const schema = `
 `;
 
 const columns = 'tenant, id, version, created_at, updated_at, fields';
-const listedIdsSql =
+const indexedIdsSql =
   'SELECT tenant, id FROM indexed_values WHERE collection = ? AND path = ? AND value IN (SELECT value FROM json_each(?))';
 const tenantDocumentsSql = 'FROM documents WHERE collection = ? AND tenant = ? AND id >= ? AND id <= ?';
 const valueCountsSql =
   'SELECT value, count(*) AS n FROM indexed_values WHERE collection = ? AND path = ? AND tenant = ?';
-const isListedOfTenant = `id IN (SELECT id FROM (${listedIdsSql}) WHERE tenant = ?)`;
+const isIndexedInTenant = `id IN (SELECT id FROM (${indexedIdsSql}) WHERE tenant = ?)`;
 
 const statements = {
   find: `SELECT ${columns} FROM documents WHERE collection = ? AND tenant = ? AND id = ?`,
   count: 'SELECT count(*) AS n FROM documents WHERE collection = ? AND tenant = ?',
   pageOfAll: `SELECT ${columns} FROM documents WHERE collection = ? AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
-  pageOfAllListed: `SELECT ${columns} FROM documents WHERE collection = ?
-    AND (tenant, id) IN (${listedIdsSql}) AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
+  pageOfAllIndexed: `SELECT ${columns} FROM documents WHERE collection = ?
+    AND (tenant, id) IN (${indexedIdsSql}) AND (tenant, id) > (?, ?) ORDER BY tenant, id LIMIT ?`,
   put: `INSERT INTO documents (collection, tenant, id, version, created_at, updated_at, fields) VALUES (?, ?, ?, ?, ?, ?, ?)
     ON CONFLICT DO UPDATE SET version = excluded.version, updated_at = excluded.updated_at, fields = excluded.fields`,
   remove: 'DELETE FROM documents WHERE collection = ? AND tenant = ? AND id = ?',
@@ -86,8 +86,8 @@ const statements = {
   removeUnique: 'DELETE FROM unique_values WHERE collection = ? AND tenant = ? AND fields = ? AND value = ?',
   indexedBy: 'SELECT indexed FROM collections WHERE name = ?',
   setIndexedBy: 'INSERT OR REPLACE INTO collections (name, indexed) VALUES (?, ?)',
-  forgetIndexed: 'DELETE FROM indexed_values WHERE collection = ?',
-  forgetUnique: 'DELETE FROM unique_values WHERE collection = ?',
+  deleteIndexed: 'DELETE FROM indexed_values WHERE collection = ?',
+  deleteUnique: 'DELETE FROM unique_values WHERE collection = ?',
 } as const;
 
 interface Columns {
@@ -115,9 +115,9 @@ const toRow = (value: unknown): Row => {
 const toIndexTexts = (values: readonly Scalar[]): string =>
   JSON.stringify(values.map((value) => JSON.stringify(value)));
 
-/** True for the ids of exactly the matches; undefined for a filter that needs more than values of indexed fields. */
+/** Returns a condition that selects exactly the matching ids, or undefined if the filter needs more than indexed fields. */
 const toIndexCondition = (definition: Definition, tenant: string, filter: Filter): Condition | undefined => {
-  const partOf = (path: string, condition: unknown): Condition | undefined => {
+  const toFieldCondition = (path: string, condition: unknown): Condition | undefined => {
     if (path === '$and' || path === '$or')
       return combineAll(
         (condition as Filter[]).map((part) => toIndexCondition(definition, tenant, part)),
@@ -125,10 +125,10 @@ const toIndexCondition = (definition: Definition, tenant: string, filter: Filter
       );
     const values = getIndexedPaths(definition).includes(path) ? getExactValues(condition) : undefined;
     if (values === undefined) return undefined;
-    return { sql: isListedOfTenant, parameters: [definition.name, path, toIndexTexts(values), tenant] };
+    return { sql: isIndexedInTenant, parameters: [definition.name, path, toIndexTexts(values), tenant] };
   };
   return combineAll(
-    Object.entries(filter).map(([path, condition]) => partOf(path, condition)),
+    Object.entries(filter).map(([path, condition]) => toFieldCondition(path, condition)),
     'AND',
   );
 };
@@ -186,7 +186,7 @@ export class DocumentTables {
     const index = this.#selectIndex(definition, filter);
     const condition = buildPossibleMatchCondition(filter);
     return {
-      sql: `${tenantDocumentsSql} ${index === undefined ? '' : `AND ${isListedOfTenant}`} AND ${condition.sql}`,
+      sql: `${tenantDocumentsSql} ${index === undefined ? '' : `AND ${isIndexedInTenant}`} AND ${condition.sql}`,
       parameters: [
         ...[definition.name, tenant, minId, maxId],
         ...(index === undefined ? [] : [definition.name, index.path, toIndexTexts(index.values), tenant]),
@@ -195,7 +195,7 @@ export class DocumentTables {
     };
   }
 
-  /** Yields a tenant's documents that may match, by id, within bounds. Consume it without a pause. */
+  /** Yields a tenant's documents that may match, by id, within bounds. Must be consumed synchronously. */
   *candidates(definition: Definition, tenant: string, filter: Filter, range: IdRange): Generator<Row> {
     const where = this.#buildCandidateQuery(definition, tenant, filter, range);
     const text = `SELECT ${columns} ${where.sql} ORDER BY id ${range.backwards ? 'DESC' : 'ASC'}`;
@@ -284,7 +284,7 @@ export class DocumentTables {
     const rows =
       index === undefined
         ? this.#getStatement('pageOfAll').all(name, after.tenantId, after.id, pageSize)
-        : this.#getStatement('pageOfAllListed').all(
+        : this.#getStatement('pageOfAllIndexed').all(
             ...[name, name, index.path, toIndexTexts(index.values), after.tenantId, after.id, pageSize],
           );
     return { rows: rows.map(toRow), isLast: rows.length < pageSize };
@@ -384,8 +384,8 @@ export class DocumentTables {
       createFingerprint(...(JSON.parse(String(stored)) as Parameters<typeof createFingerprint>)) === requiredPaths
     )
       return;
-    this.#getStatement('forgetIndexed').run(name);
-    this.#getStatement('forgetUnique').run(name);
+    this.#getStatement('deleteIndexed').run(name);
+    this.#getStatement('deleteUnique').run(name);
     let after = { tenantId: '', id: '' };
     for (let isLastPage = false; !isLastPage; ) {
       const page = this.page({ name }, {}, after);
@@ -404,17 +404,18 @@ export class DocumentTables {
     after: Fields | undefined,
   ): void {
     const { name } = definition;
-    const indexLinesBefore = before === undefined ? emptyLines : getIndexLines(definition, before);
-    const indexLinesAfter = after === undefined ? emptyLines : getIndexLines(definition, after);
-    for (const line of subtractLines(indexLinesBefore, indexLinesAfter))
+    const indexLinesBefore = before === undefined ? emptyEntries : getIndexEntries(definition, before);
+    const indexLinesAfter = after === undefined ? emptyEntries : getIndexEntries(definition, after);
+    for (const line of subtractEntries(indexLinesBefore, indexLinesAfter))
       this.#getStatement('removeIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
-    for (const line of subtractLines(indexLinesAfter, indexLinesBefore))
+    for (const line of subtractEntries(indexLinesAfter, indexLinesBefore))
       this.#getStatement('addIndexed').run(name, ...(JSON.parse(line) as [string, string]), tenant, id);
-    const uniqueLinesBefore = before === undefined ? emptyLines : getUniqueLines(definition, tenant, before);
-    const uniqueLinesAfter = after === undefined ? emptyLines : getUniqueLines(definition, tenant, after);
-    for (const line of subtractLines(uniqueLinesBefore, uniqueLinesAfter))
+    const uniqueLinesBefore = before === undefined ? emptyEntries : getUniqueEntries(definition, tenant, before);
+    const uniqueLinesAfter = after === undefined ? emptyEntries : getUniqueEntries(definition, tenant, after);
+    for (const line of subtractEntries(uniqueLinesBefore, uniqueLinesAfter))
       this.#getStatement('removeUnique').run(name, ...(JSON.parse(line) as [string, string, string]));
-    for (const line of subtractLines(uniqueLinesAfter, uniqueLinesBefore)) this.#addUniqueValue(name, JSON.parse(line));
+    for (const line of subtractEntries(uniqueLinesAfter, uniqueLinesBefore))
+      this.#addUniqueValue(name, JSON.parse(line));
   }
 
   #addUniqueValue(collection: string, [scope, set, values]: readonly [string, string, string]): void {

@@ -6,7 +6,7 @@ import { type Call, type Edge, EdgeCounts } from './counts.ts';
 import type { End } from './ends.ts';
 import { countCall, flush, flushTimer } from './flush.ts';
 import { buildEdgeFromPeer, buildEdgeToPeer, unknownPeer } from './observe.ts';
-import { type Outcomes, PendingCalls } from './waiting.ts';
+import { type PairingHandlers, PendingCalls } from './pending-calls.ts';
 
 /** Maximum time between the ends of the two spans of one call. The server may continue after the client times out. */
 const maxSpanGapMs = 60_000;
@@ -74,7 +74,9 @@ interface State {
 const emits = { edges: topics.serviceEdges };
 
 /** Turns pairs and unpaired ends into calls of edges. */
-const createOutcomes = (context: Context<typeof emits, Readonly<Record<never, never>>, State>): Outcomes => {
+const createPairingHandlers = (
+  context: Context<typeof emits, Readonly<Record<never, never>>, State>,
+): PairingHandlers => {
   const addCall = (edge: Edge, call: Call): void =>
     countCall(context.state.counts, edge, call, context, context.emit.edges);
   return {
@@ -87,7 +89,7 @@ const createOutcomes = (context: Context<typeof emits, Readonly<Record<never, ne
   };
 };
 
-/** Joins the ends of calls, and counts calls by edge and minute. `README.md` has the rules. */
+/** Joins the ends of calls, and counts calls by edge and minute. `docs/reference/service-map.md` has the rules. */
 export const serviceEdges = defineProcessor({
   name: 'service-edges',
   summary: 'Joins the two ends of each call, and counts calls between services by minute.',
@@ -108,7 +110,7 @@ export const serviceEdges = defineProcessor({
   },
   step(end, context) {
     const { waiting } = context.state;
-    const { isNew, due } = waiting.add(end, context, createOutcomes(context));
+    const { isNew, due } = waiting.add(end, context, createPairingHandlers(context));
     if (due !== undefined) context.setTimer('watermark', due * 1000, String(due));
     if (!isNew) context.drop('duplicate');
   },
@@ -116,7 +118,7 @@ export const serviceEdges = defineProcessor({
     const { state, tenantId, emit } = context;
     if (key === flushTimer) flush(state.counts, tenantId, emit.edges);
     else
-      for (const due of state.waiting.expire(Number(key), createOutcomes(context)))
+      for (const due of state.waiting.expire(Number(key), createPairingHandlers(context)))
         context.setTimer('watermark', due * 1000, String(due));
   },
 });

@@ -1,12 +1,11 @@
-/**
- * Definition of a processor: pure functions and their dependencies. See `processors/README.md` for an example.
- */
+/** Definition of a processor: pure functions and their dependencies. `processors/example.md` has an example. */
 import type { z } from 'zod';
 import type { DocumentsById } from '../../runtime/resource-cache.ts';
 import type { CollectionDefinition, StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { CompiledFilter, RecordFilter } from '../../schemas/records/record-filter.ts';
 import type { Source } from '../../schemas/records/source.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
+import type { RequiredEntitlement } from './entitlements.ts';
 import type { Timer } from './timers.ts';
 
 /** Topics that a processor emits to, by their names in its steps. */
@@ -107,7 +106,7 @@ export interface Definition<Item, E extends Emits, F extends Follows, State> {
   readonly emits?: E;
   readonly follows?: F;
   /** Entitlement that the plan of a tenant needs. Messages of other tenants are skipped and counted. */
-  readonly entitlement?: string;
+  readonly entitlement?: RequiredEntitlement;
   readonly state?: StateDefinition<State>;
   /**
    * Time after the latest record during which an earlier record still counts as on time. Default 60,000. Without it and
@@ -133,7 +132,7 @@ export interface Processor {
   readonly itemFilter: CompiledFilter<unknown> | undefined;
   readonly emits: Emits;
   readonly follows: Follows;
-  readonly entitlement: string | undefined;
+  readonly entitlement: RequiredEntitlement | undefined;
   readonly state: StateDefinition<unknown>;
   readonly latenessMs: number;
   /** Whether the processor uses record times. */

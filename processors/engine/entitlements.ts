@@ -9,8 +9,15 @@ import { FollowedDocuments } from './documents.ts';
 /** Collections that a process follows to resolve entitlements. */
 export const entitlementCollections = [organizations, plans] as const;
 
+/** An entitlement, or several of which the plan needs one */
+export type RequiredEntitlement = string | readonly string[];
+
 /** Returns whether the plan of the tenant has the entitlement. A disabled or unknown tenant has none. */
-export const isEntitled = (documents: FollowedDocuments, tenantId: string, entitlement: string): boolean => {
+export const isEntitled = (
+  documents: FollowedDocuments,
+  tenantId: string,
+  entitlement: RequiredEntitlement,
+): boolean => {
   const organization = documents.getCurrentDocuments(organizations.name, organizationsTenant).get(tenantId) as
     | Organization
     | undefined;
@@ -18,7 +25,7 @@ export const isEntitled = (documents: FollowedDocuments, tenantId: string, entit
     organization,
     (planId) => documents.getCurrentDocuments(plans.name, plansTenant).get(planId) as Plan | undefined,
   );
-  return plan?.entitlements.includes(entitlement) === true;
+  return plan !== undefined && [entitlement].flat().some((name) => plan.entitlements.includes(name));
 };
 
 /** Current entitlement of tenants. */
@@ -32,7 +39,7 @@ export interface FollowedEntitlement {
 /** Follows which tenants have the entitlement; without an entitlement, all do. */
 export const followEntitlement = async (
   documents: Pick<Documents, 'follow'>,
-  entitlement: string | undefined,
+  entitlement: RequiredEntitlement | undefined,
 ): Promise<FollowedEntitlement> => {
   if (entitlement === undefined) return { has: () => true, staleMs: () => 0, close: async () => undefined };
   const followedDocuments = new FollowedDocuments();

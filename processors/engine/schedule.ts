@@ -2,11 +2,12 @@
  * Definition of a schedule by its author: work driven by time alone, for each of many items (rules, checks, reports).
  */
 import type { z } from 'zod';
-import type { PromqlDependencies } from '../../queries/promql/reading.ts';
+import type { PromqlDependencies } from '../../queries/promql/query-reader.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { CollectionDefinition, Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
 import type { Emits } from './definition.ts';
+import type { RequiredEntitlement } from './entitlements.ts';
 
 /** Dependencies of a run. */
 export interface SchedulePorts {
@@ -61,7 +62,7 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
    * Entitlement that the plan of a tenant needs. Items of other tenants do not run; their due times are skipped and
    * counted.
    */
-  readonly entitlement?: string;
+  readonly entitlement?: RequiredEntitlement;
   /** Collection with one document per item. Changes take effect within a second. */
   readonly collection: CollectionDefinition<Item>;
   /**

@@ -23,14 +23,17 @@ const entryBytes = 64;
 class Entry<Value> {
   readonly key: string;
   value: Value;
-  bytes: number;
+  /** Weight of the value when it was weighed last. */
+  bytes = 0;
+  /** Whether the value was set since then. */
+  isChanged = false;
+  isRemoved = false;
   older: Entry<Value> = this;
   newer: Entry<Value> = this;
 
-  constructor(key: string, value: Value, bytes: number) {
+  constructor(key: string, value: Value) {
     this.key = key;
     this.value = value;
-    this.bytes = bytes;
   }
 
   /** Inserts this entry directly before `entry` in order of use. */
@@ -51,9 +54,11 @@ class Entry<Value> {
 export class LruMap<Value> {
   readonly #entries = new Map<string, Entry<Value>>();
   /** Sentinel between the most and the least recently used entry. */
-  readonly #sentinel = new Entry<Value | undefined>('', undefined, 0) as Entry<Value>;
+  readonly #sentinel = new Entry<Value | undefined>('', undefined) as Entry<Value>;
   readonly #maxEntries: number;
   readonly #weigh: (value: Value) => number;
+  /** Entries to weigh: a value that is set for each record of a batch is weighed once. */
+  #changed: Entry<Value>[] = [];
   #bytes = 0;
   #evicted = 0;
 
@@ -72,17 +77,15 @@ export class LruMap<Value> {
 
   /** Sets a value, which is plain JSON. A value changed in place must be set again, or its weight is not updated. */
   set(key: string, value: Value): void {
-    const bytes = entryBytes + 2 * key.length + this.#weigh(value);
-    this.#bytes += bytes;
     const existing = this.#entries.get(key);
     if (existing !== undefined) {
-      this.#bytes -= existing.bytes;
       existing.value = value;
-      existing.bytes = bytes;
+      this.#markChanged(existing);
       this.#use(existing);
       return;
     }
-    const entry = new Entry(key, value, bytes);
+    const entry = new Entry(key, value);
+    this.#markChanged(entry);
     entry.insertBefore(this.#sentinel);
     this.#entries.set(key, entry);
     if (this.#entries.size <= this.#maxEntries) return;
@@ -104,8 +107,23 @@ export class LruMap<Value> {
       yield [entry.key, entry.value];
   }
 
+  /** Weighs what was set since the last call. */
   get size(): StateSize {
+    for (const entry of this.#changed) {
+      entry.isChanged = false;
+      if (entry.isRemoved) continue;
+      const bytes = entryBytes + 2 * entry.key.length + this.#weigh(entry.value);
+      this.#bytes += bytes - entry.bytes;
+      entry.bytes = bytes;
+    }
+    this.#changed = [];
     return { entries: this.#entries.size, bytes: this.#bytes, evicted: this.#evicted };
+  }
+
+  #markChanged(entry: Entry<Value>): void {
+    if (entry.isChanged) return;
+    entry.isChanged = true;
+    this.#changed.push(entry);
   }
 
   #use(entry: Entry<Value>): void {
@@ -118,6 +136,7 @@ export class LruMap<Value> {
     entry.unlink();
     this.#entries.delete(entry.key);
     this.#bytes -= entry.bytes;
+    entry.isRemoved = true;
   }
 }
 

@@ -189,8 +189,8 @@ const handleError = (raised: RaisedError, context: StepContext): void => {
 };
 
 /**
- * Counts an exception once, regardless of how many spans and logs of its trace recorded it. `README.md` describes the
- * rules.
+ * Counts an exception once, regardless of how many spans and logs of its trace recorded it.
+ * `docs/reference/errors.md` describes the rules.
  */
 export const errorOccurrences = defineProcessor({
   name: 'error-occurrences',

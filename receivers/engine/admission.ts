@@ -11,7 +11,7 @@ import { createRefusal, type Refusal } from './refusal.ts';
 import type { Rejections } from './rejections.ts';
 import type { VisitorLimits } from './visitor-limits.ts';
 
-interface Credentials {
+export interface Credentials {
   /** `X-License-Key` header, or gRPC metadata with that name. */
   readonly licenseKey: string | undefined;
   /** `Authorization`. */
@@ -83,7 +83,11 @@ export type AdmitBrowser = (
   signal: Signal,
 ) => Caller | Refusal | Promise<Caller | Refusal>;
 
-export type Admit = (credentials: Credentials, signal: Signal) => Caller | Refusal | Promise<Caller | Refusal>;
+/** Without a signal, any key of servers is admitted, and refusals are no part of the usage. */
+export type Admit = (credentials: Credentials, signal?: Signal) => Caller | Refusal | Promise<Caller | Refusal>;
+
+/** Returns why the key of an open connection is not valid any more; undefined while it is. Counts nothing. */
+export type FindRevocation = (credentials: Credentials) => Refusal | undefined;
 
 /** Returns whether a value is a refusal. */
 export const isRefusal = <Value extends object>(value: Value | Refusal): value is Refusal => 'kind' in value;
@@ -92,15 +96,15 @@ export const isRefusal = <Value extends object>(value: Value | Refusal): value i
 const findDenial = (
   { enabled, allowedNetworks, signals }: Caller,
   source: string,
-  signal: Signal,
+  signal: Signal | undefined,
 ): RefusalReason | undefined => {
   if (!enabled) return 'organization';
   if (!allowedNetworks.isEmpty && !allowedNetworks.contains(source)) return 'address';
-  return signals.has(signal) ? undefined : 'signal';
+  return signal === undefined || signals.has(signal) ? undefined : 'signal';
 };
 
-const toRefusal = (reason: RefusalReason, signal: Signal): Refusal => {
-  if (reason === 'signal') return signalForbidden[signal];
+const toRefusal = (reason: RefusalReason, signal: Signal | undefined): Refusal => {
+  if (reason === 'signal' && signal !== undefined) return signalForbidden[signal];
   return reason === 'address' ? addressForbidden : organizationDisabled;
 };
 
@@ -122,9 +126,13 @@ export const createAdmission = ({
   limits,
   visitorLimits,
   rejections,
-}: AdmissionServices): { readonly admit: Admit; readonly admitBrowser: AdmitBrowser } => {
-  const reject = (caller: Caller, signal: Signal, refused: Refusal): Refusal => {
-    rejections.count(caller, signal, refused);
+}: AdmissionServices): {
+  readonly admit: Admit;
+  readonly admitBrowser: AdmitBrowser;
+  readonly findRevocation: FindRevocation;
+} => {
+  const reject = (caller: Caller, signal: Signal | undefined, refused: Refusal): Refusal => {
+    if (signal !== undefined) rejections.count(caller, signal, refused);
     return refused;
   };
   const countFailure = (source: string, reason: Refusal): Refusal | Promise<Refusal> => {
@@ -135,7 +143,7 @@ export const createAdmission = ({
   const countRequest = (
     bucket: string,
     caller: Caller,
-    signal: Signal,
+    signal: Signal | undefined,
   ): Caller | Refusal | Promise<Caller | Refusal> => {
     const limitRefusal = limits.countRequest(bucket, caller);
     if (limitRefusal instanceof Promise)
@@ -188,5 +196,12 @@ export const createAdmission = ({
     return countRequest(`key/${caller.keyId}`, caller, signal);
   };
 
-  return { admit, admitBrowser };
+  const findRevocation: FindRevocation = ({ licenseKey, authorization, source }) => {
+    const caller = keyring.lookup(licenseKey || (parseSecret(authorization) ?? ''), source);
+    if (caller === undefined) return unknownKey;
+    const denialReason = findDenial(caller, source, undefined);
+    return denialReason === undefined ? undefined : toRefusal(denialReason, undefined);
+  };
+
+  return { admit, admitBrowser, findRevocation };
 };

@@ -29,9 +29,13 @@ export interface BodyFormat {
 
 /** What the translation of a browser's body needs to know of its key. It can be transferred to a thread. */
 export interface BrowserContext {
+  /** Absent in dead letters of earlier versions. */
+  readonly tenantId?: string;
   /** `service.name` of the application. */
   readonly application: string;
   readonly privacy: BrowserPrivacy;
+  /** Two letters of the country of the visitor; empty if unknown, and when a dead letter is replayed. */
+  readonly country?: string;
 }
 
 /** Protobuf of a message format, and the part of the body that cannot be accepted, in the format of the body. */
@@ -42,6 +46,14 @@ export interface Translation {
   /** Values of other topics in the body, with the number of their records. */
   readonly publications?: readonly Publication[];
   readonly publishedRecords?: number;
+  /** Events of recordings that are stored nowhere, because they cannot be read and masked. */
+  readonly droppedRecordings?: number;
+  /** Values that were removed or shortened, because they may have personal data. */
+  readonly removedValues?: number;
+  /** Values in recordings that the page had not masked. */
+  readonly maskedValues?: number;
+  /** Sessions of browsers in the body, whose requests and bytes are limited. */
+  readonly sessions?: readonly string[];
   readonly rejected: RejectedBody | undefined;
 }
 

@@ -45,7 +45,6 @@ const parseTraceparent = (header: string | undefined): string =>
   header !== undefined && header.length === 55 && traceparentPattern.test(header) ? header : '';
 
 const shuttingDown = createRefusal('unavailable', 'the receiver is shutting down', 1);
-const tooManyBodies = createRefusal('unavailable', 'too many bodies are being read', 1);
 const createTooLargeError = (capBytes: number): PermanentError =>
   new PermanentError('too-large', `the body is larger than ${capBytes} bytes`);
 
@@ -98,7 +97,8 @@ export class Exchange {
   /** Adds a part of the body; its bytes must not change afterwards. */
   addData(chunk: Buffer) {
     if (this.#phase !== 'reading' || this.#isAboveCap) return;
-    if (!this.#engine.inFlight.reserveBytes(chunk.length)) return this.#refuse(tooManyBodies);
+    const refusal = this.#engine.inFlight.reserveBytes(chunk.length, this.#visitor);
+    if (refusal !== undefined) return this.#refuse(refusal);
     this.#body.add(chunk);
     this.#proceed();
   }
@@ -125,9 +125,15 @@ export class Exchange {
     const shape = this.#transport.shape(this.#signal);
     if (isRefusal(shape)) return this.#refuse(shape);
     const { browser } = admitted;
-    this.#shape = browser === undefined ? shape : { ...shape, browser: browser.context };
+    const country = browser === undefined ? '' : this.#engine.findCountry(this.#source);
+    this.#shape = browser === undefined ? shape : { ...shape, browser: { ...browser.context, country } };
     this.#proceed();
     if (this.#phase === 'reading') this.#transport.read(this);
+  }
+
+  /** Address of the visitor of a page; undefined for servers. */
+  get #visitor(): string | undefined {
+    return this.#transport.browser === undefined ? undefined : this.#source;
   }
 
   get #isAboveCap(): boolean {
@@ -172,7 +178,7 @@ export class Exchange {
       format: shape.format.messageFormat,
       // Addresses of visitors are not stored.
       source: caller.browser === undefined ? this.#source : '',
-      visitor: caller.browser === undefined ? undefined : this.#source,
+      visitor: this.#visitor,
       traceparent: parseTraceparent(this.#transport.header('traceparent')),
       receivedAtMs: this.#engine.clock.now(),
       receiver,
@@ -188,7 +194,7 @@ export class Exchange {
     this.#body.clear();
     this.#phase = 'taken';
     void result.then((outcome) => {
-      this.#engine.inFlight.release(bufferedBytes);
+      this.#engine.inFlight.release(bufferedBytes, this.#visitor);
       if (this.#phase === 'over') return;
       this.#phase = 'over';
       if (isRefusal(outcome)) this.#transport.refused(outcome);
@@ -207,7 +213,7 @@ export class Exchange {
   }
 
   #drop(): void {
-    this.#engine.inFlight.release(this.#body.size);
+    this.#engine.inFlight.release(this.#body.size, this.#visitor);
     this.#body.clear();
   }
 }

@@ -1,11 +1,22 @@
 /** Counts pending requests, and the memory of their bodies. */
+import { createRefusal, type Refusal } from './refusal.ts';
 
+const mebibyte = 1024 * 1024;
 /** Maximum bytes of bodies that are being read or wait for the bus; further requests receive 503. */
-const maxBufferedBytes = 256 * 1024 * 1024;
+const maxBufferedBytes = 256 * mebibyte;
+/** Of these, bytes of browsers, so that a flood through a public key leaves memory for servers. */
+const maxBrowserBytes = 96 * mebibyte;
+/** Of these, bytes of one visitor: two of the largest bodies. */
+const maxVisitorBytes = 10 * mebibyte;
+
+const tooManyBodies = createRefusal('unavailable', 'too many bodies are being read', 1);
+const tooManyOfVisitor = createRefusal('rate-limited', 'too many bodies of this browser are being read', 1);
 
 export class InFlight {
   #requests = 0;
   #bufferedBytes = 0;
+  #browserBytes = 0;
+  readonly #visitorBytes = new Map<string, number>();
   #idleCallbacks: (() => void)[] = [];
   /** Set once: new requests are rejected, and connections are closed with their next response. */
   isDraining = false;
@@ -19,15 +30,30 @@ export class InFlight {
     if (this.#requests === 0) for (const resolve of this.#idleCallbacks.splice(0)) resolve();
   }
 
-  /** Reserves memory; returns false if there is not enough. */
-  reserveBytes(bytes: number): boolean {
-    if (this.#bufferedBytes + bytes > maxBufferedBytes) return false;
+  /**
+   * Reserves memory. Returns a refusal if there is not enough. `visitor` is the address of a browser; undefined for
+   * servers.
+   */
+  reserveBytes(bytes: number, visitor?: string): Refusal | undefined {
+    if (this.#bufferedBytes + bytes > maxBufferedBytes) return tooManyBodies;
+    if (visitor !== undefined) {
+      const visitorBytes = (this.#visitorBytes.get(visitor) ?? 0) + bytes;
+      if (visitorBytes > maxVisitorBytes) return tooManyOfVisitor;
+      if (this.#browserBytes + bytes > maxBrowserBytes) return tooManyBodies;
+      this.#visitorBytes.set(visitor, visitorBytes);
+      this.#browserBytes += bytes;
+    }
     this.#bufferedBytes += bytes;
-    return true;
+    return undefined;
   }
 
-  release(bytes: number): void {
+  release(bytes: number, visitor?: string): void {
     this.#bufferedBytes -= bytes;
+    if (visitor === undefined) return;
+    this.#browserBytes -= bytes;
+    const visitorBytes = (this.#visitorBytes.get(visitor) ?? 0) - bytes;
+    if (visitorBytes > 0) this.#visitorBytes.set(visitor, visitorBytes);
+    else this.#visitorBytes.delete(visitor);
   }
 
   /** Resolves when every request has its response. */

@@ -1,4 +1,5 @@
 /** Ingestion of a complete body, for all protocols: validate, count against the quota, publish, or refuse. */
+import { deriveFingerprintKey } from '../../runtime/fingerprint-key.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
@@ -8,6 +9,7 @@ import { createReadableTimes } from '../../schemas/readable-times.ts';
 import { isRefusal, signalForbidden } from './admission.ts';
 import type { Caller } from './keyring.ts';
 import type { Offload, OffloadResult } from './offload.ts';
+import { PendingBodies } from './pending-bodies.ts';
 import type { PreparedBody, WriteCounts } from './prepare.ts';
 import { type Publisher, separateSignals } from './publisher.ts';
 import type { Quotas } from './quotas.ts';
@@ -64,23 +66,35 @@ const toMessages = (
 const readDecompressedBytes = (error: unknown): number | undefined =>
   error instanceof PermanentError ? error.decompressedBytes : undefined;
 
+/** Events of recordings in a form that cannot be masked, for example without a number. */
+const unmaskableRecording = {
+  ...createRefusal('forbidden', 'events of recordings cannot be read, so they cannot be masked'),
+  reason: 'unreadable-recording',
+};
+
 export class Ingestion {
   readonly #offload: Offload;
   readonly #browserOffload: Offload;
+  readonly #redactionOffload: Offload;
   readonly #quotas: Quotas;
   readonly #visitorLimits: VisitorLimits;
+  readonly #sessionLimits: VisitorLimits;
   readonly #rejections: Rejections;
   readonly #publisher: Publisher;
   readonly #metrics: Metrics;
+  readonly #pendingBodies = new PendingBodies();
   readonly #loadSecretBox: () => Promise<SecretBox>;
   readonly #log: Log;
+  #fingerprintKey: string | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
 
   constructor({
     offload,
     browserOffload,
+    redactionOffload,
     quotas,
     visitorLimits,
+    sessionLimits,
     rejections,
     publisher,
     loadSecretBox,
@@ -90,19 +104,25 @@ export class Ingestion {
     offload: Offload;
     /** Prepares the bodies of browsers. */
     browserOffload: Offload;
+    /** Prepares the bodies of projects whose secrets are replaced. */
+    redactionOffload: Offload;
     quotas: Quotas;
     visitorLimits: VisitorLimits;
+    /** Limits the sessions of browsers. */
+    sessionLimits: VisitorLimits;
     rejections: Rejections;
     publisher: Publisher;
-    /** Encrypts the dead letters of browsers. Called when there is one. */
+    /** Encrypts dead letters of browsers and of projects whose secrets are replaced. Called when there is one. */
     loadSecretBox: () => Promise<SecretBox>;
     metrics: Metrics;
     log: Log;
   }) {
     this.#offload = offload;
     this.#browserOffload = browserOffload;
+    this.#redactionOffload = redactionOffload;
     this.#quotas = quotas;
     this.#visitorLimits = visitorLimits;
+    this.#sessionLimits = sessionLimits;
     this.#loadSecretBox = loadSecretBox;
     this.#rejections = rejections;
     this.#publisher = publisher;
@@ -114,17 +134,19 @@ export class Ingestion {
    * Accepts a complete body. Never rejects: every failure is a refusal. Resolves only when the body, or the copy of a
    * refused one, is durable.
    */
-  async accept(request: IngestRequest, parts: readonly Buffer[]): Promise<Accepted | Refusal> {
+  async accept(received: IngestRequest, parts: readonly Buffer[]): Promise<Accepted | Refusal> {
     const startedAt = performance.now();
     let bytes = countBytes(parts);
     let records = 0;
     let outcome: Accepted | Refusal;
+    let request = received;
     try {
+      if (received.caller.redactsSecrets) request = await this.#addRedaction(received);
       const times = createReadableTimes(request.receivedAtMs, request.caller.retentionDays[request.signal]);
-      const offload = request.caller.browser === undefined ? this.#offload : this.#browserOffload;
-      const pending = offload.prepare({ ...request.shape, times }, parts, request.capBytes);
-      const preparation: OffloadResult = pending instanceof Promise ? await pending : pending;
-      if ('prepared' in preparation) {
+      const pending = this.#prepare({ ...request, shape: { ...request.shape, times } }, parts);
+      const preparation = pending instanceof Promise ? await pending : pending;
+      if (isRefusal(preparation)) outcome = preparation;
+      else if ('prepared' in preparation) {
         bytes = preparation.prepared.size;
         records = preparation.prepared.records;
         outcome = await this.#publish(request, preparation.prepared);
@@ -140,13 +162,32 @@ export class Ingestion {
     return outcome;
   }
 
+  #prepare(
+    { caller, shape, capBytes, visitor = '' }: IngestRequest,
+    parts: readonly Buffer[],
+  ): OffloadResult | Refusal | Promise<OffloadResult | Refusal> {
+    const { browser, keyId, redactsSecrets } = caller;
+    if (browser === undefined)
+      return (redactsSecrets ? this.#redactionOffload : this.#offload).prepare(shape, parts, capBytes);
+    const refusal = this.#pendingBodies.enter(keyId, visitor);
+    if (refusal !== undefined) return refusal;
+    const preparing = Promise.resolve(this.#browserOffload.prepare(shape, parts, capBytes));
+    return preparing.finally(() => this.#pendingBodies.leave(keyId, visitor));
+  }
+
   /** Stores a copy of a body that its protocol refuses; with `cut`, only its beginning is available. Never rejects. */
   async refuse(
-    request: IngestRequest,
+    received: IngestRequest,
     parts: readonly Uint8Array[],
     fault: PermanentError,
     isTruncated = false,
   ): Promise<Refusal> {
+    let request = received;
+    try {
+      if (received.caller.redactsSecrets) request = await this.#addRedaction(received);
+    } catch (error) {
+      return this.#toRefusal(error);
+    }
     const response = await this.#storeDeadLetter(request, parts, fault, isTruncated);
     this.#count(request, response, 0, countBytes(parts));
     return response;
@@ -168,17 +209,34 @@ export class Ingestion {
     const prepared = this.#dropForbidden(request, preparedBody);
     const { size, records, writeCounts, messageParts, additional, publications, rejectedParts } = prepared;
     const { caller, signal } = request;
+    if (caller.browser !== undefined) this.#countPrivacy(request, prepared);
+    for (const session of prepared.sessions) {
+      const sessionRefusal = this.#sessionLimits.countRequest(caller.keyId, session);
+      if (sessionRefusal !== undefined) return sessionRefusal;
+    }
     for (const { origin, request: part } of separateSignals(request, prepared)) {
       const quotaResult = this.#quotas.spend(caller, origin.signal, part.size);
       const quotaRefusal = quotaResult instanceof Promise ? await quotaResult : quotaResult;
       if (quotaRefusal !== undefined) return quotaRefusal;
     }
     if (request.visitor !== undefined) this.#visitorLimits.countBytes(caller.keyId, request.visitor, size);
+    for (const session of prepared.sessions) this.#sessionLimits.countBytes(caller.keyId, session, size);
     if (messageParts.length + additional.length + publications.length + rejectedParts.length > 0)
       await this.#publishParts(request, prepared);
     if (messageParts.length + publications.length > 0 && records > 0) caller.use.recordAccepted(signal);
     for (const parts of additional) caller.use.recordAccepted(parts.signal);
     return { records, written: writeCounts, rejected: toPartialRejection(rejectedParts) };
+  }
+
+  #countPrivacy(
+    { caller, signal, receiver }: IngestRequest,
+    { droppedRecordings, removedValues, maskedValues }: PreparedBody,
+  ): void {
+    if (removedValues > 0) this.#metrics.add('oiq_browser_removed_values_total', removedValues, { receiver });
+    if (maskedValues > 0) this.#metrics.add('oiq_browser_masked_values_total', maskedValues, { receiver });
+    if (droppedRecordings === 0) return;
+    this.#metrics.add('oiq_browser_dropped_events_total', droppedRecordings, { receiver });
+    this.#rejections.count(caller, signal, unmaskableRecording, droppedRecordings, 0);
   }
 
   /** Drops and counts records of telemetry signals that the key may not send; the request was admitted for another one. */
@@ -252,7 +310,13 @@ export class Ingestion {
 
   /** Returns undefined for requests whose dead letters are not encrypted. */
   async #openSecretBox({ caller }: IngestRequest): Promise<SecretBox | undefined> {
-    return caller.browser === undefined ? undefined : this.#loadSecretBox();
+    return caller.browser === undefined && !caller.redactsSecrets ? undefined : this.#loadSecretBox();
+  }
+
+  async #addRedaction(request: IngestRequest): Promise<IngestRequest> {
+    this.#fingerprintKey ??= deriveFingerprintKey(await this.#loadSecretBox());
+    const { tenantId } = request.caller;
+    return { ...request, shape: { ...request.shape, redaction: { tenantId, fingerprintKey: this.#fingerprintKey } } };
   }
 
   #toRefusal(error: unknown): Refusal {

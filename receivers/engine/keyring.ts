@@ -1,6 +1,6 @@
 /** License keys, organizations and plans, held in memory and updated by the documents' change feed. */
 import { hash } from 'node:crypto';
-import { defaultBrowserPrivacy } from '../../schemas/browser-privacy.ts';
+import { resolvePrivacy } from '../../schemas/browser-privacy.ts';
 import { isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { DocumentChange, Documents, Feed } from '../../schemas/ports/documents.ts';
@@ -50,6 +50,8 @@ export interface Caller {
   readonly use: KeyUse;
   /** Undefined for keys of servers. */
   readonly browser: BrowserAccess | undefined;
+  /** Whether secrets in the telemetry of its project are replaced before it is published. */
+  readonly redactsSecrets: boolean;
 }
 
 /** What a browser key is for. */
@@ -97,7 +99,7 @@ export class Keyring {
   readonly #byId = new Map<string, readonly KeyEntry[]>();
   readonly #organizations = new Map<string, Organization>();
   readonly #plans = new Map<string, Plan>();
-  /** By tenant and id; only the projects that have a privacy setting. */
+  /** By tenant and id; only the projects that have a setting about their telemetry. */
   readonly #projects = new Map<string, Project>();
   /** By tenant. */
   readonly #quotas = new Map<string, Quota>();
@@ -197,6 +199,7 @@ export class Keyring {
       requestsPerSecond: key.requestsPerSecond ?? null,
       use,
       browser: this.#createBrowserAccess(tenantId, key),
+      redactsSecrets: this.#projects.get(`${tenantId}/${key.projectId}`)?.secrets === 'redact',
     };
   }
 
@@ -205,12 +208,13 @@ export class Keyring {
     { kind, application, origins, projectId }: LicenseKey,
   ): BrowserAccess | undefined {
     if (kind !== 'browser' || application === null) return undefined;
-    const privacy = this.#projects.get(`${tenantId}/${projectId}`)?.browserPrivacy ?? defaultBrowserPrivacy;
-    return { context: { application, privacy }, isAllowedOrigin: createOriginTest(origins) };
+    const project = this.#projects.get(`${tenantId}/${projectId}`);
+    const privacy = resolvePrivacy(project?.browserPrivacy ?? {}, application);
+    return { context: { tenantId, application, privacy }, isAllowedOrigin: createOriginTest(origins) };
   }
 
   #putProject({ tenantId, id, document }: DocumentChange<Project>): void {
-    const hasSetting = document?.browserPrivacy !== undefined;
+    const hasSetting = document?.browserPrivacy !== undefined || document?.secrets === 'redact';
     if (!hasSetting && !this.#projects.has(`${tenantId}/${id}`)) return;
     this.#put(this.#projects, { tenantId, id: `${tenantId}/${id}`, document: hasSetting ? document : undefined });
   }

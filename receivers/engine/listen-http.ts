@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { bind } from '../../runtime/bind.ts';
 import { enforceRequestRules } from '../../runtime/http-requests.ts';
 import { drainConnections } from '../../runtime/shutdown.ts';
-import type { ListenAddress, Listener } from './receiver.ts';
+import type { ListenAddress, Listener, WebSocketHandler } from './receiver.ts';
 
 /** Sufficient for the largest body at 0.5 MB/s. */
 const requestTimeoutMs = 120_000;
@@ -17,6 +17,7 @@ export const listenHttp = async (
   setting: ListenAddress['setting'],
   address: string,
   listener: RequestListener,
+  sockets: WebSocketHandler,
 ): Promise<Listener> => {
   /** Connections without a request so far, which Node counts as busy. */
   const unusedSockets = new Set<Socket>();
@@ -31,9 +32,15 @@ export const listenHttp = async (
       keepAliveTimeout: keepAliveTimeoutMs,
       connectionsCheckingInterval: checkIntervalMs,
       noDelay: true,
+      // Other requests for an upgrade, such as h2c, are served as HTTP/1.1.
+      shouldUpgradeCallback: (request) => sockets.accepts(request),
     },
     handleRequest,
   );
+  server.on('upgrade', (request, socket: Socket, head) => {
+    unusedSockets.delete(socket);
+    sockets.upgrade(request, socket, head);
+  });
   // With its own listener, the server can refuse a request before its body is sent.
   server.on('checkContinue', handleRequest);
   server.on('connection', (socket: Socket) => {

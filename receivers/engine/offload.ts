@@ -55,6 +55,8 @@ export type OffloadResult =
 
 interface QueuedJob {
   readonly job: Job;
+  /** By `performance.now()` */
+  readonly queuedAtMs: number;
   readonly resolve: (outcome: OffloadResult) => void;
 }
 
@@ -96,14 +98,24 @@ export class Offload {
     }
   }
 
+  /** Number of bodies that are prepared or wait. */
+  get pending(): number {
+    return this.#queue.length + (this.#currentJob === undefined ? 0 : 1);
+  }
+
+  /** Returns for how long the oldest of them has been waiting; 0 without one. */
+  getOldestMs(): number {
+    return this.#currentJob === undefined ? 0 : performance.now() - this.#currentJob.queuedAtMs;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#worker?.terminate();
   }
 
-  #isLarge({ encoding, format, browser }: BodyShape, bytes: number): boolean {
-    // Texts of browsers are searched for personal data, whose cost a visitor decides.
-    if (browser !== undefined) return true;
+  #isLarge({ encoding, format, browser, redaction }: BodyShape, bytes: number): boolean {
+    // Texts are searched for personal data or secrets, whose cost the sender decides.
+    if (browser !== undefined || redaction !== undefined) return true;
     if (encoding !== 'identity') return bytes > minLargeCompressedBytes;
     return bytes > (format.isCostly ? largeCostlyBytes : largeBytes);
   }
@@ -118,13 +130,19 @@ export class Offload {
       part.byteLength === part.buffer.byteLength ? part : Buffer.from(new Uint8Array(part).buffer),
     );
     return new Promise((resolve) => {
-      this.#queue.push({ job: { ...shape, format: shape.format.name, parts: ownedParts, capBytes }, resolve });
+      const job = { ...shape, format: shape.format.name, parts: ownedParts, capBytes };
+      this.#queue.push({ job, queuedAtMs: performance.now(), resolve });
       this.#startNextJob();
     });
   }
 
   #startNextJob(): void {
     if (this.#currentJob !== undefined) return;
+    if (this.#isClosed) {
+      const error = new UnavailableError('the receiver is shutting down', { retryAfterSeconds: 1 });
+      for (const { resolve } of this.#queue.splice(0)) resolve({ error, body: emptyBody });
+      return;
+    }
     this.#currentJob = this.#queue.shift();
     if (this.#currentJob === undefined) return;
     this.#worker ??= this.#startWorker();

@@ -14,6 +14,7 @@ import type { TimeRange } from '../../schemas/readable-times.ts';
 import { type Encoding, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics } from '../../schemas/topics.ts';
+import { redactRequest, redactText, type SecretRedaction } from '../../subjects/secrets/redact.ts';
 import {
   type BodyFormat,
   type BrowserContext,
@@ -31,6 +32,8 @@ export interface BodyShape {
   readonly times?: TimeRange | undefined;
   /** Set for bodies that browsers sent. */
   readonly browser?: BrowserContext | undefined;
+  /** Set for bodies whose secrets are replaced. */
+  readonly redaction?: SecretRedaction | undefined;
 }
 
 /** A part of a body that cannot be accepted, as a body of its own, which is stored as a dead letter. */
@@ -73,6 +76,12 @@ export interface PreparedBody {
   /** Messages of other telemetry signals in the same body. Their records are part of `records`. */
   readonly additional: readonly AdditionalParts[];
   readonly publications: readonly Publication[];
+  /** Events of recordings in the body, which are dropped. */
+  readonly droppedRecordings: number;
+  readonly removedValues: number;
+  readonly maskedValues: number;
+  /** Sessions of browsers in the body. */
+  readonly sessions: readonly string[];
   readonly rejectedParts: readonly RejectedPart[];
 }
 
@@ -106,6 +115,10 @@ interface CheckedBody extends CheckResult {
   readonly additional?: readonly AdditionalParts[];
   readonly publications?: readonly Publication[];
   readonly publishedRecords?: number;
+  readonly droppedRecordings?: number;
+  readonly removedValues?: number;
+  readonly maskedValues?: number;
+  readonly sessions?: readonly string[];
   readonly rejectedParts: readonly RejectedPart[];
 }
 
@@ -186,11 +199,34 @@ const checkProtobuf = (shape: BodyShape, plain: Buffer): CheckedBody => {
   return { ...checked, rejectedParts: [toRejectedPart(shape, shape.format, { records: 0, error, body: plain })] };
 };
 
+/** Replaces secrets in what is published. Rejected records are stored encrypted, so they stay as they were received. */
+const redactBody = (shape: BodyShape, checked: CheckedBody): CheckedBody => {
+  const { redaction, signal, format } = shape;
+  if (redaction === undefined) return checked;
+  const { publications, rejectedParts } = checked;
+  return {
+    ...checked,
+    body: format.messageFormat === 'otlp' ? redactRequest(signal, checked.body, redaction) : checked.body,
+    ...(publications !== undefined && {
+      publications: publications.map((publication) => ({
+        ...publication,
+        value: JSON.parse(redactText(JSON.stringify(publication.value), '', redaction)) as Publication['value'],
+      })),
+    }),
+    rejectedParts: rejectedParts.map((part) => ({
+      ...part,
+      message: redactText(part.message, '', redaction),
+      fault: { ...part.fault, message: redactText(part.fault.message, '', redaction) },
+    })),
+  };
+};
+
 const checkFormat = (shape: BodyShape, decompressed: Buffer): CheckedBody => {
   const { format, signal, times, browser } = shape;
   if (format.translate === undefined) return checkProtobuf(shape, decompressed);
   const translation = format.translate(decompressed, signal, times, browser);
   const { body, rejected, additionalRequests = [], publications = [], publishedRecords = 0 } = translation;
+  const { droppedRecordings = 0, removedValues = 0, maskedValues = 0, sessions = [] } = translation;
   const checked = checkTranslated(shape, body);
   const additional = additionalRequests.map((request) => prepareAdditional(shape, request));
   const rejectedParts = rejected === undefined ? [] : [toRejectedPart(shape, format, rejected)];
@@ -199,6 +235,10 @@ const checkFormat = (shape: BodyShape, decompressed: Buffer): CheckedBody => {
     additional,
     publications,
     publishedRecords,
+    droppedRecordings,
+    removedValues,
+    maskedValues,
+    sessions,
     rejectedParts: [...rejectedParts, ...checked.rejectedParts],
   };
 };
@@ -206,7 +246,9 @@ const checkFormat = (shape: BodyShape, decompressed: Buffer): CheckedBody => {
 /** Its records were checked by the translation. */
 const prepareAdditional = (shape: BodyShape, { signal, format, body }: TranslatedRequest): AdditionalParts => {
   const { records } = checkBody({ ...shape, signal }, body);
-  return { signal, format, records, messageParts: splitBody({ ...shape, signal }, body) };
+  const { redaction } = shape;
+  const published = redaction === undefined ? body : redactRequest(signal, body, redaction);
+  return { signal, format, records, messageParts: splitBody({ ...shape, signal }, published) };
 };
 
 /** Returns a message part; undefined if it exceeds the message size even when compressed. */
@@ -254,6 +296,10 @@ const emptyPrepared: PreparedBody = {
   messageParts: [],
   additional: [],
   publications: [],
+  droppedRecordings: 0,
+  removedValues: 0,
+  maskedValues: 0,
+  sessions: [],
   rejectedParts: [],
 };
 
@@ -279,13 +325,26 @@ export const prepareBody = (shape: BodyShape, body: Buffer, capBytes: number): P
 const prepareDecompressed = (shape: BodyShape, body: Buffer, decompressed: Buffer): PreparedBody => {
   const { format } = shape;
   if (decompressed.length === 0 && format.translate === undefined) return emptyPrepared;
-  const checked = checkFormat(shape, decompressed);
+  const checked = redactBody(shape, checkFormat(shape, decompressed));
   const { body: plainBody, records: mainRecords, writeCounts, additional = [], rejectedParts } = checked;
-  const { publications = [], publishedRecords = 0 } = checked;
+  const { publications = [], publishedRecords = 0, sessions = [] } = checked;
+  const { droppedRecordings = 0, removedValues = 0, maskedValues = 0 } = checked;
   const records = additional.reduce((sum, parts) => sum + parts.records, mainRecords + publishedRecords);
-  if (format.messageFormat === 'otlp' && records === 0) return { ...emptyPrepared, rejectedParts };
+  if (format.messageFormat === 'otlp' && records === 0)
+    return { ...emptyPrepared, droppedRecordings, removedValues, sessions, rejectedParts };
   const size = decompressed.length;
-  const prepared = { size, records, writeCounts, additional, publications, rejectedParts };
+  const prepared = {
+    size,
+    records,
+    writeCounts,
+    additional,
+    publications,
+    droppedRecordings,
+    removedValues,
+    maskedValues,
+    sessions,
+    rejectedParts,
+  };
   if (format.messageFormat === 'otlp' && mainRecords === 0) return { ...prepared, messageParts: [] };
   if (
     passesThrough(shape) &&

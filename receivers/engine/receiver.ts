@@ -1,16 +1,19 @@
 /** Definition of a receiver: one protocol. The engine does the rest: admission, publishing, dead letters, draining. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { Producer } from '../../schemas/ports/bus.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
+import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { SettingName, Settings } from '../../schemas/settings.ts';
 import type { ResolveSource } from '../../schemas/source-address.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import type { Admit, AdmitBrowser } from './admission.ts';
+import type { Admit, AdmitBrowser, FindRevocation } from './admission.ts';
 import type { BodyFormat } from './body-format.ts';
+import type { FindCountry } from './countries.ts';
 import type { Freshness } from './freshness.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Ingestion } from './ingestion.ts';
@@ -30,6 +33,7 @@ export interface Engine {
   readonly rejections: Pick<Rejections, 'count'>;
   readonly inFlight: InFlight;
   readonly resolveSource: ResolveSource;
+  readonly findCountry: FindCountry;
   readonly requestMetrics: Readonly<Record<Signal, RequestMetrics>>;
   readonly clock: Clock;
   readonly log: Log;
@@ -62,11 +66,26 @@ export interface Listener {
 /** Returns true if the request was handled; false leaves it to other handlers on the same address. */
 export type HttpHandler = (request: IncomingMessage, response: ServerResponse) => boolean;
 
+/** WebSockets of an address. */
+export interface WebSocketHandler {
+  /** Whether a request opens a known WebSocket. */
+  accepts(request: IncomingMessage): boolean;
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
+}
+
+/** What an address serves besides the receiver that listens on it. */
+export interface SharedAddress {
+  readonly handler: HttpHandler;
+  readonly sockets: WebSocketHandler;
+}
+
 export interface OpenReceiver {
   /** Handlers of requests on shared addresses. */
   readonly handlers?: Readonly<Partial<Record<AddressSetting, HttpHandler>>>;
-  /** Starts listening on a separate address, where `others` handles the requests of other receivers. */
-  listen?(handleOthers: HttpHandler): Promise<Listener>;
+  /** WebSockets on shared addresses. */
+  readonly sockets?: Readonly<Partial<Record<AddressSetting, WebSocketHandler>>>;
+  /** Starts listening on a separate address, where `shared` handles the requests of other receivers. */
+  listen?(shared: SharedAddress): Promise<Listener>;
 }
 
 /** Dependencies of endpoints that admit requests themselves. */
@@ -74,18 +93,25 @@ export interface ExtraEndpointServices {
   readonly documents: Pick<Documents, 'follow'>;
   readonly producer: Producer;
   readonly limits: Limits;
+  /** Counts that instances share */
+  readonly counters: Pick<Counters, 'spend'>;
   readonly freshness: Pick<Freshness, 'check'>;
   readonly inFlight: InFlight;
   /** Lookup of existing organizations. */
   readonly keyring: Pick<Keyring, 'isEnabled'>;
   readonly resolveSource: ResolveSource;
+  readonly admit: Admit;
+  readonly findRevocation: FindRevocation;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly log: Log;
+  readonly settings: Settings;
 }
 
 /** Endpoints besides telemetry, on the same addresses. */
 export interface ExtraEndpoints extends OpenReceiver {
+  /** Ends connections that stay open without a request. No new one is accepted afterwards. */
+  endConnections?(): Promise<void>;
   /** Called when every request has its response. Resolves when no work remains. */
   close(): Promise<void>;
 }

@@ -1,5 +1,6 @@
 /** Stores malformed bodies as dead letters: a copy of each, as received, is stored before the response. */
 import { randomUUID } from 'node:crypto';
+import { deriveFingerprintKey } from '../../runtime/fingerprint-key.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { buildDeadLetterMessages, type DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -7,6 +8,7 @@ import type { Message } from '../../schemas/ports/bus.ts';
 import type { TimeRange } from '../../schemas/readable-times.ts';
 import type { Encoding } from '../../schemas/telemetry-message.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
+import { redactText } from '../../subjects/secrets/redact.ts';
 import type { BodyFormat, BrowserContext } from './body-format.ts';
 import { type BodyShape, prepareBody, type RejectedPart } from './prepare.ts';
 import { createMessages, type Origin, separateSignals } from './publisher.ts';
@@ -35,16 +37,18 @@ interface DeadLetterOptions {
   readonly error: RefusalError;
   /** Whether only the beginning of the body is available. */
   readonly isTruncated: boolean;
-  /** Required for bodies of browsers */
+  /** Required for bodies of browsers, and of projects whose secrets are replaced */
   readonly secretBox: Pick<SecretBox, 'seal'> | undefined;
 }
 
-/** Purpose of the encrypted bodies of browsers. */
+/** Purpose of encrypted bodies. */
 const sealPurpose = 'dead-letter';
 const browserHeader = 'browser';
+/** Set if the secrets of the body are replaced when it is replayed. */
+const redactionHeader = 'redacts-secrets';
 
 const sealBody = (parts: readonly Uint8Array[], secretBox: DeadLetterOptions['secretBox']): Buffer => {
-  if (secretBox === undefined) throw new TypeError('the body of a browser is stored only encrypted');
+  if (secretBox === undefined) throw new TypeError('the body is stored only encrypted');
   return Buffer.from(secretBox.seal(sealPurpose, Buffer.concat(parts).toString('base64')));
 };
 
@@ -56,19 +60,23 @@ const openSealedBody = (sealed: Buffer, secretBox: Pick<SecretBox, 'open'>): Buf
   return Buffer.from(text, 'base64');
 };
 
-const toOriginalHeaders = (traceparent: string, browser: BrowserContext | undefined): Record<string, string> => ({
+const toOriginalHeaders = (traceparent: string, { browser, redaction }: BodyShape): Record<string, string> => ({
   ...(traceparent !== '' && { traceparent }),
   ...(browser !== undefined && { [browserHeader]: JSON.stringify(browser) }),
+  ...(redaction !== undefined && { [redactionHeader]: 'true' }),
 });
 
-/** Returns the messages of the dead letter of a refused body. Bodies of browsers are encrypted. */
+/**
+ * Returns the messages of the dead letter of a refused body. Bodies of browsers, and of projects whose secrets are
+ * replaced, are encrypted.
+ */
 export const toDeadLetters = (
   { caller, signal, receiver, shape, contentType, receivedAtMs, source, traceparent }: ReceivedRequest,
   parts: readonly Uint8Array[],
   { error, isTruncated, secretBox }: DeadLetterOptions,
 ): Message[] => {
   const { reason, message, position, format = shape.format.name, decompressedBytes = countBytes(parts) } = error;
-  const isSealed = shape.browser !== undefined;
+  const isSealed = shape.browser !== undefined || shape.redaction !== undefined;
   return buildDeadLetterMessages(
     {
       id: randomUUID(),
@@ -79,7 +87,10 @@ export const toDeadLetters = (
       origin: receiver,
       kind: 'refused',
       reason,
-      message: message.slice(0, maxMessageCharacters),
+      message: (shape.redaction === undefined ? message : redactText(message, '', shape.redaction)).slice(
+        0,
+        maxMessageCharacters,
+      ),
       position,
       receivedAtMs,
       source,
@@ -89,7 +100,7 @@ export const toDeadLetters = (
       topic: '',
       partition: 0,
       offset: 0,
-      originalHeaders: toOriginalHeaders(traceparent, shape.browser),
+      originalHeaders: toOriginalHeaders(traceparent, shape),
       size: countBytes(parts),
       bytes: decompressedBytes,
       cut: isTruncated,
@@ -132,7 +143,7 @@ export const parseEncoding = (name: string): Encoding | 'deflate' | undefined =>
   return encoding ?? encodings.get(name.trim().toLowerCase());
 };
 
-const parseShape = (headers: DeadLetterHeaders, format: BodyFormat): BodyShape => {
+const parseShape = (headers: DeadLetterHeaders, format: BodyFormat, secretBox: SecretBox): BodyShape => {
   const encoding = parseEncoding(headers.contentEncoding);
   const signal = signals.find((name): name is Signal => name === headers.signal);
   if (encoding === undefined || signal === undefined)
@@ -143,6 +154,9 @@ const parseShape = (headers: DeadLetterHeaders, format: BodyFormat): BodyShape =
     format,
     encoding,
     browser: browser === undefined ? undefined : (JSON.parse(browser) as BrowserContext),
+    ...(headers.originalHeaders[redactionHeader] !== undefined && {
+      redaction: { tenantId: headers.tenantId, fingerprintKey: deriveFingerprintKey(secretBox) },
+    }),
   };
 };
 
@@ -169,7 +183,7 @@ export const republishRefused = (
 ): Message[] => {
   if (headers.cut)
     throw new PermanentError('cut', 'only the beginning of the body was stored, so it cannot be replayed');
-  const shape = { ...parseShape(headers, format), times };
+  const shape = { ...parseShape(headers, format, secretBox), times };
   const prepared = prepareBody(shape, headers.isSealed ? openSealedBody(body, secretBox) : body, capBytes);
   if (prepared.records === 0)
     throw new PermanentError('no-records', `the body contains no ${format.name} records: nothing was replayed`);

@@ -13,6 +13,7 @@ import type { Role } from '../../schemas/ports/role.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { createSourceResolver } from '../../schemas/source-address.ts';
 import { createAdmission } from './admission.ts';
+import { openCountries } from './countries.ts';
 import { Freshness } from './freshness.ts';
 import { InFlight } from './in-flight.ts';
 import { Ingestion } from './ingestion.ts';
@@ -20,6 +21,7 @@ import { KeyUses } from './key-uses.ts';
 import { Keyring } from './keyring.ts';
 import { Limits } from './limits.ts';
 import { Offload } from './offload.ts';
+import { OffloadWatch } from './offload-watch.ts';
 import { Publisher } from './publisher.ts';
 import { Quotas } from './quotas.ts';
 import type {
@@ -31,6 +33,7 @@ import type {
   OpenExtraEndpoints,
   OpenReceiver,
   Receiver,
+  WebSocketHandler,
 } from './receiver.ts';
 import { Rejections } from './rejections.ts';
 import { ReceiverMetrics } from './request-metrics.ts';
@@ -56,6 +59,8 @@ export interface Receivers extends Role {
    * `checkContinue`, where it responds before the body is sent.
    */
   readonly handler: HttpHandler;
+  /** WebSockets of the main HTTP address. */
+  readonly sockets: WebSocketHandler;
   /** Bound addresses of the receivers' own listeners, by setting. */
   readonly addresses: Readonly<Partial<Record<Listener['setting'], string>>>;
 }
@@ -64,6 +69,16 @@ export interface Receivers extends Role {
 const createAddressHandler = (openReceivers: readonly OpenReceiver[], setting: AddressSetting): HttpHandler => {
   const handlers = openReceivers.flatMap(({ handlers: { [setting]: handler } = {} }) => handler ?? []);
   return (request, response) => handlers.some((handler) => handler(request, response));
+};
+
+/** Returns the WebSockets of one address. */
+const createAddressSockets = (openReceivers: readonly OpenReceiver[], setting: AddressSetting): WebSocketHandler => {
+  const handlers = openReceivers.flatMap(({ sockets: { [setting]: sockets } = {} }) => sockets ?? []);
+  return {
+    accepts: (request) => handlers.some((sockets) => sockets.accepts(request)),
+    upgrade: (request, socket, head) =>
+      handlers.find((sockets) => sockets.accepts(request))?.upgrade(request, socket, head),
+  };
 };
 
 const createRequestMetrics = (metrics: ReceiverMetrics, receiver: string): Engine['requestMetrics'] => ({
@@ -76,10 +91,12 @@ const createRequestMetrics = (metrics: ReceiverMetrics, receiver: string): Engin
 export const start = async (
   receivers: readonly Receiver[],
   scanWorker: URL,
-  openExtraEndpoints: OpenExtraEndpoints,
+  extraEndpointOpeners: readonly OpenExtraEndpoints[],
   { bus, documents, counters, columns, metrics, log, clock, settings }: ReceiversOptions,
 ): Promise<Receivers> => {
   const resolveSource = createSourceResolver(settings.TRUSTED_PROXIES);
+  // A table that cannot be read stops the start before there is anything to close.
+  const findCountry = await openCountries(settings.COUNTRY_FILE);
   const uses = new KeyUses(documents, clock, log);
   const keyring = await Keyring.load(documents, clock, uses).catch(async (error: unknown) => {
     await uses.close();
@@ -94,9 +111,16 @@ export const start = async (
   const receiverMetrics = new ReceiverMetrics(metrics);
   const publisher = new Publisher(producer, receiverMetrics.bus, settings.BUS_PUBLISH_DELAY_MS);
   const visitorLimits = new VisitorLimits(clock);
+  const sessionLimits = new VisitorLimits(clock);
   const offload = new Offload(scanWorker);
   // A flood of browser bodies must not delay those of servers.
   const browserOffload = new Offload(scanWorker);
+  const redactionOffload = new Offload(scanWorker);
+  const offloadWatch = new OffloadWatch({
+    offloads: { large: offload, browser: browserOffload, redacted: redactionOffload },
+    metrics,
+    log,
+  });
   let secretBox: Promise<SecretBox> | undefined;
   const loadSecretBox = (): Promise<SecretBox> => {
     secretBox ??= loadSecretKey(settings)
@@ -111,8 +135,10 @@ export const start = async (
   const ingestion = new Ingestion({
     offload,
     browserOffload,
+    redactionOffload,
     quotas,
     visitorLimits,
+    sessionLimits,
     rejections,
     publisher,
     loadSecretBox,
@@ -120,7 +146,13 @@ export const start = async (
     log,
   });
   const inFlight = new InFlight();
-  const { admit, admitBrowser } = createAdmission({ keyring, freshness, limits, visitorLimits, rejections });
+  const { admit, admitBrowser, findRevocation } = createAdmission({
+    keyring,
+    freshness,
+    limits,
+    visitorLimits,
+    rejections,
+  });
   const openedReceivers: OpenReceiver[] = receivers.map((receiver) =>
     receiver.open({
       admit,
@@ -130,39 +162,58 @@ export const start = async (
       rejections,
       inFlight,
       resolveSource,
+      findCountry,
       clock,
       log,
       settings,
       requestMetrics: createRequestMetrics(receiverMetrics, receiver.name),
     }),
   );
-  let extraEndpoints: ExtraEndpoints | undefined;
+  const extraEndpoints: ExtraEndpoints[] = [];
   const listeners: Listener[] = [];
   const closeAll = async (): Promise<void> => {
     await publisher.drain();
-    await extraEndpoints?.close();
+    await Promise.all(extraEndpoints.map((endpoints) => endpoints.close()));
     freshness.close();
+    offloadWatch.close();
     receiverMetrics.close();
     await rejections.close();
-    await Promise.all([offload.close(), browserOffload.close(), keyring.close(), uses.close(), producer.close()]);
+    await Promise.all([
+      offload.close(),
+      browserOffload.close(),
+      redactionOffload.close(),
+      keyring.close(),
+      uses.close(),
+      producer.close(),
+    ]);
   };
   try {
-    extraEndpoints = await openExtraEndpoints({
-      documents,
-      keyring,
-      producer,
-      limits,
-      freshness,
-      inFlight,
-      resolveSource,
-      metrics,
-      clock,
-      log,
-    });
-    openedReceivers.push(extraEndpoints);
-    for (const { listen } of openedReceivers)
-      if (listen !== undefined)
-        listeners.push(await listen(createAddressHandler(openedReceivers, 'OTLP_HTTP_ADDRESS')));
+    for (const openExtraEndpoints of extraEndpointOpeners)
+      extraEndpoints.push(
+        await openExtraEndpoints({
+          documents,
+          keyring,
+          producer,
+          limits,
+          counters,
+          freshness,
+          inFlight,
+          resolveSource,
+          admit,
+          findRevocation,
+          metrics,
+          clock,
+          log,
+          settings,
+        }),
+      );
+    // Their paths may begin as those of a receiver.
+    openedReceivers.unshift(...extraEndpoints);
+    const shared = {
+      handler: createAddressHandler(openedReceivers, 'OTLP_HTTP_ADDRESS'),
+      sockets: createAddressSockets(openedReceivers, 'OTLP_HTTP_ADDRESS'),
+    };
+    for (const { listen } of openedReceivers) if (listen !== undefined) listeners.push(await listen(shared));
   } catch (error) {
     for (const listener of listeners) listener.destroy();
     await closeAll();
@@ -171,8 +222,11 @@ export const start = async (
   const { promise: failure } = Promise.withResolvers<void>();
   let stopping: Promise<void> | undefined;
 
+  const endConnections = () => Promise.all(extraEndpoints.map((endpoints) => endpoints.endConnections?.()));
   const stop = async (): Promise<void> => {
     inFlight.isDraining = true;
+    // A server closes once its WebSockets have ended.
+    await endConnections();
     const closing = Promise.all(listeners.map((listener) => listener.close()));
     // Requests that are pending at the deadline are aborted; their senders will retry.
     const deadline = setTimeout(() => {
@@ -188,14 +242,16 @@ export const start = async (
   return {
     name: 'receivers',
     handler: createAddressHandler(openedReceivers, 'HTTP_ADDRESS'),
+    sockets: createAddressSockets(openedReceivers, 'HTTP_ADDRESS'),
     addresses: Object.fromEntries(listeners.map(({ setting, address }) => [setting, address])),
     async checkReady() {
       if (inFlight.isDraining) throw new UnavailableError('the receivers are stopping');
       freshness.check();
       await checkStores();
     },
-    getDegradation: () => freshness.describeDegradation(),
-    announceShutdown: () => Promise.all(listeners.map((listener) => listener.announceShutdown?.())),
+    getDegradation: () => freshness.describeDegradation() ?? offloadWatch.describeDegradation(),
+    announceShutdown: () =>
+      Promise.all([endConnections(), ...listeners.map((listener) => listener.announceShutdown?.())]),
     stop: () => {
       stopping ??= stop();
       return stopping;

@@ -1,6 +1,6 @@
 /**
- * Limits of one visitor of a page: requests and bytes of a browser key from one address, in this instance. They keep a
- * flood through a public key from using up what the key may send for all visitors.
+ * Limits of one visitor of a page: requests and bytes of a browser key from one address or of one session, in this
+ * instance. They keep a flood through a public key from using up what the key may send for all visitors.
  */
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { createRefusal, type Refusal } from './refusal.ts';
@@ -29,8 +29,8 @@ export class VisitorLimits {
   }
 
   /** Counts a request. Returns undefined within the limit. */
-  countRequest(keyId: string, address: string): Refusal | undefined {
-    const visitor = this.#refill(keyId, address);
+  countRequest(keyId: string, visitorId: string): Refusal | undefined {
+    const visitor = this.#refill(keyId, visitorId);
     if (visitor.bytes <= 0) return tooManyBytes;
     if (visitor.requests < 1) return tooManyRequests;
     visitor.requests--;
@@ -38,13 +38,13 @@ export class VisitorLimits {
   }
 
   /** Counts the bytes of a request that was accepted. They may exceed the limit once, and delay the next requests. */
-  countBytes(keyId: string, address: string, bytes: number): void {
-    this.#refill(keyId, address).bytes -= bytes;
+  countBytes(keyId: string, visitorId: string, bytes: number): void {
+    this.#refill(keyId, visitorId).bytes -= bytes;
   }
 
-  #refill(keyId: string, address: string): Visitor {
+  #refill(keyId: string, visitorId: string): Visitor {
     const nowMs = this.#clock.now();
-    const id = `${keyId} ${address}`;
+    const id = `${keyId} ${visitorId}`;
     let visitor = this.#visitors.get(id);
     if (visitor === undefined) {
       if (this.#visitors.size >= maxVisitors) this.#forgetIdle(nowMs);

@@ -1,10 +1,12 @@
 /** Heartbeats of jobs: a request that needs only the token in its path, with a response once it is durable. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { UnavailableError } from '../../schemas/errors.ts';
+import { readSourceAddress } from '../../schemas/source-address.ts';
 import { type HeartbeatPing, heartbeatTickMs, maxHeartbeatMessage } from '../../schemas/synthetic-heartbeats.ts';
+import { topics } from '../../schemas/topics.ts';
+import { ItemLog } from '../engine/item-log.ts';
 import type { HttpHandler, OpenExtraEndpoints } from '../engine/receiver.ts';
 import { type Heartbeat, HeartbeatKeyring } from './heartbeat-keyring.ts';
-import { HeartbeatLog } from './heartbeat-log.ts';
 
 /** Number of body bytes read before the connection is closed. */
 const maxBodyBytes = 1024 * 1024;
@@ -107,11 +109,10 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
 }) => {
   const { resolveSource, metrics, clock, log } = services;
   const keyring = await HeartbeatKeyring.load(documents, organizations);
-  const heartbeatLog = new HeartbeatLog(producer);
+  const heartbeatLog = new ItemLog(producer, topics.syntheticHeartbeats, 'heartbeats');
 
-  const refuseUnknown = async ({ headers, socket }: IncomingMessage): Promise<TextResponse> => {
-    const forwarded = headers['x-forwarded-for'];
-    const source = resolveSource(socket.remoteAddress, typeof forwarded === 'object' ? forwarded[0] : forwarded);
+  const refuseUnknown = async (request: IncomingMessage): Promise<TextResponse> => {
+    const source = readSourceAddress(request, resolveSource);
     return (await limits.countFailure(source)) === undefined ? unknownToken : tooManyUnknown;
   };
 

@@ -59,9 +59,9 @@ export class Connection implements StreamOwner, FrameSink {
     this.#reader = new FrameReader(this);
     this.#blocks = new HeaderBlocks(options);
     this.#hpack = new HpackDecoder({ maxListBytes: options.maxHeaderListBytes });
-    this.#frameBudget = new FrameBudgetTracker(options.freeFrames);
+    this.#frameBudget = new FrameBudgetTracker(options.controlFrameBudget);
     this.output = new Output(socket, () => this.#flushAll());
-    this.#deadlineAt = performance.now() + options.handshakeMs;
+    this.#deadlineAt = performance.now() + options.receiveTimeoutMs;
     socket.on('data', (chunk: Buffer) => this.#read(chunk));
     socket.once('close', () => this.#handleClose());
     // The `close` event reports a broken connection.
@@ -109,7 +109,7 @@ export class Connection implements StreamOwner, FrameSink {
     if (this.#phase !== 'open') return;
     if (this.#reader.isComplete) this.#deadlineAt = 0;
     else if (this.#deadlineAt === 0 || this.#reader.hasAdvanced)
-      this.#deadlineAt = performance.now() + this.#options.handshakeMs;
+      this.#deadlineAt = performance.now() + this.#options.receiveTimeoutMs;
   }
 
   onPreface(): void {

@@ -11,9 +11,9 @@ export interface Http2Options {
   /** Maximum size of a compressed header block; larger ones end the connection. */
   readonly maxBlockBytes: number;
   readonly maxBlockFrames: number;
-  readonly freeFrames: FrameBudget;
+  readonly controlFrameBudget: FrameBudget;
   /** Time limit for the preface with the first SETTINGS, and for completing a frame or a header block. */
-  readonly handshakeMs: number;
+  readonly receiveTimeoutMs: number;
 }
 
 export const defaultOptions: Http2Options = {
@@ -23,6 +23,6 @@ export const defaultOptions: Http2Options = {
   maxHeaderListBytes: 16 * 1024,
   maxBlockBytes: 64 * 1024,
   maxBlockFrames: 16,
-  freeFrames: { burst: 1_000, perSecond: 100 },
-  handshakeMs: 10_000,
+  controlFrameBudget: { burst: 1_000, perSecond: 100 },
+  receiveTimeoutMs: 10_000,
 };

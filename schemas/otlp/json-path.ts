@@ -6,38 +6,38 @@ import { JsonReader } from './json-reader.ts';
 const maxPathLength = 300;
 const maxNameLength = 64;
 
-type Step = string | number;
+type PathSegment = string | number;
 
 /** Updates the steps for a byte outside of strings. */
-const advanceSteps = (steps: Step[], byte: number, name: string): void => {
-  const last = steps.at(-1);
+const advanceSteps = (segments: PathSegment[], byte: number, name: string): void => {
+  const last = segments.at(-1);
   switch (String.fromCharCode(byte)) {
     case '{':
-      steps.push('');
+      segments.push('');
       break;
     case '[':
-      steps.push(0);
+      segments.push(0);
       break;
     case '}':
     case ']':
-      steps.pop();
+      segments.pop();
       break;
     case ':':
-      steps[steps.length - 1] = name;
+      segments[segments.length - 1] = name;
       break;
     case ',':
-      steps[steps.length - 1] = typeof last === 'number' ? last + 1 : '';
+      segments[segments.length - 1] = typeof last === 'number' ? last + 1 : '';
       break;
   }
 };
 
-const collectSteps = (text: Buffer, position: number): Step[] => {
+const collectSteps = (text: Buffer, position: number): PathSegment[] => {
   const reader = new JsonReader(text);
-  const steps: Step[] = [];
+  const segments: PathSegment[] = [];
   let name = '';
   for (let byte = reader.peek(); byte >= 0 && reader.position < position; byte = reader.peek()) {
     if (byte !== 0x22) {
-      advanceSteps(steps, byte, name);
+      advanceSteps(segments, byte, name);
       reader.position++;
       continue;
     }
@@ -45,12 +45,12 @@ const collectSteps = (text: Buffer, position: number): Step[] => {
       reader.readString();
     } catch (error) {
       // The faulty string is the value of the last step.
-      if (error instanceof PermanentError) return steps;
+      if (error instanceof PermanentError) return segments;
       throw error;
     }
     if (reader.peek() === 0x3a) name = reader.readUnescaped();
   }
-  return steps;
+  return segments;
 };
 
 /**

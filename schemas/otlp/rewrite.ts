@@ -23,6 +23,8 @@ export interface RequestRewriter {
    * keys of the maps around it: `user.email` is an attribute of this name, or the entry `email` of the map `user`.
    */
   removes(path: string): boolean;
+  /** Returns whether the bytes of a text may be rewritten; others are copied without decoding them. Default: all. */
+  mayRewrite?(bytes: Uint8Array, start: number, end: number, path: string): boolean;
   /**
    * Returns the text to publish; the same text to leave it unchanged. `path` is that of an attribute or map entry, or
    * the name of another field in OTLP/JSON: `body`, `name`, `message`.
@@ -177,10 +179,14 @@ class RequestCopier {
     reader.position = end;
     const name = fieldNames.get((messageNumber << 8) | tag) ?? '';
     const isValue = messageNumber === anyValueNumber;
-    const isRewritten = messageNumber !== keyValueNumber && !formatFields.has(name);
+    const textPath = isValue ? path : name;
+    const isRewritten =
+      messageNumber !== keyValueNumber &&
+      !formatFields.has(name) &&
+      this.#rewriter.mayRewrite?.(reader.bytes, start, end, textPath) !== false;
     const text = isRewritten ? decodeText(reader.bytes, start, end) : '';
     if (isValue && this.#isInResource && path === serviceKey) this.#checkService(text, start);
-    const rewritten = isRewritten ? this.#rewriter.rewrite(text, isValue ? path : name) : text;
+    const rewritten = isRewritten ? this.#rewriter.rewrite(text, textPath) : text;
     this.#writer.writeVarint(tag);
     const mark = this.#writer.beginLengthPrefixed();
     // Invalid UTF-8 is copied as received, so that the scan after this one refuses the record.

@@ -2,6 +2,7 @@
  * Prefilters of consumers of log records, which are evaluated together: a hundred filters cost little more than one. A
  * consumer spends no time on records that its filter rejects.
  */
+import { addToList } from '../add-to-list.ts';
 import { ByteTextSearcher } from '../byte-texts.ts';
 import { NameSet } from './attributes.ts';
 import type { DecodedMessage } from './decoded-request.ts';
@@ -39,7 +40,7 @@ const addFilterNumbers = (
   keys: readonly string[],
   filterNumber: number,
 ): void => {
-  for (const key of keys) filterNumbers.set(key, [...(filterNumbers.get(key) ?? []), filterNumber]);
+  for (const key of keys) addToList(filterNumbers, key, filterNumber);
 };
 
 /** All prefilters of a source, evaluated together. */

@@ -180,6 +180,11 @@ export abstract class RecordView {
     return this.resourceView.attributes;
   }
 
+  /** Passes the bytes of the record, without those of its resource and scope, to `inspect`, and returns its result. */
+  inspectBytes(inspect: (bytes: Uint8Array, from: number, to: number) => boolean): boolean {
+    return inspect(this.#cursor.bytes, this.#start, this.#end);
+  }
+
   /** Start of the first attribute and end of the last one */
   protected attributesStart = 0;
   protected attributesEnd = 0;

@@ -176,6 +176,17 @@ class OpenedRecords<View extends RecordView> implements DecodedMessage<View> {
   }
 }
 
+const nowhere: RecordOrigin = { tenantId: '', projectId: '', topic: '', partition: 0, offset: 0, receivedAtMs: 0 };
+
+/** Returns the records of a request that is in no message. Throws `PermanentError` if it is malformed. */
+export const openRequest = <View extends RecordView>(
+  format: RecordFormat<View>,
+  body: Uint8Array,
+): DecodedMessage<View> => {
+  format.validate(body);
+  return new OpenedRecords([{ origin: nowhere, body }], format);
+};
+
 /** Returns a source of views of OTLP requests. */
 export const createTelemetrySource = <View extends RecordView & { readonly timeMs: number }>(
   format: RecordFormat<View>,

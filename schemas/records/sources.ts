@@ -1,25 +1,31 @@
 /** The telemetry sources. */
 import { topics } from '../topics.ts';
+import type { DecodedMessage } from './decoded-request.ts';
 import { findPointGroups, findRecordGroups } from './groups.ts';
 import { LogRecord } from './log-record.ts';
 import { DataPoint } from './points.ts';
 import { RecordFilters } from './record-filter.ts';
-import { createTelemetrySource, type Source } from './source.ts';
+import { createTelemetrySource, openRequest, type RecordFormat, type Source } from './source.ts';
 import { Span } from './span.ts';
 import { validateLogsRequest, validateRequest } from './validate.ts';
 
 const logFilters = new RecordFilters();
 
+const logFormat: RecordFormat<LogRecord> = {
+  topic: topics.logs,
+  validate: validateLogsRequest,
+  findGroups: findRecordGroups,
+  createView: (origin, count) => new LogRecord(origin, count),
+};
+
 /** Log records as received. */
 export const logRecords: Source<LogRecord> = {
-  ...createTelemetrySource({
-    topic: topics.logs,
-    validate: validateLogsRequest,
-    findGroups: findRecordGroups,
-    createView: (origin, count) => new LogRecord(origin, count),
-  }),
+  ...createTelemetrySource(logFormat),
   compileFilter: (filter) => logFilters.add(filter),
 };
+
+/** Returns the records of an export request that is not published. Throws `PermanentError` if it is malformed. */
+export const openLogsRequest = (body: Uint8Array): DecodedMessage<LogRecord> => openRequest(logFormat, body);
 
 /** Spans as received. The spans of a trace may be in several messages and partitions. */
 export const spans: Source<Span> = createTelemetrySource({

@@ -15,6 +15,9 @@ const projectEvents = [
 ] as const;
 export type ProjectEvent = (typeof projectEvents)[number];
 
+/** What happens to secrets in the telemetry of a project: findings are reported, or secrets are also replaced. */
+export const secretHandlings = ['report', 'redact'] as const;
+
 const severities = ['info', 'warning', 'critical'] as const;
 
 /** Mail servers accept at most 64 characters before the @. */
@@ -45,6 +48,12 @@ export const ProjectFields = z.strictObject({
   browserPrivacy: BrowserPrivacy.optional().describe(
     'Personal data of browser telemetry that is stored; by default none',
   ),
+  secrets: z
+    .enum(secretHandlings)
+    .optional()
+    .describe(
+      'report: secrets in telemetry are reported; redact: they are also replaced by `[redacted:rule:id]` before they are stored. Default: report',
+    ),
 });
 
 /** The scope of APM data. */

@@ -1,4 +1,5 @@
 /** All tables and views. To add one, write a declaration and a line here. */
+import { agentEventsTable } from './agents.ts';
 import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from './alerts.ts';
 import { anomaliesTable, anomalyEvaluationsTable, anomalyScoresTable } from './anomalies.ts';
 import { deadLetterMarksTable, deadLettersTable } from './dead-letters.ts';
@@ -10,8 +11,9 @@ import { eventsTable } from './events.ts';
 import { evidenceHeadsTable } from './evidence-heads.ts';
 import { fieldsTable } from './fields.ts';
 import { fileChangesTable, packageChangesTable } from './file-changes.ts';
+import { fleetAgentsTable } from './fleet-agents.ts';
 import { landingsTable } from './landings.ts';
-import { llmCallsTable, llmPricesTable } from './llm.ts';
+import { llmCallsTable, llmHourChangesTable, llmHourChangesView, llmHoursTable, llmPricesTable } from './llm.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
 import {
@@ -28,9 +30,11 @@ import { notificationDeliveriesTable } from './notification-deliveries.ts';
 import { placementsTable } from './placements.ts';
 import { logActivityView, resourceActivityTable, spanActivityView } from './resource-activity.ts';
 import { resourcesTable } from './resources.ts';
-import { rumEventsTable, rumSessionsTable, rumSessionsView } from './rum.ts';
+import { rumEventsTable, rumSessionsTable, rumSessionsView, rumVitalsTable, rumVitalsView } from './rum.ts';
 import { rumReplaysTable } from './rum-replays.ts';
+import { runtimeThreatsTable } from './runtime-threats.ts';
 import { schemaMigrationsTable } from './schema-migrations.ts';
+import { secretFindingsTable } from './secret-findings.ts';
 import { signalsTable } from './signals.ts';
 import { sloDayChangesTable, sloDayChangesView, sloDaysTable, sloMeasurementsTable, sloSlicesTable } from './slos.ts';
 import { spanMetricsTable, spanMetricsView } from './span-metrics.ts';
@@ -44,6 +48,7 @@ import {
 import type { MaterializedView, Table } from './table.ts';
 import { threatMatchesTable } from './threat-matches.ts';
 import { usageTable } from './usage.ts';
+import { vulnerabilityFindingsTable } from './vulnerability-findings.ts';
 
 export const allTables: readonly Table[] = [
   logsTable,
@@ -65,6 +70,7 @@ export const allTables: readonly Table[] = [
   rumEventsTable,
   rumReplaysTable,
   rumSessionsTable,
+  rumVitalsTable,
   entitiesTable,
   fieldsTable,
   deadLettersTable,
@@ -83,8 +89,15 @@ export const allTables: readonly Table[] = [
   threatMatchesTable,
   fileChangesTable,
   packageChangesTable,
+  secretFindingsTable,
+  runtimeThreatsTable,
+  vulnerabilityFindingsTable,
   llmCallsTable,
+  llmHourChangesTable,
+  llmHoursTable,
   llmPricesTable,
+  agentEventsTable,
+  fleetAgentsTable,
   notificationDeliveriesTable,
   sloSlicesTable,
   sloMeasurementsTable,
@@ -104,7 +117,13 @@ export const allTables: readonly Table[] = [
 /**
  * Views between tables that no written migration creates: they are created from their declarations, like the tables.
  */
-export const declaredViews: readonly MaterializedView[] = [errorHoursView, rumSessionsView, sloDayChangesView];
+export const declaredViews: readonly MaterializedView[] = [
+  errorHoursView,
+  llmHourChangesView,
+  rumSessionsView,
+  rumVitalsView,
+  sloDayChangesView,
+];
 
 export const allViews: readonly MaterializedView[] = [
   ...[spanMetricsView, entitiesView, logActivityView, spanActivityView, metricMetadataView],

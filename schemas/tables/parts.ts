@@ -91,3 +91,9 @@ export const partitionByDayReceived = 'toYYYYMMDD(received_at)';
 
 /** For tables whose sorting key determines every other column: any value among the merged rows is correct. */
 export const identityKeySettings = { allow_dimensions_outside_sorting_key: 1 } as const;
+
+/** For partitions that get few rows once their day is over: their parts become one, which reads with FINAL do not merge. */
+export const mergedPartitionSettings = {
+  min_age_to_force_merge_seconds: 3_600,
+  min_age_to_force_merge_on_partition_only: 1,
+} as const;

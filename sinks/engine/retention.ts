@@ -3,6 +3,7 @@
  * stored data.
  */
 
+import { addToList } from '../../schemas/add-to-list.ts';
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Columns, ServerColumns } from '../../schemas/ports/columns.ts';
 import { anyRowClause } from '../../schemas/tables/any-row.ts';
@@ -48,7 +49,7 @@ const groupTenantsByFirstDay = (
   const groups = new Map<string, string[]>();
   for (const policy of policies) {
     const day = getFirstDay(nowMs, days(policy));
-    groups.set(day, [...(groups.get(day) ?? []), quoteString(policy.tenantId)]);
+    addToList(groups, day, quoteString(policy.tenantId));
   }
   return [...groups].map(([day, tenants]) => [day, `tenant_id IN (${tenants.join(', ')})`]);
 };

@@ -27,6 +27,7 @@ import { cheaperErrors } from './020-cheaper-errors.ts';
 import { indexWordsAsRead } from './021-words-as-read.ts';
 import { countColoredErrors } from './022-severities-in-color.ts';
 import { storeNestedValues } from './023-nested-values.ts';
+import { mergeVitals } from './024-merged-vitals.ts';
 import { migrateDeclared } from './declared.ts';
 import type { Migration } from './migration.ts';
 
@@ -54,6 +55,7 @@ export const migrations: readonly Migration[] = [
   indexWordsAsRead,
   countColoredErrors,
   storeNestedValues,
+  mergeVitals,
 ];
 
 const readAppliedIds = async (columns: ServerColumns): Promise<ReadonlySet<number>> => {

@@ -32,7 +32,7 @@ interface Saved extends SavedNames {
   readonly dues: readonly [second: number, entries: readonly number[]][];
 }
 
-export interface Outcomes {
+export interface PairingHandlers {
   pair(caller: End, callee: End): void;
   unpaired(end: End, isCaller: boolean, reason: UnpairedReason): void;
 }
@@ -123,7 +123,7 @@ export class PendingCalls {
   add(
     callEnd: CallEnd,
     { clockMs, watermarkMs }: { readonly clockMs: number; readonly watermarkMs: number },
-    outcomes: Outcomes,
+    outcomes: PairingHandlers,
   ): { readonly isNew: boolean; readonly due?: number } {
     const { traceId, callerId, calleeId } = callEnd;
     const endMs = getEndMs(callEnd);
@@ -138,7 +138,7 @@ export class PendingCalls {
   }
 
   /** Removes entries due by that second of the watermark. Returns the next second at which to call it. */
-  expire(second: number, outcomes: Outcomes): number[] {
+  expire(second: number, outcomes: PairingHandlers): number[] {
     const nextSeconds: number[] = [];
     const keys = this.#keysBySecond.get(second) ?? new Set();
     this.#keysBySecond.delete(second);
@@ -181,7 +181,7 @@ export class PendingCalls {
     return entry;
   }
 
-  #addCaller(entry: Entry, caller: End, outcomes: Outcomes): boolean {
+  #addCaller(entry: Entry, caller: End, outcomes: PairingHandlers): boolean {
     if (entry.caller !== undefined) return false;
     entry.caller = caller;
     this.#ends += 1 - entry.early.length;
@@ -192,7 +192,7 @@ export class PendingCalls {
     return true;
   }
 
-  #addCallee(entry: Entry, id: string, callee: End, outcomes: Outcomes): boolean {
+  #addCallee(entry: Entry, id: string, callee: End, outcomes: PairingHandlers): boolean {
     const { caller, early, paired } = entry;
     if (paired.includes(id) || early.some(([existingId]) => existingId === id)) return false;
     if (caller !== undefined) {
@@ -224,7 +224,7 @@ export class PendingCalls {
     return keys === undefined;
   }
 
-  #evict(outcomes: Outcomes): void {
+  #evict(outcomes: PairingHandlers): void {
     const oldest = this.#entries.entries().next().value;
     if (oldest === undefined) return;
     this.evicted++;
@@ -233,7 +233,12 @@ export class PendingCalls {
     this.#removeEntry(key, entry, outcomes, 'evicted');
   }
 
-  #removeEntry(key: string, { caller, early, paired }: Entry, outcomes: Outcomes, reason?: UnpairedReason): void {
+  #removeEntry(
+    key: string,
+    { caller, early, paired }: Entry,
+    outcomes: PairingHandlers,
+    reason?: UnpairedReason,
+  ): void {
     this.#entries.delete(key);
     this.#ends -= early.length + (caller === undefined ? 0 : 1);
     this.#pairedIds -= paired.length;

@@ -1,5 +1,5 @@
 /** Query access of schedules to a tenant: its rows, and the features and retention of its plan. */
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { readPlan } from '../../schemas/resources/tenant-plan.ts';
 import type { SchedulePorts } from './schedule.ts';
@@ -34,7 +34,7 @@ const readCachedPlan = (documents: Documents, tenantId: string): Promise<Plan | 
  * Returns the query context of a tenant's rules; undefined if the organization is disabled and its rules are not
  * evaluated.
  */
-export const openTenantReading = async (
+export const openTenantReader = async (
   { columns, documents, promql }: SchedulePorts,
   tenantId: string,
   nowMs: number,
