@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { isWellFormed } from '../runtime/canonical-json.ts';
+import { addToList } from '../schemas/add-to-list.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Collection, CollectionDefinition, Documents, StoredMetadata } from '../schemas/ports/documents.ts';
 import type { Difference } from '../schemas/resources/audit-record.ts';
@@ -163,7 +164,7 @@ export const createTransact = ({ documents, clock, directory }: ChangePorts, con
           const tenantId = what.tenantId ?? context.caller?.tenantId;
           if (tenantId === undefined)
             throw new Error('a change without a session must have the id of its organization');
-          chains.set(tenantId, [...(chains.get(tenantId) ?? []), createRecord(what)]);
+          addToList(chains, tenantId, createRecord(what));
         },
         markUnchanged() {
           isUnchanged = true;

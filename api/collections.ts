@@ -32,5 +32,6 @@ const sharedCollections: readonly CollectionDefinition<object>[] = [
 /** All collections: their indexes are created at startup, and their documents are erased with their organization. */
 export const collections: readonly CollectionDefinition<object>[] = [
   ...sharedCollections,
-  ...groups.flatMap((group) => group.collections),
+  // Two groups may serve the same documents.
+  ...new Set(groups.flatMap((group) => group.collections)),
 ];

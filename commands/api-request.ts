@@ -23,22 +23,26 @@ interface RequestOptions {
   readonly method?: string;
   /** Sent as JSON */
   readonly body?: object | undefined;
+  /** Sent instead, as a zip archive */
+  readonly archive?: Uint8Array;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Returns the response with any status; throws an error with the origin if there is no response. */
 export const sendRequest = (
   url: URL,
-  { token, timeoutMs, method = 'GET', body, headers = {} }: RequestOptions,
+  { token, timeoutMs, method = 'GET', body, archive, headers = {} }: RequestOptions,
 ): Promise<Response> =>
   fetch(url, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
       ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(archive !== undefined && { 'content-type': 'application/zip' }),
       ...headers,
     },
     ...(body !== undefined && { body: JSON.stringify(body) }),
+    ...(archive !== undefined && { body: Buffer.from(archive) }),
     signal: AbortSignal.timeout(timeoutMs),
   }).catch((error: Error) => {
     const cause = error.cause instanceof Error ? error.cause.message : error.message;

@@ -27,11 +27,12 @@ const usage = `oiq, an open observability platform
   oiq slo gate ID …             whether error-budget policies let a pipeline deploy   (oiq slo --help)
   oiq checks plan DIR | apply DIR   manage synthetic checks as files   (oiq checks --help)
   oiq dashboards plan DIR | apply DIR | export DIR   manage dashboards as files   (oiq dashboards --help)
+  oiq source-maps upload DIR    upload the source maps of a build   (oiq source-maps --help)
   oiq mcp                       tools for coding agents, on standard input and output   (oiq mcp --help)
   oiq forget-group NAME         delete a consumer group that no longer runs
   oiq processor-state list | remove KEY   saved states of processors (oiq processor-state --help)
   oiq operations [--missing]    operations of the management API
-  oiq settings [--markdown]     settings with their defaults
+  oiq settings                  settings with their defaults
   oiq demo                      send telemetry of a small shop for a few minutes (oiq demo --help)
 `;
 
@@ -90,6 +91,8 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return (await import('./checks.ts')).checksCommand(context);
     case 'dashboards':
       return (await import('./dashboards.ts')).dashboardsCommand(context);
+    case 'source-maps':
+      return (await import('./source-maps.ts')).sourceMapsCommand(context);
     case 'organization':
       return (await import('./organization.ts')).organizationCommand(context);
     case 'forget-group':
@@ -106,9 +109,9 @@ const dispatch = async (name: string, context: CommandContext): Promise<void> =>
       return print(await formatOperationsReport(missing === true));
     }
     case 'settings': {
-      const { markdown } = parseOptions(context.args, { markdown: { type: 'boolean' } }, usage);
-      const { formatSettingsTable } = await import('./settings.ts');
-      return print(formatSettingsTable(markdown === true));
+      parseOptions(context.args, {}, usage);
+      const { formatSettings } = await import('./settings.ts');
+      return print(formatSettings());
     }
     case 'mcp':
       return (await import('./mcp.ts')).mcpCommand(context);

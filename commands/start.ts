@@ -96,7 +96,7 @@ interface RoleDependencies {
 interface RequestHandlers {
   readonly listeners: readonly Listener[];
   readonly ingest: Listener | undefined;
-  readonly sockets: WebSocketHandler | undefined;
+  readonly sockets: readonly WebSocketHandler[];
 }
 
 /**
@@ -125,7 +125,7 @@ const startRoles = async (
   const listeners: Listener[] = [];
   const addresses: [string, string][] = [];
   let ingest: Listener | undefined;
-  let sockets: WebSocketHandler | undefined;
+  const sockets: WebSocketHandler[] = [];
   if (hasRole('sinks')) {
     const { sinkJobs, startSinks } = await import('../sinks/index.ts');
     onStarted(await startSinks({ ...platform, selectedNames: components }));
@@ -140,6 +140,7 @@ const startRoles = async (
     const receivers = await startRole(startReceivers);
     onStarted(receivers);
     ingest = receivers.handler;
+    sockets.push(receivers.sockets);
     listeners.push(ingest);
     for (const [setting, address] of Object.entries(receivers.addresses)) {
       addresses.push([setting === 'OTLP_GRPC_ADDRESS' ? 'OTLP/gRPC' : 'OTLP/HTTP', address]);
@@ -150,7 +151,7 @@ const startRoles = async (
     const api = await startRole((openers) => startApi({ ...openers, deadLetters, groupStatuses, demo }));
     // Stopped first: nothing is sent to receivers that stop.
     onStarted({ ...api, stop: async () => void (await Promise.all([demo?.stop(), api.stop()])) });
-    sockets = api.sockets;
+    sockets.push(api.sockets);
     listeners.push((request, response) => {
       api.callback(request, response);
       return true;
@@ -203,7 +204,7 @@ export const start = async (platform: Platform, options: StartOptions): Promise<
     clock: platform.clock,
     getProcessProblem,
   });
-  let handlers: RequestHandlers = { listeners: [health, respondStarting], ingest: respondStarting, sockets: undefined };
+  let handlers: RequestHandlers = { listeners: [health, respondStarting], ingest: respondStarting, sockets: [] };
   const server = createMainServer(() => handlers);
   let controlServer: { close(): Promise<void> } | undefined;
 
@@ -290,9 +291,11 @@ const createMainServer = (getHandlers: () => RequestHandlers): Server => {
       .writeHead(404, { 'content-type': 'application/json' })
       .end('{"error":"NOT_FOUND","message":"this process does not serve that path"}\n');
   });
-  const shouldUpgradeCallback = (request: IncomingMessage): boolean => getHandlers().sockets?.accepts(request) ?? false;
+  const findSockets = (request: IncomingMessage): WebSocketHandler | undefined =>
+    getHandlers().sockets.find((sockets) => sockets.accepts(request));
+  const shouldUpgradeCallback = (request: IncomingMessage): boolean => findSockets(request) !== undefined;
   const server = createServer({ ...serverLimits, shouldUpgradeCallback }, handleRequest);
-  server.on('upgrade', (request, socket, head) => getHandlers().sockets?.upgrade(request, socket, head));
+  server.on('upgrade', (request, socket, head) => findSockets(request)?.upgrade(request, socket, head));
   // Ingest rejects a request before its body is sent; everything else reads the body.
   server.on(
     'checkContinue',

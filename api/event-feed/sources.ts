@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { int64Pattern } from '../../queries/cursor.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import type { Incompleteness } from '../../queries/result.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { toSignalEvent } from '../../subjects/detections/signal-events.ts';
 import { readSignals } from '../../subjects/detections/stored-signals.ts';
@@ -43,7 +43,7 @@ export interface EventQuery {
 }
 
 interface SourceContext {
-  readonly reading: TenantReader;
+  readonly reader: TenantReader;
   readonly ports: Pick<Ports, 'documents' | 'configurationActions'>;
   readonly tenantId: string;
   /** Receives the omitted kinds. */
@@ -53,20 +53,20 @@ interface SourceContext {
 /** Returns a source for each requested kind of event that the caller may read. */
 export const createEventSources = (
   query: EventQuery,
-  { reading, ports, partial, tenantId }: SourceContext,
+  { reader, ports, partial, tenantId }: SourceContext,
 ): EventSource[] => {
   const sources: EventSource[] = [];
   const kinds = query.kinds.filter((kind) => kind !== 'deployment' && kind !== 'config');
-  if (kinds.length > 0) sources.push(createStoredEventSource({ ...query, kinds }, reading));
+  if (kinds.length > 0) sources.push(createStoredEventSource({ ...query, kinds }, reader));
   if (query.kinds.includes('deployment')) {
-    const reason = findRangeProblem(query.range, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+    const reason = findRangeProblem(query.range, { caller: reader, signal: 'traces', nowMs: reader.nowMs });
     // Events that were already recorded are still available.
     if (reason !== undefined) {
       partial.push({ code: 'retention', message: `only recorded deployments: ${reason}` });
-      sources.push({ ...createStoredEventSource({ ...query, kinds: ['deployment'] }, reading), name: 'recorded' });
-    } else sources.push(createDeploymentSource(query, reading));
+      sources.push({ ...createStoredEventSource({ ...query, kinds: ['deployment'] }, reader), name: 'recorded' });
+    } else sources.push(createDeploymentSource(query, reader));
   }
-  sources.push(...createSecuritySources(query, { reading, ports, partial, tenantId }));
+  sources.push(...createSecuritySources(query, { reader, ports, partial, tenantId }));
   // Configuration belongs to the organization, and not to a service or project.
   const isForAllServices = query.service === undefined && (query.projectId === undefined || query.scope === 'account');
   if (query.kinds.includes('incident') && isForAllServices) sources.push(createIncidentSource(query, ports, tenantId));
@@ -77,10 +77,10 @@ export const createEventSources = (
 
 /** Sources of security events, if the plan includes the SIEM. */
 const createSecuritySources = (query: EventQuery, context: SourceContext): EventSource[] => {
-  const { reading, partial } = context;
-  const reason = findRangeProblem(query.range, { caller: reading, signal: 'detections', nowMs: reading.nowMs });
+  const { reader, partial } = context;
+  const reason = findRangeProblem(query.range, { caller: reader, signal: 'detections', nowMs: reader.nowMs });
   const requestedKinds = [
-    { kind: 'signal', what: 'signals of detection rules', source: () => createSignalSource(query, reading) },
+    { kind: 'signal', what: 'signals of detection rules', source: () => createSignalSource(query, reader) },
     { kind: 'file', what: 'changes of files', source: () => createFileChangeSource(query, context) },
   ].filter(({ kind }) => query.kinds.includes(kind));
   if (reason === undefined) return requestedKinds.map(({ source }) => source());
@@ -89,11 +89,11 @@ const createSecuritySources = (query: EventQuery, context: SourceContext): Event
   return [];
 };
 
-const createStoredEventSource = (query: EventQuery, reading: TenantReader): EventSource => ({
+const createStoredEventSource = (query: EventQuery, reader: TenantReader): EventSource => ({
   name: 'events',
   async next(limit, after) {
     const position = StoredEventPosition.parse(after);
-    const events = await readEvents(reading, query, { limit, after: position });
+    const events = await readEvents(reader, query, { limit, after: position });
     return events.map((event) => ({
       event,
       position: { time: String((parseTime(event.time, 0) ?? 0n) / 1_000_000n), kind: event.kind, id: event.id },
@@ -101,26 +101,26 @@ const createStoredEventSource = (query: EventQuery, reading: TenantReader): Even
   },
 });
 
-const createSignalSource = ({ range, service, projectId, scope }: EventQuery, reading: TenantReader): EventSource => ({
+const createSignalSource = ({ range, service, projectId, scope }: EventQuery, reader: TenantReader): EventSource => ({
   name: 'signals',
   async next(limit, after) {
     const filter = { service, projectId: scope === 'account' ? undefined : projectId, withSuppressed: false };
     const page = { range, limit, after: Positions.shape.signals.parse(after) };
-    const signals = await readSignals(reading, filter, page);
+    const signals = await readSignals(reader, filter, page);
     return signals.map((signal) => ({ event: toSignalEvent(signal), position: { ms: signal.ms, id: signal.id } }));
   },
 });
 
 const createFileChangeSource = (
   { range, service, projectId, scope }: EventQuery,
-  { reading, ports, partial, tenantId }: SourceContext,
+  { reader, ports, partial, tenantId }: SourceContext,
 ): EventSource => ({
   name: 'files',
   async next(limit, after) {
     const page = { range, limit, after: Positions.shape.files.parse(after) };
     const tenantDocuments = ports.documents.forTenant(tenantId);
     const { found, isComplete } = await readUnapprovedChanges(
-      { reading, tenantDocuments },
+      { reader, tenantDocuments },
       { service, projectId, scope },
       page,
     );
@@ -133,11 +133,11 @@ const createFileChangeSource = (
   },
 });
 
-const createDeploymentSource = (query: EventQuery, reading: TenantReader): EventSource => ({
+const createDeploymentSource = (query: EventQuery, reader: TenantReader): EventSource => ({
   name: 'deployments',
   async next(limit, after) {
     const position = Positions.shape.deployments.parse(after);
-    const { deployments: found } = await readDeployments(reading, query);
+    const { deployments: found } = await readDeployments(reader, query);
     const remainingDeployments = found.filter(
       ({ time, id }) => position === undefined || time < position.time || (time === position.time && id < position.id),
     );

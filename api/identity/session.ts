@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
+import { isWebSocketUpgrade } from '../../runtime/websocket-upgrades.ts';
 import { isWellFormedLicenseKey } from '../../schemas/license-key-format.ts';
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Settings } from '../../schemas/settings.ts';
@@ -100,7 +101,7 @@ const requireOwnPageForWrite = (
   { method, headers }: Pick<IncomingMessage, 'headers' | 'method'>,
   publicUrl: string | undefined,
 ): void => {
-  const isWebSocket = headers.upgrade?.toLowerCase() === 'websocket';
+  const isWebSocket = isWebSocketUpgrade({ headers });
   if ((method === 'GET' || method === 'HEAD') && !isWebSocket) return;
   const [site] = [headers['sec-fetch-site']].flat();
   const { origin, host } = headers;

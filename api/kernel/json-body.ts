@@ -25,9 +25,6 @@ export const readForm = async (request: IncomingMessage, maxBytes: number): Prom
 
 /** Reads a JSON body of at most `maxBytes` bytes, `maxDepth` levels and `maxElements` elements per array. */
 export const readJson = async (request: IncomingMessage, maxBytes: number, maxElements: number): Promise<unknown> => {
-  const encoding = request.headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity')
-    throw new ApiError('UNSUPPORTED_MEDIA_TYPE', `the content encoding ${encoding} is not supported here`);
   if (!isJson(request))
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'the body must be JSON (Content-Type: application/json)');
   const bytes = await readBytes(request, maxBytes);
@@ -46,8 +43,16 @@ export const readJson = async (request: IncomingMessage, maxBytes: number, maxEl
   return value;
 };
 
-/** Reads the bytes of a body. Throws 413 if it exceeds `maxBytes`, without reading the rest, and 400 if it takes too long. */
+/**
+ * Reads the bytes of a body. Throws 413 if it exceeds `maxBytes`, without reading the rest, 415 if it is compressed, and
+ * 400 if it takes too long.
+ */
 export const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Buffer> => {
+  const encoding = request.headers['content-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
+    const message = `the content encoding ${encoding} is not supported here`;
+    return Promise.reject(new ApiError('UNSUPPORTED_MEDIA_TYPE', message));
+  }
   const tooLargeError = () =>
     new ApiError('PAYLOAD_TOO_LARGE', `the body is larger than ${maxBytes} bytes`, {
       headers: { Connection: 'close' },

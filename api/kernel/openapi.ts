@@ -128,13 +128,13 @@ const toOperationObject = (operation: Operation): Json => ({
         requestBody: {
           required: !operation.body.safeParse(undefined).success,
           content: {
-            'application/json': { schema: toJsonSchema(operation.body, 'input') },
             ...Object.fromEntries(
               Object.keys(operation.alsoAccepts ?? {}).map((type) => [
                 type,
                 { schema: { type: 'string', format: 'binary' } },
               ]),
             ),
+            'application/json': { schema: toJsonSchema(operation.body, 'input') },
           },
         },
       }),

@@ -86,7 +86,7 @@ export interface OperationDefinition<
   readonly maxElements?: number | undefined;
   /**
    * Accepted media types besides JSON, in lower case, each with a function that converts the bytes to the form that
-   * `body` declares, or to a promise of it.
+   * `body` declares, or to a promise of it. With `application/json`, the operation parses JSON itself.
    */
   readonly alsoAccepts?: Readonly<Record<string, (bytes: Uint8Array, caller: Caller | undefined) => unknown>>;
   /** The body is form-encoded: its fields are query parameters. */

@@ -1,4 +1,4 @@
-import type { PromqlDependencies } from '../../queries/promql/reading.ts';
+import type { PromqlDependencies } from '../../queries/promql/query-reader.ts';
 import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { parse as parseQuery } from 'node:querystring';
 import type { Context } from 'koa';
-import type { ResolveSource } from '../../schemas/source-address.ts';
+import { type ResolveSource, readSourceAddress } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
 import { areCookiesSecure } from '../identity/cookies.ts';
 import type { RequestFacts } from '../request-facts.ts';
@@ -70,9 +70,3 @@ export const createRequestFacts = (
     context.state['location'] = location;
   },
 });
-
-/** Reads the address early: a closed socket has none, but records that are written after the response need it. */
-export const readSourceAddress = ({ headers, socket }: IncomingMessage, resolveAddress: ResolveSource): string => {
-  const forwardedFor = headers['x-forwarded-for'];
-  return resolveAddress(socket.remoteAddress, forwardedFor === undefined ? undefined : String(forwardedFor));
-};

@@ -5,8 +5,10 @@ import type { Context } from 'koa';
 import type { BrowserScriptName, PageFile, Restriction } from '../../web/index.ts';
 import { ApiError, ForeignApiError } from '../errors.ts';
 import { findPageFile, loadBrowserScript, parseFileName, renderBuiltPage } from '../page/built-page.ts';
+import { findDocsImage, isDocsPath, loadDocsPage } from '../page/docs/docs.ts';
 import type { Page } from '../page/html.ts';
 import { findSmallPage, notFoundPage } from '../page/page.ts';
+import { playerPage } from '../page/player.ts';
 import { referencePage } from '../page/reference.ts';
 import { createAsyncApiDocument } from './asyncapi.ts';
 import { compressText } from './compression.ts';
@@ -86,6 +88,17 @@ const createScriptHandler =
     else sendCompressed(context, script);
   };
 
+const sendDocs = async (context: Context): Promise<void> => {
+  const image = await findDocsImage(context.path);
+  if (image !== undefined) {
+    context.set('Cache-Control', 'public, max-age=3600');
+    return sendBody(context, image.contentType, image.content);
+  }
+  const { search } = context.query;
+  const { page, status } = await loadDocsPage(context.path, typeof search === 'string' ? search : '');
+  sendPage(context, page, status);
+};
+
 /** Responds to a path outside the API: with a page or one of its files for GET, with an HTML 404 for other methods. */
 export const sendDashboard = async (
   context: Context,
@@ -94,6 +107,7 @@ export const sendDashboard = async (
   if (!isGet) return sendPage(context, notFoundPage, 404);
   const file = parseFileName(context.path);
   if (file !== undefined) return sendFile(context, file);
+  if (isDocsPath(context.path)) return sendDocs(context);
   sendPage(context, findSmallPage(context.path) ?? (await renderBuiltPage(restrictions)));
 };
 
@@ -185,6 +199,8 @@ export const createFixedPages = ({
     '/api/asyncapi.json': sendDocument(async () => createAsyncApiDocument(streams, operations)),
     '/rum/oiq.js': createScriptHandler('oiq.js'),
     '/rum/replay.js': createScriptHandler('replay.js'),
+    '/rum/player.js': createScriptHandler('player.js'),
+    '/rum/player': (context) => sendPage(context, playerPage),
     '/api/docs': (context) => sendPage(context, referencePage),
   };
 };

@@ -1,14 +1,15 @@
-/** Admits WebSockets like operations, and closes them when their permissions end. Only this module uses `ws`. */
+/** Admits WebSockets like operations, and closes them when their permissions end. */
 import { randomUUID } from 'node:crypto';
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { trackWork } from '../../runtime/current-work.ts';
 import { runEvery } from '../../runtime/interval.ts';
+import { isWebSocketUpgrade, refuseUpgrade } from '../../runtime/websocket-upgrades.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
-import { createSourceResolver, type ResolveSource } from '../../schemas/source-address.ts';
+import { createSourceResolver, type ResolveSource, readSourceAddress } from '../../schemas/source-address.ts';
 import type { Caller } from '../callers/caller.ts';
 import type { AdmittedStream } from '../connection.ts';
 import { ApiError, createRateLimitError, toApiError } from '../errors.ts';
@@ -16,7 +17,7 @@ import { authenticateWithinLimits, authorizeCaller } from './admission.ts';
 import { type Operation, parseOrThrow } from './operation.ts';
 import type { Ports } from './ports.ts';
 import type { RequestLimits } from './request-limits.ts';
-import { parseQueryText, readSourceAddress } from './request-parts.ts';
+import { parseQueryText } from './request-parts.ts';
 import { logFailure, toErrorBody } from './responses.ts';
 import type { CloseCode, Stream } from './stream.ts';
 import { requireSameTenant } from './tenant-rule.ts';
@@ -78,21 +79,14 @@ const resolveOperations = ({ rights }: Stream, operations: readonly Operation[])
     }),
   );
 
-/** Writes an error response to the socket, because an upgrade request has no response object. */
-const writeError = (socket: Duplex, error: ApiError, requestId: string): void => {
-  const body = toErrorBody(error, requestId);
-  const headers = {
+const writeError = (socket: Duplex, error: ApiError, requestId: string): void =>
+  refuseUpgrade(socket, error.status, toErrorBody(error, requestId), {
     ...error.headers,
     'Content-Type': 'application/json; charset=utf-8',
-    'Content-Length': Buffer.byteLength(body),
     'Cache-Control': 'no-store',
     'X-Content-Type-Options': 'nosniff',
     'X-Request-Id': requestId,
-    Connection: 'close',
-  };
-  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...lines, '', body].join('\r\n'));
-};
+  });
 
 export class Streams implements StreamServer {
   readonly #options: StreamServerOptions;
@@ -127,7 +121,7 @@ export class Streams implements StreamServer {
   }
 
   accepts(request: IncomingMessage): boolean {
-    return request.headers.upgrade?.toLowerCase() === 'websocket' && this.#streamsByPath.has(getRequestPath(request));
+    return isWebSocketUpgrade(request) && this.#streamsByPath.has(getRequestPath(request));
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -13,7 +13,7 @@ export interface McpResource {
   readonly read?: () => Promise<string>;
 }
 
-const searchLanguageFile = new URL('../../queries/search/README.md', import.meta.url);
+const searchLanguageFile = new URL('../../docs/reference/search-language.md', import.meta.url);
 
 export const resources: readonly McpResource[] = [
   {

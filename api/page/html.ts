@@ -15,11 +15,17 @@ export const createPage = ({
   style,
   markup,
   script = '',
+  isForm = false,
+  hasImages = false,
 }: {
   readonly title: string;
   readonly style: string;
   readonly markup: string;
   readonly script?: string;
+  /** Whether the page sends a form to this site, such as a search */
+  readonly isForm?: boolean;
+  /** Whether the page displays images of this site */
+  readonly hasImages?: boolean;
 }): Page => ({
   body: `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>${title}</title><style>${style}</style></head><body>${markup}${script === '' ? '' : `<script type="module">${script}</script>`}</body></html>\n`,
   policy: [
@@ -27,8 +33,8 @@ export const createPage = ({
     `style-src ${toCspSource(style)}`,
     `script-src ${toCspSource(script)}`,
     "connect-src 'self'",
-    'img-src data:',
-    "form-action 'none'",
+    hasImages ? "img-src 'self' data:" : 'img-src data:',
+    isForm ? "form-action 'self'" : "form-action 'none'",
     "frame-ancestors 'none'",
     "base-uri 'none'",
     "require-trusted-types-for 'script'",

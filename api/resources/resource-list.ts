@@ -19,7 +19,7 @@ export interface ListFilter {
 }
 
 /** A state of documents that is stored elsewhere */
-export interface ListFlag {
+export interface IdSetFilter {
   readonly summary: string;
   readIds(documents: Pick<TenantDocuments, 'collection'>): Promise<ReadonlySet<string>>;
 }
@@ -31,7 +31,7 @@ export interface ListDefinition {
    * Query parameters with the values true and false: whether a document is among those with the returned ids. For states
    * that are stored outside of the document.
    */
-  readonly flags?: Readonly<Record<string, ListFlag>>;
+  readonly flags?: Readonly<Record<string, IdSetFilter>>;
   /** Text fields that `search` searches; default `name`. */
   readonly searched?: readonly string[];
   /** Sort fields, the default first; each has a single value. By default name and times. */

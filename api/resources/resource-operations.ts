@@ -12,6 +12,9 @@ export const idParameter = z.strictObject({ id: z.string().min(1).max(128) });
 const toPascalCase = (noun: string): string =>
   noun.replaceAll(/(?:^|[ -])(\w)/g, (_, first: string) => first.toUpperCase());
 
+/** Returns a noun with its indefinite article: `an alert rule`. */
+const withArticle = (noun: string): string => `${/^[aeio]/.test(noun) ? 'an' : 'a'} ${noun}`;
+
 /** Parameters of a write besides the document. */
 const getParameters = ({ query }: { readonly query: unknown }): WriteParameters => (query ?? {}) as WriteParameters;
 
@@ -22,7 +25,7 @@ const defineCreate = <Document extends object>(spec: ResourceSpec<Document>): De
     method: 'POST',
     path: spec.path,
     operationId: `create${toPascalCase(spec.noun)}`,
-    summary: `Create a ${spec.noun}`,
+    summary: `Create ${withArticle(spec.noun)}`,
     role: spec.roles.write,
     audit: `${spec.writing.type}.create`,
     versions: 'shown',
@@ -60,7 +63,7 @@ const defineRead = <Document extends object>(spec: ResourceSpec<Document>): Decl
     method: 'GET',
     path: `${spec.path}/{id}`,
     operationId: `get${toPascalCase(spec.noun)}`,
-    summary: `Get a ${spec.noun}`,
+    summary: `Get ${withArticle(spec.noun)}`,
     role: spec.roles.read,
     versions: spec.hasLiveData ? 'shown' : 'read',
     params: idParameter,
@@ -133,7 +136,7 @@ const defineDelete = <Document extends object>(spec: ResourceSpec<Document>): De
     method: 'DELETE',
     path: `${spec.path}/{id}`,
     operationId: `delete${toPascalCase(spec.noun)}`,
-    summary: `Delete a ${spec.noun}`,
+    summary: `Delete ${withArticle(spec.noun)}`,
     role: spec.roles.delete,
     audit: `${spec.writing.type}.delete`,
     versions: spec.writing.requiresIfMatch ? 'require' : 'write',
@@ -152,19 +155,24 @@ const definersByVerb: Readonly<
   list: defineList,
   read: defineRead,
   replace: (spec) =>
-    defineChange(spec, { method: 'PUT', name: 'replace', summary: `Replace a ${spec.noun}`, change: fullReplacement }),
+    defineChange(spec, {
+      method: 'PUT',
+      name: 'replace',
+      summary: `Replace ${withArticle(spec.noun)}`,
+      change: fullReplacement,
+    }),
   update: (spec) =>
     defineChange(spec, {
       method: 'PUT',
       name: 'update',
-      summary: `Change fields of a ${spec.noun}; omitted fields stay unchanged`,
+      summary: `Change fields of ${withArticle(spec.noun)}; omitted fields stay unchanged`,
       change: partialUpdate,
     }),
   patch: (spec) =>
     defineChange(spec, {
       method: 'PATCH',
       name: 'update',
-      summary: `Change fields of a ${spec.noun} (JSON merge patch)`,
+      summary: `Change fields of ${withArticle(spec.noun)} (JSON merge patch)`,
       change: mergePatchUpdate,
     }),
   delete: defineDelete,

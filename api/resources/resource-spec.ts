@@ -74,6 +74,8 @@ export interface ResourceDefinition<
   readonly noun: string;
   /** Default: `noun` with an s */
   readonly plural?: string;
+  /** Type in the audit log and the history; default: the hyphenated noun. Views of the same documents have one type. */
+  readonly type?: string;
   readonly path: string;
   readonly collection: CollectionDefinition<Document>;
   readonly verbs: readonly Verb[];
@@ -219,7 +221,7 @@ export const createResourceSpec = <
     complete,
   } = definition;
   const plural = definition.plural ?? `${noun}s`;
-  const type = noun.replaceAll(' ', '-');
+  const type = definition.type ?? noun.replaceAll(' ', '-');
   const view: z.ZodObject = definition.view ?? z.strictObject({ ...fields.shape, ...storedView });
   const names = new Set(Object.keys(fields.shape));
   const storedNames = new Set(Object.keys(storedView));

@@ -1,6 +1,7 @@
 /** Sends telemetry of the demo shop over OTLP/HTTP: a history at once, and then as time passes. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Outbox } from './otlp-json.ts';
+import { addSecurityRecords } from './security.ts';
 import { Shop } from './shop.ts';
 
 const signals = [
@@ -21,14 +22,16 @@ export interface SendOptions {
   readonly liveSeconds: number;
   /** Visits per second */
   readonly visits: number;
+  /** Shares of the history, or of the live time without one, at which the bad release begins and ends */
+  readonly incident?: { readonly start: number; readonly end: number };
   readonly signal?: AbortSignal;
   /** Called every ten seconds of the shop's time. */
   readonly onProgress?: (counts: SentCounts) => void;
 }
 
 const metricIntervalSeconds = 10;
-/** Share of the whole time at which the bad release begins and ends */
-const incidentShares = { start: 0.45, end: 0.75 } as const;
+const securityIntervalSeconds = 20;
+const defaultIncident = { start: 0.45, end: 0.75 } as const;
 
 /** Resolves with the number of sent records; when `signal` aborts, with those sent so far. */
 export const sendShopTelemetry = async ({
@@ -37,6 +40,7 @@ export const sendShopTelemetry = async ({
   historySeconds,
   liveSeconds,
   visits,
+  incident = defaultIncident,
   signal = new AbortController().signal,
   onProgress = () => undefined,
 }: SendOptions): Promise<SentCounts> => {
@@ -45,8 +49,8 @@ export const sendShopTelemetry = async ({
   // The incident is in the history if there is one, so that it can be found at once.
   const spanMs = (historySeconds > 0 ? historySeconds : liveSeconds) * 1_000;
   const shop = new Shop(outboxes, startMs, {
-    startMs: startMs + incidentShares.start * spanMs,
-    endMs: startMs + incidentShares.end * spanMs,
+    startMs: startMs + incident.start * spanMs,
+    endMs: startMs + incident.end * spanMs,
   });
   const counts = { logs: 0, metrics: 0, traces: 0 };
   const sendAll = async (): Promise<void> => {
@@ -60,12 +64,15 @@ export const sendShopTelemetry = async ({
   for (let second = 0; second < historySeconds + liveSeconds && !signal.aborted; second++) {
     shop.simulateSecond(startMs + second * 1_000, visits);
     if (second % metricIntervalSeconds === 0) shop.recordMetrics();
-    const isHistory = second < historySeconds;
+    if (second % securityIntervalSeconds === 0) addSecurityRecords(outboxes.logs, startMs + second * 1_000);
     const isIntervalEnd = second % metricIntervalSeconds === metricIntervalSeconds - 1;
-    if (isHistory && !isIntervalEnd) continue;
+    const isLast = second === historySeconds + liveSeconds - 1;
+    // Sending the history takes time, so the first live seconds are in the past too.
+    const waitMs = startMs + (second + 1) * 1_000 - Date.now();
+    if (waitMs <= 0 && !isIntervalEnd && !isLast) continue;
     await sendAll();
     if (isIntervalEnd) onProgress(counts);
-    if (!isHistory) await delay(1_000, undefined, { signal }).catch(() => undefined);
+    if (waitMs > 0) await delay(waitMs, undefined, { signal }).catch(() => undefined);
   }
   return counts;
 };

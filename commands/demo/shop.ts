@@ -3,6 +3,7 @@
  * makes charges slow and fail, until it is rolled back.
  */
 import { simulateConversation } from './assistant.ts';
+import { simulateCodingAgent } from './coding-agent.ts';
 import {
   type Attributes,
   createSpanId,
@@ -45,6 +46,8 @@ const createPod = (service: Service, replica: number, version: string): Attribut
     'k8s.pod.name': pod,
     'k8s.pod.uid': `${index}${replica}${generation}f1c9e-52a4-4c1f-9d0e-3b7a5e8d21f0`,
     'container.id': `${index}${replica}${generation}`.padEnd(64, 'c0ffee'),
+    'container.image.name': `registry.example/shop/${service}`,
+    'container.image.tag': version,
     'process.pid': 1,
     'telemetry.sdk.language': index % 2 === 0 ? 'nodejs' : 'python',
   };
@@ -243,6 +246,7 @@ export class Shop {
     this.#nowMs = nowMs;
     for (let visit = 0; visit < visits; visit++) this.#simulateVisit();
     if (Math.random() < conversationsPerSecond) simulateConversation(this.#outboxes.traces, nowMs);
+    simulateCodingAgent(this.#outboxes.logs, nowMs);
   }
 
   get #isBroken(): boolean {

@@ -12,7 +12,7 @@ import type { Caller } from '../../callers/caller.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const { from, to } = rangeParameters;
@@ -30,11 +30,11 @@ interface RangeQuery {
   readonly to?: string | undefined;
 }
 
-const toReadingAndMinutes = (caller: Caller, query: RangeQuery, ports: Ports) => {
-  const reading = createReading(caller, ports);
-  const { nowMs } = reading;
+const toReaderAndMinutes = (caller: Caller, query: RangeQuery, ports: Ports) => {
+  const reader = createQueryReader(caller, ports);
+  const { nowMs } = reader;
   const minutes = toFullMinutes(parseRetainedRange(query, { caller, signal: 'traces', nowMs }), nowMs);
-  return { minutes, reading };
+  return { minutes, reader };
 };
 
 export const getDatabaseEngines = defineOperation({
@@ -61,8 +61,8 @@ export const getDatabaseEngines = defineOperation({
     isCut: z.boolean().describe('Whether there are more than 5,000 databases; only the first are counted'),
   }),
   async handler({ caller, query }, ports) {
-    const { minutes, reading } = toReadingAndMinutes(caller, query, ports);
-    const { items, isCut } = await readDatabases(reading, query, minutes);
+    const { minutes, reader } = toReaderAndMinutes(caller, query, ports);
+    const { items, isCut } = await readDatabases(reader, query, minutes);
     const names = [...new Set([...engines.map(({ name }) => name), ...items.map(({ engine }) => engine)])].sort();
     return {
       ...formatMinutes(minutes),
@@ -106,12 +106,12 @@ export const showDatabaseEngine = defineOperation({
     figures: z.array(MeasureResult).describe('Aggregated over all its databases, of the whole organization'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {
-    const { minutes, reading } = toReadingAndMinutes(caller, query, ports);
+    const { minutes, reader } = toReaderAndMinutes(caller, query, ports);
     const name = getCurrentSystemName(engine);
     const supportedEngine = findEngine(name);
     const [{ items }, figures] = await Promise.all([
-      readDatabases(reading, { ...query, engine: name }, minutes),
-      supportedEngine === undefined ? [] : readMeasures(reading, supportedEngine, minutes),
+      readDatabases(reader, { ...query, engine: name }, minutes),
+      supportedEngine === undefined ? [] : readMeasures(reader, supportedEngine, minutes),
     ]);
     if (supportedEngine === undefined && items.length === 0) throw createUnknownEngineError(name);
     return {
@@ -155,10 +155,10 @@ export const showDatabaseSeries = defineOperation({
     reason: z.string().nullable().describe('Why there are no series; null if there are'),
   }),
   async handler({ caller, params: { engine }, query }, ports) {
-    const { minutes, reading } = toReadingAndMinutes(caller, query, ports);
+    const { minutes, reader } = toReaderAndMinutes(caller, query, ports);
     const stepMs = resolveStepMs(query.step, minutes, { minMs: minuteMs });
     const name = getCurrentSystemName(engine);
-    const engineSeries = await readEngineSeries(reading, { ...query, engine: name }, { minutes, stepMs });
+    const engineSeries = await readEngineSeries(reader, { ...query, engine: name }, { minutes, stepMs });
     if (engineSeries.series.length === 0 && findEngine(name) === undefined) throw createUnknownEngineError(name);
     return { ...formatMinutes(minutes), stepMs, ...engineSeries };
   },

@@ -12,7 +12,7 @@ import { parseRetainedRange, rangeParameters, requireRetained } from '../../../q
 import { DatabaseInstance, readDatabases } from '../../../subjects/databases/instances.ts';
 import { formatMinutes, toFullMinutes } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'databases';
@@ -42,13 +42,13 @@ export const listDatabases = defineOperation({
     isCut: z.boolean().describe('Whether there are more than 5,000'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, ports);
+    const { nowMs } = reader;
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     if (page !== undefined) requireRetained(page.minutes, { caller, signal: 'traces', nowMs, isFromCursor: true });
     const minutes =
       page?.minutes ?? toFullMinutes(parseRetainedRange(query, { caller, signal: 'traces', nowMs }), nowMs);
-    const { items, isCut } = await readDatabases(reading, query, minutes);
+    const { items, isCut } = await readDatabases(reader, query, minutes);
     const remaining = page === undefined ? items : items.filter(({ id }) => id > page.afterId);
     const pageItems = remaining.slice(0, query.limit);
     const lastItem = remaining.length > query.limit ? pageItems.at(-1) : undefined;

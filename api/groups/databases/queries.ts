@@ -5,7 +5,7 @@ import { parseRetainedRange, rangeParameters, requireRetained, serviceParameter 
 import { formatTime } from '../../../queries/time.ts';
 import { readStatements, Statement, statementSorts } from '../../../subjects/databases/statements.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'statements';
@@ -42,12 +42,12 @@ export const listDatabaseQueries = defineOperation({
     nextCursor: z.string().nullable(),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, ports);
+    const { nowMs } = reader;
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
     const range = page?.range ?? parseRetainedRange(query, { caller, signal: 'traces', nowMs });
     if (page !== undefined) requireRetained(range, { caller, signal: 'traces', nowMs, isFromCursor: true });
-    const statements = await readStatements(reading, { ...query, after: page?.after }, range);
+    const statements = await readStatements(reader, { ...query, after: page?.after }, range);
     const pageItems = statements.slice(0, query.limit);
     const last = statements.length > query.limit ? pageItems.at(-1) : undefined;
     return {

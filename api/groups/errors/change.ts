@@ -15,7 +15,7 @@ import { ErrorGroupStatuses } from '../../../subjects/errors/states.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError, createFieldError, createFieldErrors, createNotFoundError, type FieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { requireMember } from '../../resources/members.ts';
 import { OutdatedDocumentError, retryOutdated } from '../../resources/outdated-document.ts';
 import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
@@ -124,14 +124,14 @@ export const changeError = defineOperation({
   response: Decision,
   async handler({ caller, params, body, request, change }, ports) {
     requireMatchingStatus(body);
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const { tenantId } = caller;
     const view = await retryOutdated('error group', async () => {
       const decisions = await readDecisions(ports.documents, tenantId);
-      const group = await findGroup(reading, params.id, decisions);
+      const group = await findGroup(reader, params.id, decisions);
       if (group === undefined) throw createNotFoundError('error group');
       const stored = decisions.states.find(({ id }) => id === group.id);
-      const statuses = await ErrorGroupStatuses.read(reading, new FingerprintMerges(decisions.merges), {
+      const statuses = await ErrorGroupStatuses.read(reader, new FingerprintMerges(decisions.merges), {
         states: stored === undefined ? [] : [stored],
       });
       const isOpen = (await statuses.getStatuses([group.id])).get(group.id)?.status === 'unresolved';
@@ -145,7 +145,7 @@ export const changeError = defineOperation({
         if (before?.version !== stored?.version) throw new OutdatedDocumentError();
         await requireMember(tenantDocuments, body.assigneeId);
         const { merges } = await readDecisions(scope, tenantId);
-        const next = applyChange(before ?? initialState, body, { isOpen, now: new Date(reading.nowMs).toISOString() });
+        const next = applyChange(before ?? initialState, body, { isOpen, now: new Date(reader.nowMs).toISOString() });
         const after = await writeState(scope, tenantId, group.id, { before, next });
         const members = new FingerprintMerges(merges).getMembers(group.id);
         if (body.unmerge !== undefined) await unmerge(tenantDocuments, group.id, members, body.unmerge);

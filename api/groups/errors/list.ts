@@ -8,7 +8,7 @@ import { errorGroupStatuses } from '../../../schemas/resources/error-group.ts';
 import { ErrorGroup, errorSorts, readErrorGroups } from '../../../subjects/errors/groups.ts';
 import { checkCursorRange, errorFilterParameters, parseErrorRange } from '../../../subjects/errors/scope.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { readDecisions } from './stored-decisions.ts';
 
 /** Not cached: people read the list just after they resolve a group. */
@@ -36,11 +36,11 @@ export const listErrors = defineOperation({
     partial: z.array(Incompleteness).describe('Empty when the response is complete'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor, query.sort);
-    if (page !== undefined) checkCursorRange(page.range, reading);
-    const range = page?.range ?? parseErrorRange(query, reading);
-    const insertedBeforeMs = page?.landedBy ?? reading.nowMs;
+    if (page !== undefined) checkCursorRange(page.range, reader);
+    const range = page?.range ?? parseErrorRange(query, reader);
+    const insertedBeforeMs = page?.landedBy ?? reader.nowMs;
     const groupsRequest = {
       range,
       insertedBeforeMs: insertedBeforeMs,
@@ -50,7 +50,7 @@ export const listErrors = defineOperation({
       after: page?.after,
     };
     const decisions = await readDecisions(ports.documents, caller.tenantId);
-    const { items, nextPosition, partial } = await readErrorGroups(reading, groupsRequest, decisions);
+    const { items, nextPosition, partial } = await readErrorGroups(reader, groupsRequest, decisions);
     const cursor = nextPosition && [range.from, range.to, insertedBeforeMs, nextPosition.value, nextPosition.id];
     return { items, nextCursor: cursor ? encodeCursor(`errors ${query.sort}`, cursor) : null, partial: [...partial] };
   },

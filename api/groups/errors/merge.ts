@@ -5,7 +5,7 @@ import { findGroup } from '../../../subjects/errors/groups.ts';
 import { type ErrorDecisions, FingerprintMerges } from '../../../subjects/errors/merges.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { Decision, ErrorGroupId, initialState, toDecisionView } from './decisions.ts';
 import { maxDecisions, readDecisions } from './stored-decisions.ts';
 
@@ -43,10 +43,10 @@ export const mergeErrors = defineOperation({
   response: Decision,
   async handler({ caller, body, change }, ports) {
     const { tenantId } = caller;
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const currentDecisions = await readDecisions(ports.documents, tenantId);
     for (const [index, id] of body.ids.entries())
-      if ((await findGroup(reading, id, currentDecisions)) === undefined)
+      if ((await findGroup(reader, id, currentDecisions)) === undefined)
         throw createFieldError(`ids.${index}`, 'the error group does not exist');
     return change(async (scope) => {
       const decisions = await readDecisions(scope, tenantId);
@@ -69,7 +69,7 @@ export const mergeErrors = defineOperation({
         maxDecisions
       )
         throw new ApiError('CONFLICT', `${maxDecisions} fingerprints were already merged, which is the maximum`);
-      const mergeFields = { mergedAt: new Date(reading.nowMs).toISOString(), mergedBy: caller.actor.name };
+      const mergeFields = { mergedAt: new Date(reader.nowMs).toISOString(), mergedBy: caller.actor.name };
       await writeMerges(scope.forTenant(tenantId), decisions, {
         targetId: targetId,
         fingerprints,

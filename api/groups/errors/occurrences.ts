@@ -14,7 +14,7 @@ import {
 } from '../../../subjects/errors/scope.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { withGroupRange } from './range.ts';
 import { readDecisions } from './stored-decisions.ts';
 
@@ -39,15 +39,15 @@ export const listErrorOccurrences = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const decisions = await readDecisions(ports.documents, caller.tenantId);
-    const group = await findGroup(reading, params.id, decisions);
+    const group = await findGroup(reader, params.id, decisions);
     if (group === undefined) throw createNotFoundError('error group');
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
-    if (page !== undefined) checkCursorRange(page.range, reading);
-    const range = page?.range ?? parseErrorRange(withGroupRange(query, group, reading), reading);
-    const scope = createErrorScope(reading, range, query);
-    const occurrences = await readOccurrences(reading, scope, {
+    if (page !== undefined) checkCursorRange(page.range, reader);
+    const range = page?.range ?? parseErrorRange(withGroupRange(query, group, reader), reader);
+    const scope = createErrorScope(reader, range, query);
+    const occurrences = await readOccurrences(reader, scope, {
       fingerprints: new FingerprintMerges(decisions.merges).getMembers(group.id),
       limit: query.limit + 1,
       after: page?.after,

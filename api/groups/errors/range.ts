@@ -1,4 +1,4 @@
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 
 interface RangeQuery {
   readonly from?: string | undefined;

@@ -6,9 +6,10 @@ import { findGroup } from '../../../subjects/errors/groups.ts';
 import { errorFilterParameters, parseErrorRange } from '../../../subjects/errors/scope.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { formatEtag } from '../../resources/preconditions.ts';
 import { Decision, initialState, toDecisionView } from './decisions.ts';
+import { mapOccurrence } from './mapped-occurrence.ts';
 import { withGroupRange } from './range.ts';
 import { readDecisions } from './stored-decisions.ts';
 
@@ -28,17 +29,18 @@ export const showError = defineOperation({
     ...projectScopeParameters,
   }),
   response: z.strictObject({ ...OneErrorGroup.shape, decision: Decision }),
-  async handler({ caller, params, query, request }, ports) {
-    const reading = createReading(caller, ports);
+  async handler({ caller, params, query, request, signal }, ports) {
+    const reader = createQueryReader(caller, ports);
     const decisions = await readDecisions(ports.documents, caller.tenantId);
-    const foundGroup = await findGroup(reading, params.id, decisions);
+    const foundGroup = await findGroup(reader, params.id, decisions);
     if (foundGroup === undefined) throw createNotFoundError('error group');
-    const range = parseErrorRange(withGroupRange(query, foundGroup, reading), reading);
-    const groupRequest = { range, filter: query, insertedBeforeMs: reading.nowMs };
-    const group = await describeErrorGroup(reading, foundGroup.id, groupRequest, decisions);
+    const range = parseErrorRange(withGroupRange(query, foundGroup, reader), reader);
+    const groupRequest = { range, filter: query, insertedBeforeMs: reader.nowMs };
+    const group = await describeErrorGroup(reader, foundGroup.id, groupRequest, decisions);
     if (group === undefined) throw createNotFoundError('error group');
     const groupState = decisions.states.find(({ id }) => id === foundGroup.id) ?? initialState;
     request.reply('ETag', formatEtag(groupState));
-    return { ...group, decision: toDecisionView(foundGroup.id, groupState, decisions.merges) };
+    const newest = await mapOccurrence(group.newest, { caller, reader, signal }, ports);
+    return { ...group, newest, decision: toDecisionView(foundGroup.id, groupState, decisions.merges) };
   },
 });

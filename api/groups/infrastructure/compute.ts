@@ -8,7 +8,7 @@ import {
   parsePage,
 } from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'compute';
@@ -32,9 +32,9 @@ export const listCompute = defineOperation({
     groups: z.array(ComputeGroup).describe('Counts for all matches of the filters, not only for the page'),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const page = parsePage(cursorKind, query, reading);
-    const computeResult = await readCompute(reading, page.range, query);
+    const reader = createQueryReader(caller, ports);
+    const page = parsePage(cursorKind, query, reader);
+    const computeResult = await readCompute(reader, page.range, query);
     const items = computeResult.items.filter(
       createFilter(query, {
         kind: (item: Compute) => item.kind,

@@ -8,7 +8,7 @@ import {
   parsePage,
 } from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'disks';
@@ -35,9 +35,9 @@ export const listDisks = defineOperation({
   }),
   response: createListSchema(Disk),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const page = parsePage(cursorKind, query, reading);
-    const diskResult = await readDisks(reading, page.range, query);
+    const reader = createQueryReader(caller, ports);
+    const page = parsePage(cursorKind, query, reader);
+    const diskResult = await readDisks(reader, page.range, query);
     const items = diskResult.items.filter(
       createFilter(query, { host: ({ disk }: DiskWithHistory) => disk.host.value, kind: ({ disk }) => disk.kind }),
     );
@@ -57,7 +57,7 @@ export const listDisks = defineOperation({
       },
     );
     const retentionDays = caller.plan.retentionDays.metrics;
-    const disks = await addForecasts(reading, page.range, query, {
+    const disks = await addForecasts(reader, page.range, query, {
       disks: diskPage.items,
       days: Math.min(query.historyDays, retentionDays),
     });

@@ -4,7 +4,7 @@ import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Host, readHosts } from '../../../subjects/infrastructure/hosts.ts';
 import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { findHost, hostParams } from './one-host.ts';
 
@@ -23,7 +23,7 @@ export const listHosts = defineOperation({
   }),
   response: createListSchema(Host),
   handler: ({ caller, query }, ports) =>
-    readListPage(cursorKind, query, createReading(caller, ports), {
+    readListPage(cursorKind, query, createQueryReader(caller, ports), {
       readItems: readHosts,
       filters: { state: ({ state }) => state },
       sorts: {
@@ -54,8 +54,8 @@ export const showHost = defineOperation({
   query: z.strictObject({ from, to, ...projectScopeParameters }),
   response: Host,
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
-    const range = parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
-    return findHost(reading, { range, scope: query, idOrName: params.id });
+    const reader = createQueryReader(caller, ports);
+    const range = parseRetainedRange(query, { caller: reader, signal: 'metrics', nowMs: reader.nowMs });
+    return findHost(reader, { range, scope: query, idOrName: params.id });
   },
 });

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../../queries/project-scope.ts';
 import type { Range } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { type Host, readHosts } from '../../../subjects/infrastructure/hosts.ts';
 import { createFieldError, createNotFoundError } from '../../errors.ts';
 
@@ -12,10 +12,10 @@ export const hostParams = z.strictObject({
 
 /** Finds a host by its id, or by a unique name. */
 export const findHost = async (
-  reading: TenantReader,
+  reader: TenantReader,
   { range, scope, idOrName }: { readonly range: Range; readonly scope: ProjectScope; readonly idOrName: string },
 ): Promise<Host> => {
-  const { items } = await readHosts(reading, range, scope, idOrName);
+  const { items } = await readHosts(reader, range, scope, idOrName);
   const [host] = items;
   if (host === undefined) throw createNotFoundError('host');
   if (items.length === 1) return host;

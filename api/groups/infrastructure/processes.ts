@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Process, readProcesses } from '../../../subjects/infrastructure/processes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'processes';
@@ -21,7 +21,7 @@ export const listProcesses = defineOperation({
   }),
   response: createListSchema(Process),
   handler: ({ caller, query }, ports) =>
-    readListPage(cursorKind, query, createReading(caller, ports), {
+    readListPage(cursorKind, query, createQueryReader(caller, ports), {
       readItems: readProcesses,
       filters: { host: ({ host }) => host.value, service: ({ service }) => service.value },
       sorts: {

@@ -5,7 +5,7 @@ import { buildSteps, resolveStepMs, stepParameter } from '../../../queries/steps
 import { formatTime } from '../../../queries/time.ts';
 import { HostSeries, hostSeriesNames, readHostSeries } from '../../../subjects/infrastructure/host-series.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { findHost, hostParams } from './one-host.ts';
 
@@ -28,12 +28,12 @@ export const showHostTimeseries = defineOperation({
   }),
   response: z.strictObject({ from: z.string(), to: z.string(), ...HostSeries.shape }),
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
-    const range = parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
+    const reader = createQueryReader(caller, ports);
+    const range = parseRetainedRange(query, { caller: reader, signal: 'metrics', nowMs: reader.nowMs });
     const stepMs = resolveStepMs(query.step, range, { minMs: 1000 });
     buildSteps(range, stepMs);
-    const host = await findHost(reading, { range, scope: query, idOrName: params.id });
-    const hostSeries = await readHostSeries(reading, range, query, {
+    const host = await findHost(reader, { range, scope: query, idOrName: params.id });
+    const hostSeries = await readHostSeries(reader, range, query, {
       host,
       ...(query.metric === undefined ? {} : { names: [query.metric] }),
       stepMs,

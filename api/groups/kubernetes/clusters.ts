@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Cluster, readClusters } from '../../../subjects/kubernetes/clusters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'clusters';
@@ -17,7 +17,7 @@ export const listClusters = defineOperation({
   query: z.strictObject({ ...listParameters(['name', 'pods', 'cpu', 'memory']) }),
   response: createListSchema(Cluster),
   handler: ({ caller, query }, ports) =>
-    readListPage(cursorKind, query, createReading(caller, ports), {
+    readListPage(cursorKind, query, createQueryReader(caller, ports), {
       readItems: readClusters,
       filters: {},
       sorts: {

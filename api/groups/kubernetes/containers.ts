@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Container, readContainers } from '../../../subjects/kubernetes/containers.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'containers';
@@ -24,7 +24,7 @@ export const listContainers = defineOperation({
   }),
   response: createListSchema(Container),
   handler: ({ caller, query }, ports) =>
-    readListPage(cursorKind, query, createReading(caller, ports), {
+    readListPage(cursorKind, query, createQueryReader(caller, ports), {
       readItems: readContainers,
       filters: {
         cluster: ({ cluster }) => cluster.value,

@@ -5,7 +5,7 @@ import { parseRetainedRange, rangeParameters, requireRetained } from '../../../q
 import { formatTime } from '../../../queries/time.ts';
 import { eventParameters, KubernetesEvent, readEvents } from '../../../subjects/kubernetes/events.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'kubernetes-events';
@@ -26,12 +26,12 @@ export const listKubernetesEvents = defineOperation({
     nextCursor: z.string().nullable(),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, ports);
+    const { nowMs } = reader;
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
-    const range = page?.range ?? parseRetainedRange(query, { caller: reading, signal: 'logs', nowMs });
-    if (page !== undefined) requireRetained(range, { caller: reading, signal: 'logs', nowMs, isFromCursor: true });
-    const { items, more: nextPosition } = await readEvents(reading, range, query, {
+    const range = page?.range ?? parseRetainedRange(query, { caller: reader, signal: 'logs', nowMs });
+    if (page !== undefined) requireRetained(range, { caller: reader, signal: 'logs', nowMs, isFromCursor: true });
+    const { items, more: nextPosition } = await readEvents(reader, range, query, {
       limit: query.limit,
       after: page?.after,
     });

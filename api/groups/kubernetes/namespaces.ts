@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Namespace, readNamespaces } from '../../../subjects/kubernetes/clusters.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'namespaces';
@@ -20,7 +20,7 @@ export const listNamespaces = defineOperation({
   }),
   response: createListSchema(Namespace),
   handler: ({ caller, query }, ports) =>
-    readListPage(cursorKind, query, createReading(caller, ports), {
+    readListPage(cursorKind, query, createQueryReader(caller, ports), {
       readItems: readNamespaces,
       filters: { cluster: ({ cluster }) => cluster.value },
       sorts: {

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { createListSchema, listParameters, readListPage } from '../../../subjects/infrastructure/paging.ts';
 import { Node, readNodes } from '../../../subjects/kubernetes/nodes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'nodes';
@@ -20,7 +20,7 @@ export const listNodes = defineOperation({
   }),
   response: createListSchema(Node),
   handler: ({ caller, query }, ports) =>
-    readListPage(cursorKind, query, createReading(caller, ports), {
+    readListPage(cursorKind, query, createQueryReader(caller, ports), {
       readItems: readNodes,
       filters: { cluster: ({ cluster }) => cluster.value },
       sorts: {

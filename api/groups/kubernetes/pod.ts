@@ -4,7 +4,7 @@ import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { OnePod, readPod } from '../../../subjects/kubernetes/pod.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const { from, to } = rangeParameters;
@@ -20,9 +20,9 @@ export const showPod = defineOperation({
   query: z.strictObject({ from, to, ...projectScopeParameters }),
   response: OnePod,
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
-    const range = parseRetainedRange(query, { caller: reading, signal: 'metrics', nowMs: reading.nowMs });
-    const pod = await readPod(reading, range, query, params.uid);
+    const reader = createQueryReader(caller, ports);
+    const range = parseRetainedRange(query, { caller: reader, signal: 'metrics', nowMs: reader.nowMs });
+    const pod = await readPod(reader, range, query, params.uid);
     if (pod === undefined) throw createNotFoundError('pod');
     return pod;
   },

@@ -3,7 +3,7 @@ import { createListSchema, listParameters, readListPage } from '../../../subject
 import { workloadKinds } from '../../../subjects/kubernetes/names.ts';
 import { readWorkloads, Workload } from '../../../subjects/kubernetes/workloads.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'workloads';
@@ -25,7 +25,7 @@ export const listWorkloads = defineOperation({
   }),
   response: createListSchema(Workload),
   handler: ({ caller, query }, ports) =>
-    readListPage(cursorKind, query, createReading(caller, ports), {
+    readListPage(cursorKind, query, createQueryReader(caller, ports), {
       readItems: readWorkloads,
       filters: {
         cluster: ({ cluster }) => cluster.value,

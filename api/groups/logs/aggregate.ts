@@ -10,7 +10,7 @@ import { parseSort, sortDescription } from '../../../queries/sort.ts';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const maxMeasures = 16;
@@ -55,8 +55,8 @@ export const aggregateLogs = defineOperation({
   }),
   response: Result,
   async handler({ caller, query }, { columns, clock }) {
-    const reading = createReading(caller, { columns, clock });
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, { columns, clock });
+    const { nowMs } = reader;
     const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     const measures = parseMeasures('measure', query.measure);
     if (measures.length > maxMeasures)
@@ -78,7 +78,7 @@ export const aggregateLogs = defineOperation({
           limit: query.limit,
           ...(query.sort !== undefined && { order: parseSort(query.sort) }),
         },
-        reading,
+        reader,
         { range, stepMs },
       ),
     );

@@ -5,12 +5,12 @@ import { decodeLogCursor, encodeLogCursor } from '../../../queries/logs/cursor.t
 import { type ExportPage, type ExportQuery, exportColumns, exportRecords } from '../../../queries/logs/export.ts';
 import { logFilterParameters } from '../../../queries/logs/filter.ts';
 import { parseRetainedRange, rangeParameters, requireRetained } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
 import type { LogRecord } from '../../../queries/signals/log-record.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { createTimeSlicer } from '../../../runtime/time-slices.ts';
 import { csvType, formatCsvRow, joinIntoChunks, jsonLinesType } from '../../csv.ts';
 import { type ContentResponse, defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { parseFieldNames, recordParameters } from './list.ts';
 
 const maxRecords = 1_000_000;
@@ -45,15 +45,15 @@ export const exportLogs = defineOperation({
   }),
   response: z.custom<ContentResponse>(),
   async handler({ caller, query, request }, { columns, clock }): Promise<ContentResponse> {
-    const reading = createReading(caller, { columns, clock });
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, { columns, clock });
+    const { nowMs } = reader;
     const { order, limit } = query;
     const pageCursor = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
     const range = pageCursor?.range ?? parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     requireRetained(range, { caller, signal: 'logs', nowMs, isFromCursor: pageCursor !== undefined });
     const format = query.format ?? (/\btext\/csv\b/i.test(request.header('accept')) ? 'csv' : 'ndjson');
     const exportQuery = { filter: query, range, order, after: pageCursor?.after, limit };
-    const lines = writersByFormat[format](reading, exportQuery, parseFieldNames(query.fields));
+    const lines = writersByFormat[format](reader, exportQuery, parseFieldNames(query.fields));
     // The first page is read before the response starts, so that a failure there is an error response and not a broken
     // stream.
     const first = await lines.next();
@@ -73,7 +73,7 @@ async function* prependFirst(first: IteratorResult<string>, rest: AsyncGenerator
 }
 
 type LineWriter = (
-  reading: TenantReader,
+  reader: TenantReader,
   exportQuery: ExportQuery,
   names: readonly string[] | undefined,
 ) => AsyncGenerator<string>;
@@ -85,10 +85,10 @@ const toCutNotice = ({ order, range, limit }: ExportQuery, { resumeAfter }: Expo
     cursor: encodeLogCursor(order, { range, after: resumeAfter }),
   };
 
-async function* writeJsonLines(...[reading, exportQuery, names]: Parameters<LineWriter>): AsyncGenerator<string> {
+async function* writeJsonLines(...[reader, exportQuery, names]: Parameters<LineWriter>): AsyncGenerator<string> {
   const yieldIfDue = createTimeSlicer();
   const pages: AsyncGenerator<ExportPage<unknown>> =
-    names === undefined ? exportRecords(reading, exportQuery) : exportColumns(reading, names, exportQuery);
+    names === undefined ? exportRecords(reader, exportQuery) : exportColumns(reader, names, exportQuery);
   for await (const page of pages) {
     let lines = '';
     for (const item of page.items) {
@@ -111,11 +111,11 @@ const defaultColumns = [
   ...['attributes', 'resource'],
 ] as const satisfies readonly (keyof LogRecord)[];
 
-async function* writeCsvLines(...[reading, exportQuery, names]: Parameters<LineWriter>): AsyncGenerator<string> {
+async function* writeCsvLines(...[reader, exportQuery, names]: Parameters<LineWriter>): AsyncGenerator<string> {
   const yieldIfDue = createTimeSlicer();
   let lines = formatCsvRow(names ?? defaultColumns);
   const pages: AsyncGenerator<ExportPage<readonly unknown[]>> =
-    names === undefined ? toCellPages(exportRecords(reading, exportQuery)) : exportColumns(reading, names, exportQuery);
+    names === undefined ? toCellPages(exportRecords(reader, exportQuery)) : exportColumns(reader, names, exportQuery);
   for await (const page of pages) {
     for (const values of page.items) {
       lines += formatCsvRow(values.map(toCellText));

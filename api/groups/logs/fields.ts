@@ -1,6 +1,6 @@
 import { FieldsPage, FieldsQuery, listFields } from '../../../queries/fields/list.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 export const listLogFields = defineOperation({
@@ -14,5 +14,5 @@ export const listLogFields = defineOperation({
   query: FieldsQuery,
   response: FieldsPage,
   handler: ({ caller, query }, { columns, clock }) =>
-    listFields('logs', query, createReading(caller, { columns, clock })),
+    listFields('logs', query, createQueryReader(caller, { columns, clock })),
 });

@@ -8,7 +8,7 @@ import { toQueryParts } from '../../../queries/search/query-parts.ts';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const StepCounts = z.array(z.int()).describe('One count per step');
@@ -65,11 +65,11 @@ export const showLogHistogram = defineOperation({
     ...hintField,
   }),
   async handler({ caller, query }, { columns, clock }) {
-    const reading = createReading(caller, { columns, clock });
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, { columns, clock });
+    const { nowMs } = reader;
     const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     const stepMs = resolveStepMs(query.step, range);
-    const { starts, partialSteps, series, otherCounts, partial, hint } = await countLogs(reading, {
+    const { starts, partialSteps, series, otherCounts, partial, hint } = await countLogs(reader, {
       records: toQueryParts('logs', query),
       range,
       stepMs,

@@ -10,7 +10,7 @@ import { formatLogId, type LogPosition, LogRecord } from '../../../queries/signa
 import { readPatternLogs } from '../../../subjects/log-patterns/pattern-records.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const maxFields = 64;
@@ -71,8 +71,8 @@ export const listLogs = defineOperation({
     ...hintField,
   }),
   async handler({ caller, query }, { columns, clock }) {
-    const reading = createReading(caller, { columns, clock });
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, { columns, clock });
+    const { nowMs } = reader;
     const { order, limit, patternId } = query;
     const page = query.cursor === undefined ? undefined : decodeLogCursor(order, query.cursor);
     const range = page?.range ?? parseRetainedRange(query, { caller, signal: 'logs', nowMs });
@@ -83,7 +83,7 @@ export const listLogs = defineOperation({
         'fields',
         'cannot be combined with patternId: finding a pattern requires the whole record',
       );
-    const reader = reading.columns;
+    const tenantColumns = reader.columns;
     const request = {
       limit,
       after: page?.after,
@@ -94,12 +94,12 @@ export const listLogs = defineOperation({
     };
     const { items, nextPosition } =
       names === undefined
-        ? await readWholeRecords(reader, query, request)
-        : await readChosenFields(reader, query, request, names);
+        ? await readWholeRecords(tenantColumns, query, request)
+        : await readChosenFields(tenantColumns, query, request, names);
     return {
       items,
       nextCursor: nextPosition === undefined ? null : encodeLogCursor(order, { range, after: nextPosition }),
-      ...(await buildListHint('logs', query, items, reading)),
+      ...(await buildListHint('logs', query, items, reader)),
     };
   },
 });

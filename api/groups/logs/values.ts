@@ -8,7 +8,7 @@ import { Incompleteness } from '../../../queries/result.ts';
 import { toQueryParts } from '../../../queries/search/query-parts.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 export const listLogFieldValues = defineOperation({
@@ -41,11 +41,11 @@ export const listLogFieldValues = defineOperation({
     ...hintField,
   }),
   async handler({ caller, params: { name }, query }, { columns, clock }) {
-    const reading = createReading(caller, { columns, clock });
-    const { nowMs } = reading;
+    const reader = createQueryReader(caller, { columns, clock });
+    const { nowMs } = reader;
     const range = parseRetainedRange(query, { caller, signal: 'logs', nowMs });
     const parts = toQueryParts('logs', query);
-    const { readRange, values, partial, ...counts } = await readTopValues(reading, {
+    const { readRange, values, partial, ...counts } = await readTopValues(reader, {
       signal: 'logs',
       name,
       range,
@@ -56,7 +56,7 @@ export const listLogFieldValues = defineOperation({
     const hasNoValues = counts.withField === 0 && query.prefix === undefined;
     const hint = await buildRecordsHint(
       { signal: 'logs', range, ...parts, hasResults: counts.records > 0, names: hasNoValues ? [name] : [] },
-      reading,
+      reader,
     );
     return {
       name,

@@ -3,9 +3,13 @@ import { deleteMatching } from '../../../runtime/delete-matching.ts';
 import type { DemoSender } from '../../../schemas/ports/demo.ts';
 import { LicenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
+import { vulnerabilitySourceParts, vulnerabilitySources } from '../../../schemas/resources/vulnerability-source.ts';
+import { computeSourceId } from '../../../subjects/vulnerabilities/sources.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createKey } from '../license-keys/minting.ts';
+import { importReport } from '../security/import-vulnerabilities.ts';
+import { demoReport, demoReportScanner, demoReportTarget } from './demo-report.ts';
 
 /** Project of the demo data, so that it can be told apart and deleted */
 const demoProjectId = 'demo';
@@ -62,7 +66,7 @@ export const loadDemo = defineOperation({
   role: 'admin',
   audit: 'demo-data.load',
   response: DemoView,
-  async handler({ caller, change }, { demo, clock }) {
+  async handler({ caller, change, signal }, { demo, clock, documents }) {
     const sender = requireDemoSender(demo);
     const fields = LicenseKeyFields.parse({
       name: 'Demo data (expires in a day)',
@@ -82,6 +86,18 @@ export const loadDemo = defineOperation({
       record({ id: demoProjectId, name: 'Demo shop', after: { licenseKey: document.prefix } });
     });
     sender.start(key);
+    await importReport(
+      {
+        tenantId: caller.tenantId,
+        personId: caller.actor.id,
+        signal,
+        change,
+        content: Buffer.from(JSON.stringify(demoReport)),
+        target: demoReportTarget,
+        isDryRun: false,
+      },
+      { documents, clock },
+    );
     return { isAvailable: true, isLoaded: true, projectId: demoProjectId, sending: toSendingView(sender) };
   },
 });
@@ -90,7 +106,7 @@ export const deleteDemo = defineOperation({
   method: 'DELETE',
   path: '/api/onboarding/demo',
   operationId: 'deleteDemoData',
-  summary: 'Stop the demo data, and delete its telemetry, project and license keys',
+  summary: 'Stop the demo data, and delete its telemetry, project, report and license keys',
   role: 'admin',
   audit: 'demo-data.delete',
   response: DemoView,
@@ -103,6 +119,9 @@ export const deleteDemo = defineOperation({
     await change(async ({ forTenant, record }) => {
       const tenant = forTenant(tenantId);
       await deleteMatching(tenant.collection(licenseKeys), { projectId: demoProjectId });
+      const reportId = computeSourceId('report', demoReportScanner, demoReportTarget);
+      await deleteMatching(tenant.collection(vulnerabilitySourceParts), { sourceId: reportId });
+      await tenant.collection(vulnerabilitySources).delete(reportId);
       await tenant.collection(projects).delete(demoProjectId);
       record({ id: demoProjectId, name: 'Demo shop', before: { project: demoProjectId } });
     });

@@ -25,7 +25,8 @@ interface ParsedEndpoint {
   readonly port: string;
 }
 
-const getEffectivePort = ({ port, protocol }: URL): string => port || (protocol === 'https:' ? '443' : '80');
+const getEffectivePort = ({ port, protocol }: URL): string =>
+  port || (['https:', 'wss:'].includes(protocol) ? '443' : '80');
 
 const parseEndpoint = (endpoint: string): ParsedEndpoint | undefined => {
   const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `http://${endpoint}`;
@@ -39,17 +40,28 @@ const createWrongEndpoint = (message: string, action: string): Finding =>
 const createWrongProtocol = (message: string, action: string): Finding =>
   createProblem('wrong-protocol', message, action);
 
+const secureProtocols: readonly string[] = ['https:', 'wss:'];
+const isOpampPath = (path: string): boolean => path.endsWith('/v1/opamp');
+
+const checkScheme = ({ url, path }: ParsedEndpoint, endpoints: Endpoints): Finding | undefined => {
+  if (secureProtocols.includes(url.protocol) && new URL(endpoints.otlpHttp).protocol === 'http:')
+    return createWrongEndpoint(
+      'this installation does not use TLS at this address',
+      `use http:// instead: ${endpoints.otlpHttp}`,
+    );
+  if (url.protocol.startsWith('ws') && !isOpampPath(path))
+    return createWrongEndpoint('only OpAMP uses WebSockets', `use ${endpoints.opamp}, or HTTP`);
+  return undefined;
+};
+
 /** Compares the endpoint of the sender with the endpoints of this installation. */
 export const checkEndpoint = ({ endpoint, protocol, signal }: Attempt, endpoints: Endpoints): Finding | undefined => {
   if (endpoint === undefined) return undefined;
   const parsed = parseEndpoint(endpoint);
   if (parsed === undefined) return createWrongEndpoint(`${endpoint} is not a URL`, `use ${endpoints.otlpHttp}`);
-  const mainUrl = new URL(endpoints.otlpHttp);
-  if (parsed.url.protocol === 'https:' && mainUrl.protocol === 'http:')
-    return createWrongEndpoint(
-      'this installation does not use TLS at this address',
-      `use http:// instead: ${endpoints.otlpHttp}`,
-    );
+  const schemeFinding = checkScheme(parsed, endpoints);
+  if (schemeFinding !== undefined) return schemeFinding;
+  if (isOpampPath(parsed.path)) return checkOpampEndpoint(parsed, endpoints);
   const grpcPort = getEffectivePort(new URL(endpoints.otlpGrpc));
   const remoteWritePath = new URL(endpoints.remoteWrite).pathname;
   const usedProtocol = protocol ?? inferProtocol(parsed, grpcPort, remoteWritePath);
@@ -68,6 +80,18 @@ export const checkEndpoint = ({ endpoint, protocol, signal }: Attempt, endpoints
   if (parsed.path === remoteWritePath)
     return createWrongProtocol('this path accepts Prometheus remote-write, not OTLP', `use ${endpoints.otlpHttp}`);
   return checkHttpEndpoint(parsed, signal, endpoints);
+};
+
+/** Paths of receivers for browsers, behind the key, which both HTTP addresses have. */
+const browserPaths = ['', 'v1/logs', 'v1/traces', 'faro', 'replay'];
+
+const checkBrowserPath = (path: string, endpoints: Endpoints): Finding | undefined => {
+  const [, , key = '', ...rest] = path.split('/');
+  const use = `use ${endpoints.browsers}/KEY, with /v1/logs, /v1/traces, /faro or /replay behind the browser key`;
+  if (key === '') return createWrongEndpoint('the path has no browser key', use);
+  return browserPaths.includes(rest.join('/'))
+    ? undefined
+    : createWrongEndpoint(`${path} is not a path for browsers`, use);
 };
 
 const inferProtocol = ({ port, path }: ParsedEndpoint, grpcPort: string, remoteWritePath: string): Protocol => {
@@ -89,24 +113,35 @@ const checkGrpcEndpoint = (
   return undefined;
 };
 
+/** Returns whether the port has no paths besides those of OTLP. */
+const isSdkPort = ({ port }: ParsedEndpoint, { otlpHttp, otlpHttpBare }: Endpoints): boolean =>
+  port === getEffectivePort(new URL(otlpHttpBare)) && otlpHttpBare !== new URL(otlpHttp).origin;
+
+const checkOpampEndpoint = (parsed: ParsedEndpoint, endpoints: Endpoints): Finding | undefined => {
+  const expected = isSdkPort(parsed, endpoints) ? `${endpoints.otlpHttpBare}/v1/opamp` : endpoints.opamp;
+  return parsed.path === new URL(expected).pathname
+    ? undefined
+    : createWrongEndpoint(`${parsed.path} is not the path of OpAMP at this address`, `use ${expected}`);
+};
+
 const checkHttpEndpoint = (
-  { port, path }: ParsedEndpoint,
+  parsed: ParsedEndpoint,
   signal: Signal | undefined,
   endpoints: Endpoints,
 ): Finding | undefined => {
+  const { port, path } = parsed;
+  if (/^\/rum(?:\/|$)/.test(path)) return checkBrowserPath(path, endpoints);
   if (/\/v1\/\w+\/v1\/\w+$/.test(path))
     return createWrongEndpoint(
       'the path of the signal appears twice: the sender appends /v1/logs, /v1/metrics or /v1/traces itself',
       `configure ${endpoints.otlpHttp} without the path of the signal`,
     );
-  const isSdkPort =
-    port === getEffectivePort(new URL(endpoints.otlpHttpBare)) &&
-    endpoints.otlpHttpBare !== new URL(endpoints.otlpHttp).origin;
-  const root = isSdkPort ? '' : new URL(endpoints.otlpHttp).pathname;
-  const use = isSdkPort ? endpoints.otlpHttpBare : endpoints.otlpHttp;
-  if (!isSdkPort && path !== root && !path.startsWith(`${root}/`))
+  const isForSdks = isSdkPort(parsed, endpoints);
+  const root = isForSdks ? '' : new URL(endpoints.otlpHttp).pathname;
+  const use = isForSdks ? endpoints.otlpHttpBare : endpoints.otlpHttp;
+  if (!isForSdks && path !== root && !path.startsWith(`${root}/`))
     return createWrongEndpoint('the path lacks /otlp: without it the request reaches the dashboard', `use ${use}`);
-  if (isSdkPort && path.startsWith('/otlp'))
+  if (isForSdks && path.startsWith('/otlp'))
     return createWrongEndpoint(`port ${port} accepts OTLP without /otlp`, `use ${use}`);
   const rest = path.slice(root.length);
   if (rest === '') return undefined;

@@ -30,6 +30,16 @@ const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>>
     'because the key or the plan does not allow the signal',
     'add the signal to the key, change the plan, or send other signals',
   ],
+  origin: [
+    'blocked-origin',
+    'because pages of its origin may not use the key',
+    'add the origin of the page to the key, with its scheme and port',
+  ],
+  kind: [
+    'wrong-endpoint',
+    'because browser keys work on paths below /rum/ only, and server keys never in a page',
+    'use a browser key in the script of a page, and a server key in collectors and SDKs of servers',
+  ],
 };
 
 /** The last rejected request, unless a later one was accepted. */
@@ -38,7 +48,9 @@ const checkRefusal = ({ use }: Evidence): Finding | undefined => {
   if (refusal === undefined || refusal.at < findNewestTime(use?.lastSeen ?? {}, undefined)) return undefined;
   const [code, reason, action] = refusals[refusal.reason] ?? [];
   if (code === undefined || reason === undefined || action === undefined) return undefined;
-  return createProblem(code, `a request from ${refusal.address} was refused at ${refusal.at}, ${reason}`, action);
+  // Addresses of visitors are not stored.
+  const request = refusal.address === '' ? 'a request' : `a request from ${refusal.address}`;
+  return createProblem(code, `${request} was refused at ${refusal.at}, ${reason}`, action);
 };
 
 const checkQuotas = ({ quotas }: Evidence, signal: Signal | undefined): Finding[] =>
@@ -60,7 +72,18 @@ const rejections: Readonly<Record<string, readonly [FindingCode, string]>> = {
     'let the sender batch, and wait for the time in Retry-After; the limits are those of the key and of the plan',
   ],
   quota: ['over-quota', 'send less, or raise the quota; see GET /api/usage/quotas'],
-  'too-large': ['too-large', 'send smaller batches: the maximum is 50 MB for OTLP and 20 MB for remote-write'],
+  'too-large': [
+    'too-large',
+    'send smaller batches: the maximum is 50 MB for OTLP, 20 MB for remote-write, and 1 MiB for browsers',
+  ],
+  'refused-recording': [
+    'refused-payload',
+    'send recordings and other log records in separate requests, and check service.name; refused recordings are not stored',
+  ],
+  'unreadable-recording': [
+    'refused-payload',
+    'update the SDK: its recordings need a session and numbers of events, and must not be packed',
+  ],
   'unsupported-encoding': [
     'wrong-content-type',
     'OTLP accepts gzip, deflate, zstd or no encoding; remote-write accepts snappy',

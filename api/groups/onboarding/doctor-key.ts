@@ -35,7 +35,7 @@ export const checkKeyFormat = (text: string): Finding | undefined => {
   if (!trimmedKey.startsWith(prefix))
     return createProblem(
       'malformed-key',
-      `license keys start with ${prefix}`,
+      `license keys start with ${prefix}, and those of browsers with oiq_pk_`,
       'paste the key as it was shown when it was created',
     );
   return createProblem(

@@ -63,6 +63,14 @@ const grpcCodes: Readonly<Record<number, FindingText>> = {
 
 const messages: readonly (readonly [RegExp, FindingText])[] = [
   [
+    /CORS policy|CORS request|Access-Control-Allow-Origin/i,
+    [
+      'blocked-origin',
+      'the browser blocked the request, because the origin of the page is not one of the key',
+      'add the origin of the page to the browser key, with its scheme and port',
+    ],
+  ],
+  [
     /wrong version number|SSL routines|tls: first record|packet length too long|EPROTO/i,
     [
       'wrong-endpoint',

@@ -11,6 +11,10 @@ export interface Endpoints {
   readonly remoteWrite: string;
   readonly loki: string;
   readonly zipkin: string;
+  /** Agents over OpAMP */
+  readonly opamp: string;
+  /** Scripts and receivers of pages; a browser key follows in the path */
+  readonly browsers: string;
 }
 
 const parsePort = (address: string): string => address.slice(address.lastIndexOf(':') + 1);
@@ -34,5 +38,7 @@ export const buildEndpoints = (
     remoteWrite: `${root}/api/v1/prom/write`,
     loki: `${root}/loki/api/v1/push`,
     zipkin: `${root}/zipkin/api/v2/spans`,
+    opamp: `${root}/otlp/v1/opamp`,
+    browsers: `${root}/rum`,
   };
 };

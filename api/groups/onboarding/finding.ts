@@ -14,6 +14,7 @@ export const findingCodes = [
   'signal-not-on-key',
   'signal-not-on-plan',
   'blocked-address',
+  'blocked-origin',
   'other-key-sent',
   'over-quota',
   'rate-limited',

@@ -1,4 +1,5 @@
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
+import { dedent } from '../../../schemas/text.ts';
 import type { Endpoints } from './endpoints.ts';
 
 /** Placeholder for the license key: a key is shown only once, when it is created. */
@@ -7,25 +8,20 @@ export const keyPlaceholder = 'YOUR_LICENSE_KEY';
 /** One part of a snippet, to be pasted: a file, or shell commands. */
 export interface SnippetFile {
   readonly name: string;
-  readonly language: 'shell' | 'yaml' | 'javascript' | 'python' | 'go' | 'csharp' | 'ruby' | 'php' | 'alloy';
+  readonly language: 'shell' | 'yaml' | 'javascript' | 'python' | 'go' | 'csharp' | 'ruby' | 'php' | 'alloy' | 'html';
   readonly text: string;
 }
 
-/** Instrumentation for one language, collector or agent. */
+export const snippetKinds = ['language', 'browser', 'collector', 'agent', 'shell'] as const;
+
+/** Instrumentation for one language, page, collector or agent. */
 export interface Snippet {
   readonly id: string;
   readonly title: string;
-  readonly kind: 'language' | 'collector' | 'agent' | 'shell';
+  readonly kind: (typeof snippetKinds)[number];
   readonly signals: readonly Signal[];
   pieces(endpoints: Endpoints): readonly SnippetFile[];
 }
-
-/** Removes the common indentation of a template literal. */
-export const dedent = (text: string): string => {
-  const allLines = text.replace(/^\n/, '').trimEnd().split('\n');
-  const indent = Math.min(...allLines.filter((line) => line.trim() !== '').map((line) => line.search(/\S/)));
-  return allLines.map((line) => line.slice(indent)).join('\n');
-};
 
 /** The variables that every OpenTelemetry SDK reads. */
 export const createSdkEnvironment = ({ otlpHttp }: Endpoints, extraLines = ''): SnippetFile => ({

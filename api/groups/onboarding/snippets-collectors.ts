@@ -1,4 +1,6 @@
-import { createShellFile, createYamlFile, dedent, keyPlaceholder, type Snippet } from './snippet.ts';
+import { dedent } from '../../../schemas/text.ts';
+import { createCollectorHelmFiles } from '../../../subjects/instrumentation/manifests.ts';
+import { createShellFile, createYamlFile, keyPlaceholder, type Snippet } from './snippet.ts';
 
 const allSignals = ['logs', 'metrics', 'traces'] as const;
 
@@ -37,41 +39,8 @@ export const collectorSnippets: readonly Snippet[] = [
     title: 'Kubernetes',
     kind: 'collector',
     signals: allSignals,
-    pieces: ({ otlpHttp }) => [
-      createShellFile('secret', `kubectl create secret generic oiq --from-literal=license-key=${keyPlaceholder}`),
-      createYamlFile(
-        'values.yaml',
-        `
-        mode: daemonset
-        image: { repository: otel/opentelemetry-collector-k8s }
-        presets:
-          logsCollection: { enabled: true }
-          kubernetesAttributes: { enabled: true }
-          kubeletMetrics: { enabled: true }
-          hostMetrics: { enabled: true }
-        extraEnvs:
-          - name: OIQ_LICENSE_KEY
-            valueFrom: { secretKeyRef: { name: oiq, key: license-key } }
-        config:
-          exporters:
-            otlphttp/oiq:
-              endpoint: ${otlpHttp}
-              headers: { x-license-key: "\${env:OIQ_LICENSE_KEY}" }
-          service:
-            pipelines:
-              logs: { exporters: [otlphttp/oiq] }
-              metrics: { exporters: [otlphttp/oiq] }
-              traces: { exporters: [otlphttp/oiq] }
-        `,
-      ),
-      createShellFile(
-        'install',
-        `
-        helm repo add open-telemetry https://open-telemetry.github.io/opentelemetry-helm-charts
-        helm install oiq open-telemetry/opentelemetry-collector --values values.yaml
-        `,
-      ),
-    ],
+    pieces: ({ otlpHttp }) =>
+      createCollectorHelmFiles(otlpHttp).map((file) => ({ ...file, text: file.text.trimEnd() })),
   },
   {
     id: 'prometheus',

@@ -1,4 +1,5 @@
-import { createSdkEnvironment, createShellFile, dedent, type Snippet } from './snippet.ts';
+import { dedent } from '../../../schemas/text.ts';
+import { createSdkEnvironment, createShellFile, type Snippet } from './snippet.ts';
 
 const allSignals = ['logs', 'metrics', 'traces'] as const;
 

@@ -1,12 +1,29 @@
 import { z } from 'zod';
+import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
+import { licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { buildEndpoints } from './endpoints.ts';
-import { keyPlaceholder, type Snippet } from './snippet.ts';
+import { keyPlaceholder, type Snippet, snippetKinds } from './snippet.ts';
+import { applicationPlaceholder, browserKeyPlaceholder, browserSnippets } from './snippets-browsers.ts';
 import { collectorSnippets } from './snippets-collectors.ts';
 import { languageSnippets } from './snippets-languages.ts';
 
-export const snippets: readonly Snippet[] = [...languageSnippets, ...collectorSnippets];
+export const snippets: readonly Snippet[] = [...languageSnippets, ...browserSnippets, ...collectorSnippets];
+
+/** Returns the newest browser key that works. Pages show it, so every viewer may. */
+const findBrowserKey = async (
+  documents: TenantDocuments,
+  nowMs: number,
+): Promise<{ readonly key: string; readonly application: string } | undefined> => {
+  const { items } = await documents
+    .collection(licenseKeys)
+    .list({ filter: { kind: 'browser', revokedAt: null }, sort: { createdAt: -1 }, limit: 100 });
+  const found = items.find(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > nowMs);
+  return found?.publicKey === undefined || found.application === null
+    ? undefined
+    : { key: found.publicKey, application: found.application };
+};
 
 export const listSnippets = defineOperation({
   method: 'GET',
@@ -23,7 +40,7 @@ export const listSnippets = defineOperation({
       z.strictObject({
         id: z.string(),
         title: z.string(),
-        kind: z.enum(['language', 'collector', 'agent', 'shell']),
+        kind: z.enum(snippetKinds),
         signals: z.array(z.enum(signals)),
         pieces: z.array(z.strictObject({ name: z.string(), language: z.string(), text: z.string() })),
       }),
@@ -36,10 +53,23 @@ export const listSnippets = defineOperation({
       remoteWrite: z.string(),
       loki: z.string(),
       zipkin: z.string(),
+      opamp: z.string(),
+      browsers: z.string(),
     }),
     keyPlaceholder: z.string().describe('Placeholder for the license key in the snippets'),
+    browserKey: z
+      .strictObject({ key: z.string(), application: z.string() })
+      .nullable()
+      .describe('Newest active browser key, which the snippets for pages contain; `null` without one'),
   }),
-  handler({ query, request }, { settings }) {
+  async handler({ caller, query, request }, { settings, documents, clock }) {
+    const browserKey = await findBrowserKey(documents.forTenant(caller.tenantId), clock.now());
+    const fillIn = (text: string): string =>
+      browserKey === undefined
+        ? text
+        : text
+            .replaceAll(browserKeyPlaceholder, browserKey.key)
+            .replaceAll(applicationPlaceholder, browserKey.application);
     const endpoints = buildEndpoints(settings, request.host);
     const matchingSnippets = snippets.filter(
       (snippet) =>
@@ -50,11 +80,12 @@ export const listSnippets = defineOperation({
       items: matchingSnippets.map(({ pieces, signals: snippetSignals, ...rest }) => ({
         ...rest,
         signals: [...snippetSignals],
-        pieces: pieces(endpoints).map((piece) => ({ ...piece })),
+        pieces: pieces(endpoints).map((piece) => ({ ...piece, text: fillIn(piece.text) })),
       })),
       nextCursor: null,
       endpoints: { ...endpoints },
       keyPlaceholder,
+      browserKey: browserKey ?? null,
     };
   },
 });

@@ -35,8 +35,8 @@ export const addEvent = defineOperation({
     await requireKnownProjects(input, ports);
     const { id = randomUUID(), time, ...fields } = body;
     const at = parseEventTime(time, clock.now());
-    const reading = { columns: columns.forTenant(caller.tenantId) };
-    const existing = body.id === undefined ? undefined : await findEvent(reading, 'custom', id);
+    const reader = { columns: columns.forTenant(caller.tenantId) };
+    const existing = body.id === undefined ? undefined : await findEvent(reader, 'custom', id);
     const { type, id: actorId } = caller.actor;
     const event: PlatformEvent = {
       ...fields,

@@ -15,7 +15,7 @@ import { FeedEvent, feedKinds, parseEventsRange } from '../../../subjects/events
 import { readFeedPage } from '../../../subjects/events/feed.ts';
 import { createEventSources, Positions } from '../../event-feed/sources.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const cursorKind = 'events';
@@ -52,13 +52,13 @@ export const listEvents = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const page = query.cursor === undefined ? undefined : parseCursor(query.cursor);
-    const range = page?.range ?? parseEventsRange({ ...query, from: query.from ?? 'now-24h' }, reading);
+    const range = page?.range ?? parseEventsRange({ ...query, from: query.from ?? 'now-24h' }, reader);
     const kinds = query.kinds?.split(',') ?? [...feedKinds];
     const eventQuery = { ...query, range, kinds, hasExplicitKinds: query.kinds !== undefined };
     const partial: Incompleteness[] = [];
-    const sources = createEventSources(eventQuery, { reading, ports, partial, tenantId: caller.tenantId });
+    const sources = createEventSources(eventQuery, { reader, ports, partial, tenantId: caller.tenantId });
     const { events, next } = await readFeedPage(sources, { limit: query.limit, after: page?.after ?? {} });
     return {
       items: [...events],

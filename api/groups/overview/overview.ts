@@ -12,7 +12,7 @@ import { PlatformState, toPlatformState } from '../../../subjects/overview/platf
 import { readOverviewSeries } from '../../../subjects/overview/series.ts';
 import { formatMinutes, minuteMs, minutesFields, toFullMinutes } from '../../../subjects/services/minutes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { findBlockedDetectors } from '../ai/blocked-detectors.ts';
 import { findManagedRules } from '../alerts/managed-rules.ts';
@@ -54,13 +54,13 @@ export const showOverview = defineOperation({
     platform: PlatformState,
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const minutes = toFullMinutes(parseEventsRange(query, reading), reading.nowMs);
-    const { counters, previous: previousMinutes, last } = await readCounters(reading, { ...query, minutes });
-    const alerts = await listFiringPlatformAlerts(ports.documents, caller.tenantId, reading.nowMs);
+    const reader = createQueryReader(caller, ports);
+    const minutes = toFullMinutes(parseEventsRange(query, reader), reader.nowMs);
+    const { counters, previous: previousMinutes, last } = await readCounters(reader, { ...query, minutes });
+    const alerts = await listFiringPlatformAlerts(ports.documents, caller.tenantId, reader.nowMs);
     const attention =
       query.attention &&
-      (await readAttention(reading, {
+      (await readAttention(reader, {
         ...query,
         minutes,
         previousMinutes,
@@ -93,10 +93,10 @@ export const listOverviewSeries = defineOperation({
   response: Result,
   async handler({ caller, query }, ports) {
     const startedMs = performance.now();
-    const reading = createReading(caller, ports);
-    const minutes = toFullMinutes(parseEventsRange(query, reading), reading.nowMs);
+    const reader = createQueryReader(caller, ports);
+    const minutes = toFullMinutes(parseEventsRange(query, reader), reader.nowMs);
     const stepMs = resolveStepMs(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
-    const overviewSeries = await readOverviewSeries(reading, { ...query, minutes, stepMs });
+    const overviewSeries = await readOverviewSeries(reader, { ...query, minutes, stepMs });
     return {
       ...overviewSeries,
       ...formatMinutes(minutes),

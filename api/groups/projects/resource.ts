@@ -23,6 +23,7 @@ export const projectResource = defineResource<typeof ProjectFields, Project, typ
       name: project.name,
       description: project.description ?? '',
       ...(project.browserPrivacy !== undefined && { browserPrivacy: project.browserPrivacy }),
+      ...(project.secrets !== undefined && { secrets: project.secrets }),
       ingestKeyId: project.ingestKeyId ?? null,
       id: project.id,
       version: project.version,

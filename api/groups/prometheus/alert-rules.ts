@@ -15,7 +15,7 @@ import { type AlertRule, parseStoredRule } from '../../../subjects/alerts/rule.t
 import { type QueryResultLookup, renderWithQueries } from '../../../subjects/alerts/templates/queries.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { defineGetOperation } from './define-operation.ts';
 import { filterRules, paginateGroups, ruleParameters, shouldIncludeAlerts } from './rule-filters.ts';
 
@@ -40,7 +40,7 @@ const readRecordingGroups = async (caller: Caller, { documents }: Ports): Promis
 };
 
 const readActiveAlerts = (caller: Caller, ports: Ports) =>
-  readAlerts(createReading(caller, ports), { states: ['pending', 'firing', 'recovering'] }, maxAlerts);
+  readAlerts(createQueryReader(caller, ports), { states: ['pending', 'firing', 'recovering'] }, maxAlerts);
 
 type RuleGroup = ReturnType<typeof toPrometheusRules>[number];
 
@@ -66,7 +66,7 @@ export const listRules = defineGetOperation({
     const rules = filterRules(parameterValues, listedRules({ alerting, recording }));
     const ids = rules.map(({ id }) => id);
     const [ruleStates, alerts] = await Promise.all([
-      readRuleStates(createReading(caller, ports), ids),
+      readRuleStates(createQueryReader(caller, ports), ids),
       readActiveAlerts(caller, ports),
     ]);
     if (!includesAlerts)
@@ -78,7 +78,7 @@ export const listRules = defineGetOperation({
       };
     const groups = await renderWithQueries(
       (getQueryResult) => toPrometheusRules(rules, ruleStates, alerts, getQueryResult),
-      createTemplateQuery(createReading(caller, ports), { signal }),
+      createTemplateQuery(createQueryReader(caller, ports), { signal }),
     );
     return { data: paginateGroups(parameterValues, groups) };
   },
@@ -94,7 +94,7 @@ export const listAlerts = defineGetOperation({
     const byId = new Map(rules.map((rule) => [rule.id, rule]));
     const alerts = await renderWithQueries(
       (getQueryResult) => toPrometheusAlerts(byId, storedAlerts, getQueryResult),
-      createTemplateQuery(createReading(caller, ports), { signal }),
+      createTemplateQuery(createQueryReader(caller, ports), { signal }),
     );
     return { data: { alerts } };
   },

@@ -9,7 +9,7 @@ import { savedQueryUses } from '../../../schemas/resources/saved-query.ts';
 import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { runCached } from '../../kernel/reading.ts';
+import { runCached } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { type SavedQueryDocument, savedQueryResource } from './saved-query.ts';
 

@@ -9,7 +9,7 @@ import {
   savedQueryFavourites,
   savedQueryUses,
 } from '../../../schemas/resources/saved-query.ts';
-import { readValidities } from '../../kernel/reading.ts';
+import { readValidities } from '../../kernel/query-reader.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { findReferencingDocuments } from '../../resources/resource-references.ts';

@@ -3,7 +3,7 @@ import { Query } from '../../../queries/query.ts';
 import { templates } from '../../../queries/templates.ts';
 import { checkValidity, Validity } from '../../../queries/validity.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 const parsedTemplates = templates.map((template) => ({ ...template, query: Query.parse(template.query) }));
 
@@ -35,7 +35,7 @@ export const listQueryTemplates = defineOperation({
     const matches = parsedTemplates.filter(({ tags }) => query.tag === undefined || tags.includes(query.tag));
     const validities = await checkValidity(
       matches.map((template) => template.query),
-      createReading(caller, ports),
+      createQueryReader(caller, ports),
     );
     const items = matches.flatMap((template, index) => {
       const validity = validities[index] as Validity;

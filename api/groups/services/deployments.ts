@@ -12,7 +12,7 @@ import { Deployment, readDeployments, toRecordedDeployment } from '../../../subj
 import { parseEventTime } from '../../event-moment.ts';
 import { requireKnownProjects } from '../../kernel/known-project.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseServiceCursor } from './parameters.ts';
 
@@ -50,7 +50,7 @@ export const recordDeployment = defineOperation({
     const nowMs = ports.clock.now();
     const eventTime = parseEventTime(body.time, nowMs);
     const existing =
-      body.id === undefined ? undefined : await findEvent(createReading(caller, ports), 'deployment', id);
+      body.id === undefined ? undefined : await findEvent(createQueryReader(caller, ports), 'deployment', id);
     const event: PlatformEvent = {
       tenantId: caller.tenantId,
       projectId,
@@ -98,12 +98,12 @@ export const listDeployments = defineOperation({
   }),
   async handler({ caller, query }, ports) {
     requireProjectScope(query);
-    const reading = createReading(caller, ports);
-    const page = query.cursor === undefined ? undefined : parseServiceCursor(cursorKind, query.cursor, reading);
+    const reader = createQueryReader(caller, ports);
+    const page = query.cursor === undefined ? undefined : parseServiceCursor(cursorKind, query.cursor, reader);
     const rangeQuery = { ...query, from: query.from ?? 'now-24h' };
     const range =
-      page?.range ?? parseRetainedRange(rangeQuery, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
-    const { deployments, partial } = await readDeployments(reading, { ...query, range });
+      page?.range ?? parseRetainedRange(rangeQuery, { caller: reader, signal: 'traces', nowMs: reader.nowMs });
+    const { deployments, partial } = await readDeployments(reader, { ...query, range });
     const { pageItems, last } = getSortedPage(
       deployments,
       { getName: ({ id }) => id, getSortValue: ({ time }) => time, direction: 'descending' },

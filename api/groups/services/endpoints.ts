@@ -13,7 +13,7 @@ import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { getMetricValue, metricSorts } from '../../../subjects/services/sorting.ts';
 import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseMinutes, serviceParams } from './parameters.ts';
 
@@ -46,13 +46,13 @@ export const listEndpoints = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { minutes, after } = parseMinutes(cursorKind, query, reading);
+    const reader = createQueryReader(caller, ports);
+    const { minutes, after } = parseMinutes(cursorKind, query, reader);
     const serviceQuery = { ...query, minutes, service: params.name };
-    await requireKnownService(reading, serviceQuery);
+    await requireKnownService(reader, serviceQuery);
     const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
     const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
-    const { endpoints, partial } = await readEndpoints(reading, { ...serviceQuery, apdexThresholdMs });
+    const { endpoints, partial } = await readEndpoints(reader, { ...serviceQuery, apdexThresholdMs });
     const { by, direction } = parseSort(query.sort);
     const { pageItems, last } = getSortedPage(
       endpoints,

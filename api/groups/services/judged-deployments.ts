@@ -11,7 +11,7 @@ import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { extendByMargin, JudgedDeployment, toJudgedDeployment } from '../../../subjects/services/verdicts.ts';
 import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseServiceCursor, serviceParams } from './parameters.ts';
 
@@ -40,18 +40,18 @@ export const listServiceDeployments = defineOperation({
   }),
   async handler({ caller, params, query }, ports) {
     requireProjectScope(query);
-    const reading = createReading(caller, ports);
-    const { nowMs } = reading;
-    const page = query.cursor === undefined ? undefined : parseServiceCursor(cursorKind, query.cursor, reading);
+    const reader = createQueryReader(caller, ports);
+    const { nowMs } = reader;
+    const page = query.cursor === undefined ? undefined : parseServiceCursor(cursorKind, query.cursor, reader);
     const rangeQuery = { ...query, from: query.from ?? 'now-24h' };
-    const range = page?.range ?? parseRetainedRange(rangeQuery, { caller: reading, signal: 'traces', nowMs });
+    const range = page?.range ?? parseRetainedRange(rangeQuery, { caller: reader, signal: 'traces', nowMs });
     const serviceQuery = { ...query, service: params.name };
-    await requireKnownService(reading, serviceQuery);
+    await requireKnownService(reader, serviceQuery);
     const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
     const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
     const [{ deployments, partial }, { deployments: allDeployments }] = await Promise.all([
-      readDeployments(reading, { ...serviceQuery, range }),
-      readDeployments(reading, { ...serviceQuery, environment: undefined, range: extendByMargin(range) }),
+      readDeployments(reader, { ...serviceQuery, range }),
+      readDeployments(reader, { ...serviceQuery, environment: undefined, range: extendByMargin(range) }),
     ]);
     const { pageItems, last } = getSortedPage(
       deployments,
@@ -61,9 +61,7 @@ export const listServiceDeployments = defineOperation({
     const items: JudgedDeployment[] = [];
     // One after another, so that a page with many deployments does not occupy all connections to ClickHouse.
     for (const deployment of pageItems)
-      items.push(
-        await toJudgedDeployment(reading, serviceQuery, deployment, { all: allDeployments, apdexThresholdMs }),
-      );
+      items.push(await toJudgedDeployment(reader, serviceQuery, deployment, { all: allDeployments, apdexThresholdMs }));
     return {
       items,
       nextCursor: last === undefined ? null : encodeCursor(cursorKind, [range.from, range.to, encodePosition(last)]),

@@ -17,7 +17,7 @@ import { formatMinutes, minutesFields } from '../../../subjects/services/minutes
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { readTrends, Trend } from '../../../subjects/services/trends.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseMinutes } from './parameters.ts';
 
@@ -52,10 +52,10 @@ export const listServices = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { minutes, after } = parseMinutes(cursorKind, query, reading);
+    const reader = createQueryReader(caller, ports);
+    const { minutes, after } = parseMinutes(cursorKind, query, reader);
     const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
-    const { services, partial } = await readServices(reading, { ...query, minutes, settings });
+    const { services, partial } = await readServices(reader, { ...query, minutes, settings });
     const { by, direction } = parseSort(query.sort);
     const { pageItems, last } = getSortedPage(
       services,
@@ -63,8 +63,8 @@ export const listServices = defineOperation({
       { limit: query.limit, after },
     );
     const [items, trends] = await Promise.all([
-      describeServices(reading, { ...query, minutes }, pageItems),
-      readTrends(reading, { ...query, minutes }, query.trend === undefined ? [] : pageItems.map(({ name }) => name)),
+      describeServices(reader, { ...query, minutes }, pageItems),
+      readTrends(reader, { ...query, minutes }, query.trend === undefined ? [] : pageItems.map(({ name }) => name)),
     ]);
     return {
       ...formatMinutes(minutes),

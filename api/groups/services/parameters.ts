@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { decodeCursor, int64Pattern, nonEmptyTextPattern } from '../../../queries/cursor.ts';
 import { type ProjectScope, requireProjectScope } from '../../../queries/project-scope.ts';
 import { parseRetainedRange, type Range, requireRetained } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
 import { decodePosition, type Position } from '../../../queries/sorted-page.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { toFullMinutes } from '../../../subjects/services/minutes.ts';
 
 interface MinutesQuery extends ProjectScope {
@@ -17,28 +17,28 @@ interface MinutesQuery extends ProjectScope {
 export const parseMinutes = (
   kind: string,
   query: MinutesQuery,
-  reading: TenantReader,
+  reader: TenantReader,
 ): { readonly minutes: Range; readonly after: Position | undefined } => {
   requireProjectScope(query);
-  const { nowMs } = reading;
+  const { nowMs } = reader;
   if (query.cursor === undefined)
     return {
-      minutes: toFullMinutes(parseRetainedRange(query, { caller: reading, signal: 'traces', nowMs }), nowMs),
+      minutes: toFullMinutes(parseRetainedRange(query, { caller: reader, signal: 'traces', nowMs }), nowMs),
       after: undefined,
     };
-  const { range, after } = parseServiceCursor(kind, query.cursor, reading);
+  const { range, after } = parseServiceCursor(kind, query.cursor, reader);
   return { minutes: range, after };
 };
 
 /** Parses the range and the position in a cursor. Throws if the range exceeds the retention. */
-export const parseServiceCursor = (kind: string, cursor: string, reading: TenantReader): ServiceCursor => {
+export const parseServiceCursor = (kind: string, cursor: string, reader: TenantReader): ServiceCursor => {
   const [from = '', to = '', encodedPosition = ''] = decodeCursor(kind, cursor, [
     int64Pattern,
     int64Pattern,
     nonEmptyTextPattern,
   ]);
   const range = { from: BigInt(from), to: BigInt(to) };
-  requireRetained(range, { caller: reading, signal: 'traces', nowMs: reading.nowMs, isFromCursor: true });
+  requireRetained(range, { caller: reader, signal: 'traces', nowMs: reader.nowMs, isFromCursor: true });
   return { range, after: decodePosition(encodedPosition) };
 };
 

@@ -9,7 +9,7 @@ import { formatMinutes, minutesFields } from '../../../subjects/services/minutes
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseMinutes, serviceParams } from './parameters.ts';
 
@@ -32,8 +32,8 @@ export const showService = defineOperation({
     partial: z.array(Incompleteness),
   }),
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
-    const { minutes } = parseMinutes('service', query, reading);
+    const reader = createQueryReader(caller, ports);
+    const { minutes } = parseMinutes('service', query, reader);
     const serviceQuery = {
       ...query,
       minutes,
@@ -41,10 +41,10 @@ export const showService = defineOperation({
       settings: await readServiceSettings(ports.documents.forTenant(caller.tenantId)),
     };
     const [total, { parts, partial }] = await Promise.all([
-      readService(reading, serviceQuery),
-      readServiceParts(reading, serviceQuery),
+      readService(reader, serviceQuery),
+      readServiceParts(reader, serviceQuery),
     ]);
-    if (total === undefined) await requireKnownService(reading, serviceQuery);
+    if (total === undefined) await requireKnownService(reader, serviceQuery);
     return {
       ...formatMinutes(minutes),
       ...(total ?? createEmptyService(params.name)),

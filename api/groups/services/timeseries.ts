@@ -10,7 +10,7 @@ import { readServiceSeries } from '../../../subjects/services/series.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 import { parseMinutes, serviceParams } from './parameters.ts';
 
@@ -37,14 +37,14 @@ export const listServiceSeries = defineOperation({
   response: Result,
   async handler({ caller, params, query }, ports) {
     const startedMs = performance.now();
-    const reading = createReading(caller, ports);
-    const { minutes } = parseMinutes('service', query, reading);
+    const reader = createQueryReader(caller, ports);
+    const { minutes } = parseMinutes('service', query, reader);
     const serviceQuery = { ...query, minutes, service: params.name };
     const stepMs = resolveStepMs(query.step, { from: minutes.from, to: minutes.to - 1n }, { minMs: minuteMs });
-    await requireKnownService(reading, serviceQuery);
+    await requireKnownService(reader, serviceQuery);
     const settings = await readServiceSettings(ports.documents.forTenant(caller.tenantId));
     const apdexThresholdMs = createThresholdLookup(settings, query.apdexThresholdMs)(params.name);
-    const seriesResult = await readServiceSeries(reading, { ...serviceQuery, stepMs, apdexThresholdMs });
+    const seriesResult = await readServiceSeries(reader, { ...serviceQuery, stepMs, apdexThresholdMs });
     return {
       ...seriesResult,
       ...formatMinutes(minutes),

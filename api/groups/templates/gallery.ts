@@ -18,7 +18,7 @@ import { loadTemplates, type Template } from '../../../subjects/dashboards/templ
 import type { Caller } from '../../callers/caller.ts';
 import { createNotFoundError } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 /** Returns a template by its id. */
 export const findTemplate = async (id: string): Promise<Template> => {
@@ -35,7 +35,7 @@ const tryReadAvailableData = async (
 ): Promise<AvailableData | undefined> => {
   try {
     const needs = galleryTemplates.flatMap(({ panels }) => collectNeeds(panels));
-    return await readAvailableData(createReading(caller, ports), needs);
+    return await readAvailableData(createQueryReader(caller, ports), needs);
   } catch (error) {
     ports.log.warn({ error: String(error) }, 'cannot read the telemetry for templates');
     return undefined;

@@ -4,7 +4,7 @@ import { parseRetainedRange, rangeParameters, serviceParameter } from '../../../
 import { compareTraces as compare, TraceComparison } from '../../../queries/traces/comparison/comparison.ts';
 import { parseDurationParameter } from '../../../queries/traces/list.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const { from, to } = rangeParameters;
@@ -39,7 +39,7 @@ export const compareTraces = defineOperation({
   response: TraceComparison,
   async handler({ caller, query }, ports) {
     requireProjectScope(query);
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const { minDuration, maxDuration, limit, ...selection } = query;
     return compare(
       {
@@ -47,8 +47,8 @@ export const compareTraces = defineOperation({
         minDurationNs: parseDurationParameter('minDuration', minDuration),
         maxDurationNs: parseDurationParameter('maxDuration', maxDuration),
       },
-      reading,
-      { range: parseRetainedRange(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs }), limit },
+      reader,
+      { range: parseRetainedRange(query, { caller: reader, signal: 'traces', nowMs: reader.nowMs }), limit },
     );
   },
 });

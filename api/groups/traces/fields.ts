@@ -1,6 +1,6 @@
 import { FieldsPage, FieldsQuery, listFields } from '../../../queries/fields/list.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 export const listTraceFields = defineOperation({
@@ -13,5 +13,5 @@ export const listTraceFields = defineOperation({
   query: FieldsQuery,
   response: FieldsPage,
   handler: ({ caller, query }, { columns, clock }) =>
-    listFields('traces', query, createReading(caller, { columns, clock })),
+    listFields('traces', query, createQueryReader(caller, { columns, clock })),
 });

@@ -5,7 +5,7 @@ import { rangeParameters, serviceParameter } from '../../../queries/range.ts';
 import { listTraces as readTraces, traceConditions } from '../../../queries/traces/list.ts';
 import { TraceSummary } from '../../../queries/traces/summary.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 export const listTraces = defineOperation({
@@ -26,10 +26,10 @@ export const listTraces = defineOperation({
   }),
   async handler({ caller, query }, { columns, clock }) {
     requireProjectScope(query);
-    const reading = createReading(caller, { columns, clock });
-    const { items, nextCursor } = await readTraces(query, reading);
+    const reader = createQueryReader(caller, { columns, clock });
+    const { items, nextCursor } = await readTraces(query, reader);
     // A page without items is not the end of the list if it has a cursor.
-    const hint = nextCursor === null ? await buildListHint('traces', query, items, reading) : {};
+    const hint = nextCursor === null ? await buildListHint('traces', query, items, reader) : {};
     return { items: [...items], nextCursor, ...hint };
   },
 });

@@ -6,7 +6,7 @@ import { readTraceLogs } from '../../../queries/traces/logs.ts';
 import { parseTraceId } from '../../../queries/traces/trace.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 export const listTraceLogs = defineOperation({
   method: 'GET',
@@ -27,13 +27,11 @@ export const listTraceLogs = defineOperation({
   }),
   response: z.strictObject({ items: z.array(LogRecord), nextCursor: z.string().nullable() }),
   async handler({ caller, params, query }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const traceId = parseTraceId(params.id);
     const { limit, cursor, spanId } = query;
     const logsPage =
-      traceId === undefined
-        ? undefined
-        : await readTraceLogs(reading, traceId, { scope: query, spanId, limit, cursor });
+      traceId === undefined ? undefined : await readTraceLogs(reader, traceId, { scope: query, spanId, limit, cursor });
     if (logsPage === undefined) throw createNotFoundError('trace');
     return { ...logsPage, items: [...logsPage.items] };
   },

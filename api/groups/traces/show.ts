@@ -4,7 +4,7 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { parseTraceId, readTrace, Trace } from '../../../queries/traces/trace.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 
 export const showTrace = defineOperation({
   method: 'GET',
@@ -16,12 +16,12 @@ export const showTrace = defineOperation({
   query: z.strictObject({ ...projectScopeParameters, cursor: cursorParameter }),
   response: Trace,
   async handler({ caller, params, query, signal }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     const traceId = parseTraceId(params.id);
     const trace =
       traceId === undefined
         ? undefined
-        : await readTrace(reading, traceId, { scope: query, cursor: query.cursor, signal });
+        : await readTrace(reader, traceId, { scope: query, cursor: query.cursor, signal });
     if (trace === undefined) throw createNotFoundError('trace');
     return trace;
   },

@@ -4,17 +4,17 @@ import { buildListHint, hintField } from '../../../queries/hints/lists.ts';
 import { parseMeasures, parseNames } from '../../../queries/names.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { parseRetainedRange, rangeParameters, serviceParameter } from '../../../queries/range.ts';
-import type { TenantReader } from '../../../queries/reading.ts';
 import { Result } from '../../../queries/result.ts';
 import { run } from '../../../queries/run.ts';
 import { toQueryParts } from '../../../queries/search/query-parts.ts';
 import { Span } from '../../../queries/signals/span-record.ts';
 import { parseSort, sortDescription } from '../../../queries/sort.ts';
 import { resolveStepMs, stepParameter } from '../../../queries/steps.ts';
+import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { listSpans, spanOrders } from '../../../queries/traces/spans.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createReading } from '../../kernel/reading.ts';
+import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
 
 const Query = z.strictObject({
@@ -25,7 +25,9 @@ const Query = z.strictObject({
     .string()
     .max(1024)
     .optional()
-    .describe('A search of spans (`queries/search/README.md`): status:error duration:>100ms http.route:/cart/*'),
+    .describe(
+      'A search of spans (`docs/reference/search-language.md`): status:error duration:>100ms http.route:/cart/*',
+    ),
   order: z
     .enum(spanOrders)
     .optional()
@@ -71,17 +73,14 @@ export const searchSpans = defineOperation({
     ...hintField,
   }),
   async handler({ caller, query, signal }, ports) {
-    const reading = createReading(caller, ports);
+    const reader = createQueryReader(caller, ports);
     if (query.measure !== undefined)
-      return { items: [], nextCursor: null, aggregate: await aggregateSpans(query, query.measure, reading, signal) };
+      return { items: [], nextCursor: null, aggregate: await aggregateSpans(query, query.measure, reader, signal) };
     for (const name of ['groupBy', 'sort', 'step'] as const)
       if (query[name] !== undefined) throw createFieldError(name, 'needs a measure, such as measure=count');
     const { order = 'newest' } = query;
-    const { items, nextCursor } = await listSpans(
-      { ...query, projectId: getEffectiveProjectId(query), order },
-      reading,
-    );
-    const hint = await buildListHint('traces', query, items, reading);
+    const { items, nextCursor } = await listSpans({ ...query, projectId: getEffectiveProjectId(query), order }, reader);
+    const hint = await buildListHint('traces', query, items, reader);
     return { items: [...items], nextCursor, aggregate: null, ...hint };
   },
 });
@@ -89,13 +88,13 @@ export const searchSpans = defineOperation({
 const getEffectiveProjectId = ({ scope, projectId }: Query): string | undefined =>
   scope === 'account' ? undefined : projectId;
 
-const aggregateSpans = (query: Query, measure: string, reading: TenantReader, signal: AbortSignal): Promise<Result> => {
+const aggregateSpans = (query: Query, measure: string, reader: TenantReader, signal: AbortSignal): Promise<Result> => {
   const { sort, step, limit } = query;
   if (query.cursor !== undefined)
     throw createFieldError('cursor', 'applies to lists only: aggregations are returned in one response');
   if (query.order !== undefined) throw createFieldError('order', 'is for spans: groups are sorted by sort');
   const queryParts = toQueryParts('traces', query);
-  const range = parseRetainedRange(query, { caller: reading, signal: 'traces', nowMs: reading.nowMs });
+  const range = parseRetainedRange(query, { caller: reader, signal: 'traces', nowMs: reader.nowMs });
   const stepMs = step === undefined ? undefined : resolveStepMs(step === 'auto' ? undefined : step, range);
   const measures = parseMeasures('measure', measure);
   return renamePathOnError(
@@ -113,7 +112,7 @@ const aggregateSpans = (query: Query, measure: string, reading: TenantReader, si
         groupBy: query.groupBy === undefined ? [] : parseNames('groupBy', query.groupBy),
         ...(sort !== undefined && { order: parseSort(sort) }),
       },
-      reading,
+      reader,
       { range, stepMs, signal },
     ),
   );

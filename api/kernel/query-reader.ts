@@ -1,6 +1,6 @@
 /** Context of a caller's queries. */
 
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { Query, QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
@@ -11,7 +11,7 @@ import type { Ports } from './ports.ts';
 import { createResultCache, listCache } from './result-cache.ts';
 
 /** Returns the context of a caller's queries: the rows and the plan of its tenant, and the current time. */
-export const createReading = (
+export const createQueryReader = (
   caller: Caller,
   { columns, clock, promql }: Pick<Ports, 'columns' | 'clock'> & Partial<Pick<Ports, 'promql'>>,
 ): QueryReader => ({
@@ -38,7 +38,7 @@ export const runCached = async (
   const cache = createResultCache<string>(ports.counters, ports.clock);
   const cacheRequest = { operationId: 'run', caller, params: {}, query: { ...rangeText, stepMs }, body: query };
   const { text, state } = await cache.getOrCompute(cacheRequest, { ...listCache, refresh: false }, async () =>
-    JSON.stringify(await run(query, createReading(caller, ports), { range, stepMs })),
+    JSON.stringify(await run(query, createQueryReader(caller, ports), { range, stepMs })),
   );
   const result = JSON.parse(text) as Result;
   return state === 'miss' ? result : { ...result, cost: { ...result.cost, isCached: true } };
@@ -47,7 +47,7 @@ export const runCached = async (
 /** Returns the validity of queries, which is unknown if the rows are currently unavailable. */
 export const readValidities = async (queries: readonly Query[], caller: Caller, ports: Ports): Promise<Validity[]> => {
   try {
-    return await checkValidity(queries, createReading(caller, ports));
+    return await checkValidity(queries, createQueryReader(caller, ports));
   } catch (error) {
     ports.log.warn({ error: String(error) }, 'cannot check the validity of queries');
     return queries.map(() => ({ isValid: null, problems: [], reason: 'the stored data cannot be read now' }));
