@@ -4,6 +4,7 @@ import {
   Activity,
   Bell,
   Bookmark,
+  Bot,
   Boxes,
   Bug,
   CalendarClock,
@@ -17,15 +18,18 @@ import {
   LayoutDashboard,
   MessagesSquare,
   Network,
+  RadioTower,
   Rocket,
   ScrollText,
   Server,
   Settings,
   ShieldAlert,
+  ShieldCheck,
   ShipWheel,
   Siren,
   Sparkles,
 } from 'lucide';
+import type { listAgents } from '../api/groups/agentsight/agents.ts';
 import type { listAnomalies } from '../api/groups/ai/anomalies.ts';
 import type { answerQuestion } from '../api/groups/ai/query.ts';
 import type { listAlerts } from '../api/groups/alerts/alerts.ts';
@@ -34,6 +38,7 @@ import type { listDatabases } from '../api/groups/databases/list.ts';
 import type { listErrors } from '../api/groups/errors/list.ts';
 import type { incidentResource } from '../api/groups/incidents/incident.ts';
 import type { listHosts } from '../api/groups/infrastructure/hosts.ts';
+import type { listInstrumentationAgents } from '../api/groups/instrumentation/agents.ts';
 import type { listClusters } from '../api/groups/kubernetes/clusters.ts';
 import type { getLlmOverview } from '../api/groups/llm/overview.ts';
 import type { listLogs } from '../api/groups/logs/list.ts';
@@ -44,6 +49,7 @@ import type { listEvents } from '../api/groups/overview/events.ts';
 import type { showOverview } from '../api/groups/overview/overview.ts';
 import type { listRumApplications } from '../api/groups/rum/applications.ts';
 import type { savedQueryResource } from '../api/groups/saved-queries/saved-query.ts';
+import type { getSecurityOverview } from '../api/groups/security/overview.ts';
 import type { listServices } from '../api/groups/services/list.ts';
 import type { listSignals } from '../api/groups/siem/signals.ts';
 import type { sloResource } from '../api/groups/slos/slo.ts';
@@ -80,6 +86,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/overview',
         title: 'Overview',
         icon: House,
+        docs: 'get-started',
         requiredCall: declareCall<typeof showOverview>('GET', '/api/overview'),
         load: async () => (await import('./areas/overview/overview.tsx')).OverviewPage,
       },
@@ -92,6 +99,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/services',
         title: 'Services',
         icon: Boxes,
+        docs: 'explore/traces',
         requiredCall: declareCall<typeof listServices>('GET', '/api/services'),
         readPageName: () => readPathName(1),
         load: async () => (await import('./areas/services/services.tsx')).Services,
@@ -100,6 +108,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/errors',
         title: 'Errors',
         icon: Bug,
+        docs: 'explore/traces',
         requiredCall: declareCall<typeof listErrors>('GET', '/api/errors'),
         load: async () => (await import('./areas/errors/errors.tsx')).Errors,
       },
@@ -107,6 +116,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/alerts',
         title: 'Alerts',
         icon: Bell,
+        docs: 'alerts/rules',
         requiredCall: alertsCall,
         count: {
           title: 'firing',
@@ -118,6 +128,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/incidents',
         title: 'Incidents',
         icon: Siren,
+        docs: 'alerts/incidents',
         requiredCall: incidentsCall,
         count: {
           title: 'open',
@@ -129,6 +140,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/anomalies',
         title: 'Anomalies',
         icon: ChartSpline,
+        docs: 'alerts/anomalies',
         requiredCall: declareCall<typeof listAnomalies>('GET', '/api/ai/anomalies'),
         load: async () => (await import('./areas/anomalies/anomalies.tsx')).Anomalies,
       },
@@ -136,6 +148,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/slos',
         title: 'SLOs',
         icon: Gauge,
+        docs: 'alerts/slos',
         requiredCall: declareListCall<typeof sloResource>('/api/slos'),
         load: async () => (await import('./areas/slos/slos.tsx')).Slos,
       },
@@ -143,6 +156,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/checks',
         title: 'Synthetics',
         icon: Activity,
+        docs: 'alerts/synthetics',
         requiredCall: declareListCall<typeof checkResource>('/api/synthetics/checks'),
         load: async () => (await import('./areas/checks/checks.tsx')).Checks,
       },
@@ -150,13 +164,23 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/llm',
         title: 'LLM',
         icon: MessagesSquare,
+        docs: 'llm',
         requiredCall: declareCall<typeof getLlmOverview>('GET', '/api/llm/overview'),
         load: async () => (await import('./areas/llm/llm.tsx')).Llm,
+      },
+      {
+        path: '/agents',
+        title: 'Agents',
+        icon: Bot,
+        docs: 'agents',
+        requiredCall: declareCall<typeof listAgents>('GET', '/api/agentsight/agents'),
+        load: async () => (await import('./areas/agents/agents.tsx')).Agents,
       },
       {
         path: '/digital-experience',
         title: 'Digital experience',
         icon: Globe,
+        docs: 'rum',
         requiredCall: declareCall<typeof listRumApplications>('GET', '/api/rum/applications'),
         load: async () => (await import('./areas/digital-experience/digital-experience.tsx')).DigitalExperience,
       },
@@ -164,6 +188,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/events',
         title: 'Events',
         icon: CalendarClock,
+        docs: 'explore/traces',
         requiredCall: declareCall<typeof listEvents>('GET', '/api/events'),
         load: async () => (await import('./areas/events/events.tsx')).Events,
       },
@@ -176,6 +201,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/logs',
         title: 'Logs',
         icon: ScrollText,
+        docs: 'explore/logs',
         requiredCall: declareCall<typeof listLogs>('GET', '/api/logs'),
         load: async () => (await import('./areas/logs/logs.tsx')).Logs,
       },
@@ -183,6 +209,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/traces',
         title: 'Traces',
         icon: ChartGantt,
+        docs: 'explore/traces',
         requiredCall: declareCall<typeof listTraces>('GET', '/api/traces'),
         readPageName: () => readPathName(1).slice(0, 16),
         load: async () => (await import('./areas/traces/traces.tsx')).Traces,
@@ -192,6 +219,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/explore-metrics',
         title: 'Metrics',
         icon: ChartLine,
+        docs: 'explore/metrics',
         requiredCall: declareCall<typeof listMetrics>('GET', '/api/metrics'),
         load: async () => (await import('./areas/metrics/metrics.tsx')).Metrics,
       },
@@ -199,6 +227,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/dashboards',
         title: 'Dashboards',
         icon: LayoutDashboard,
+        docs: 'dashboards/build',
         requiredCall: declareCall<typeof listDashboards>('GET', '/api/dashboards'),
         load: async () => (await import('./areas/dashboards/dashboards.tsx')).Dashboards,
       },
@@ -206,6 +235,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/saved-queries',
         title: 'Saved queries',
         icon: Bookmark,
+        docs: 'explore/search',
         requiredCall: declareListCall<typeof savedQueryResource>('/api/saved-queries'),
         load: async () => (await import('./areas/saved-queries/saved-queries.tsx')).SavedQueries,
       },
@@ -213,6 +243,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/ask',
         title: 'Ask AI',
         icon: Sparkles,
+        docs: 'explore/ask',
         requiredCall: declareCall<typeof answerQuestion>('POST', '/api/ai/query'),
         load: async () => (await import('./areas/ask/ask.tsx')).Questions,
       },
@@ -225,6 +256,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/infrastructure',
         title: 'Hosts',
         icon: Server,
+        docs: 'send/collectors',
         requiredCall: declareCall<typeof listHosts>('GET', '/api/infrastructure/hosts'),
         load: async () => (await import('./areas/infrastructure/infrastructure.tsx')).Infrastructure,
       },
@@ -232,6 +264,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/kubernetes',
         title: 'Kubernetes',
         icon: ShipWheel,
+        docs: 'send/collectors',
         requiredCall: declareCall<typeof listClusters>('GET', '/api/kubernetes/clusters'),
         load: async () => (await import('./areas/kubernetes/kubernetes.tsx')).Kubernetes,
       },
@@ -239,6 +272,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/databases',
         title: 'Databases',
         icon: Database,
+        docs: 'send/opentelemetry',
         requiredCall: declareCall<typeof listDatabases>('GET', '/api/databases'),
         load: async () => (await import('./areas/databases/databases.tsx')).Databases,
       },
@@ -246,8 +280,17 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/network',
         title: 'Network',
         icon: Network,
+        docs: 'explore/traces',
         requiredCall: declareCall<typeof listFlows>('GET', '/api/network/flows'),
         load: async () => (await import('./areas/network/network.tsx')).Network,
+      },
+      {
+        path: '/fleet',
+        title: 'Fleet',
+        icon: RadioTower,
+        docs: 'fleet',
+        requiredCall: declareCall<typeof listInstrumentationAgents>('GET', '/api/instrumentation/agents'),
+        load: async () => (await import('./areas/fleet/fleet.tsx')).Fleet,
       },
     ],
   },
@@ -255,9 +298,18 @@ export const areaGroups: readonly AreaGroup[] = [
     title: 'Security',
     areas: [
       {
+        path: '/security',
+        title: 'Security',
+        icon: ShieldCheck,
+        docs: 'security',
+        requiredCall: declareCall<typeof getSecurityOverview>('GET', '/api/security/overview'),
+        load: async () => (await import('./areas/security/security.tsx')).Security,
+      },
+      {
         path: '/detections',
         title: 'Security signals',
         icon: ShieldAlert,
+        docs: 'detections',
         requiredCall: declareCall<typeof listSignals>('GET', '/api/siem/signals'),
         load: async () => (await import('./areas/detections/detections.tsx')).Detections,
       },
@@ -270,6 +322,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/get-started',
         title: 'Get started',
         icon: Rocket,
+        docs: 'get-started',
         requiredCall: declareCall<typeof showOnboarding>('GET', '/api/onboarding'),
         load: async () => (await import('./areas/get-started/get-started.tsx')).GetStarted,
       },
@@ -277,6 +330,7 @@ export const areaGroups: readonly AreaGroup[] = [
         path: '/settings',
         title: 'Settings',
         icon: Settings,
+        docs: 'api',
         requiredCall: declareCall<typeof getUsage>('GET', '/api/usage'),
         load: async () => (await import('./areas/settings/settings.tsx')).Settings,
       },

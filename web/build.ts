@@ -19,7 +19,7 @@ export interface PageBuild {
   readonly browserScripts: Readonly<Record<BrowserScriptName, string>>;
 }
 
-export type BrowserScriptName = 'oiq.js' | 'replay.js';
+export type BrowserScriptName = 'oiq.js' | 'replay.js' | 'player.js';
 
 interface StoredBuild extends PageBuild {
   /** Hash of each source by its path from the root */
@@ -87,6 +87,7 @@ const bundleBrowserScripts = async (outdir: string) => {
     entryPoints: [
       { in: 'web/browser-script/core.ts', out: 'oiq' },
       { in: 'web/browser-script/recorder.ts', out: 'replay' },
+      { in: 'web/browser-script/player.ts', out: 'player' },
     ],
     entryNames: '[name]-[hash]',
     logLevel: 'silent',
@@ -111,7 +112,11 @@ const buildPage = async (): Promise<StoredBuild> => {
     directory,
     script: findName(/^main-.*\.js$/),
     style: findName(/^page-.*\.css$/),
-    browserScripts: { 'oiq.js': findName(/^rum\/oiq-.*\.js$/), 'replay.js': findName(/^rum\/replay-.*\.js$/) },
+    browserScripts: {
+      'oiq.js': findName(/^rum\/oiq-.*\.js$/),
+      'replay.js': findName(/^rum\/replay-.*\.js$/),
+      'player.js': findName(/^rum\/player-.*\.js$/),
+    },
     sources,
   };
   const temporaryFile = `${listFile}.${process.pid}`;

@@ -41,6 +41,8 @@ const policy = [
   "style-src 'self'",
   "connect-src 'self'",
   "img-src 'self' data:",
+  // The frame that plays recordings of sessions (`/rum/player`)
+  "frame-src 'self'",
   "form-action 'none'",
   "frame-ancestors 'none'",
   "base-uri 'none'",
@@ -74,6 +76,7 @@ export const openPage = async (): Promise<PageDocument> => {
     browserScripts: {
       'oiq.js': readBrowserScript(browserScripts['oiq.js']),
       'replay.js': readBrowserScript(browserScripts['replay.js']),
+      'player.js': readBrowserScript(browserScripts['player.js']),
     },
   };
 };

@@ -62,9 +62,14 @@ const send = async (method: string, url: string, { body, signal, headers }: Send
   fetch(url, {
     method,
     credentials: 'same-origin',
-    headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+    headers: {
+      ...headers,
+      ...(body === undefined
+        ? {}
+        : { 'content-type': body instanceof Blob ? 'application/octet-stream' : 'application/json' }),
+    },
     ...(signal === undefined ? {} : { signal }),
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    ...(body === undefined ? {} : { body: body instanceof Blob ? body : JSON.stringify(body) }),
   }).catch((error: Error) => {
     throw error.name === 'AbortError' ? error : createUnreachableError();
   });

@@ -107,6 +107,8 @@ interface ItemPanelOptions<Item> {
   readonly edit?: AnyCall;
   readonly Form: ComponentType<{ readonly savedItem: Item | undefined }>;
   readonly Details: ComponentType<{ readonly item: Item }>;
+  /** Returns the address of the page of an item, if items have one */
+  readonly toPageUrl?: (item: Item) => string;
 }
 
 /** Creates the side panel. The URL has the open resource (`open`, or `open=new`) and the edited one (`edit`). */
@@ -116,6 +118,7 @@ export const createItemPanel = <Item extends StoredItem>({
   edit = { method: 'DELETE', path },
   Form,
   Details,
+  toPageUrl,
 }: ItemPanelOptions<Item>): ComponentType<{
   readonly id: string;
   readonly item: Item | undefined;
@@ -123,7 +126,12 @@ export const createItemPanel = <Item extends StoredItem>({
 }> => {
   const label = capitalize(noun);
   const ItemPanel = ({ item, onClose }: { readonly item: Item; readonly onClose: () => void }) => (
-    <SidePanel label={label} title={item.name} onClose={onClose}>
+    <SidePanel
+      label={label}
+      title={item.name}
+      {...(toPageUrl === undefined ? {} : { url: toPageUrl(item) })}
+      onClose={onClose}
+    >
       {readParam('edit') === item.id && isPermitted(edit) ? (
         <Form key={`${item.id} ${item.version}`} savedItem={item} />
       ) : (

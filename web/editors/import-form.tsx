@@ -51,7 +51,7 @@ export const ImportForm = ({
     <>
       <div class="form">
         <label>
-          {allowsMultiple ? 'Files' : 'A file'}{' '}
+          {allowsMultiple ? 'Files' : 'File'}{' '}
           <input
             type="file"
             accept={accept}
@@ -63,7 +63,7 @@ export const ImportForm = ({
           <p role="status">{files.length} files were read.</p>
         ) : (
           <MultilineInput
-            label={`or its ${language}`}
+            label={`Or paste ${language}`}
             rows={8}
             value={files[0]?.source ?? ''}
             problem={problem}

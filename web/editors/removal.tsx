@@ -2,18 +2,22 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { Action } from '../client/action.ts';
+import type { ButtonKind } from '../components/button.tsx';
 import { ActionForm } from '../frame/action-form.tsx';
 import { refresh } from '../frame/time-range.ts';
 
 export const RemovalForm = ({
   action,
   labels: [initialLabel, confirmLabel],
+  kind = 'danger',
   remove,
   onRemoved,
   children,
 }: {
   readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
   readonly labels: readonly [first: string, second: string];
+  /** Kind of the first button */
+  readonly kind?: ButtonKind;
   /** Resolves to `undefined` if the deletion was rejected */
   readonly remove: () => Promise<unknown>;
   readonly onRemoved: () => void;
@@ -30,7 +34,7 @@ export const RemovalForm = ({
     <ActionForm
       action={action}
       label={isConfirming ? confirmLabel : initialLabel}
-      isDanger={true}
+      kind={isConfirming ? 'danger' : kind}
       onSubmit={confirmOrRemove}
     >
       {children}

@@ -8,5 +8,5 @@ export const TakeOverInput = ({
   readonly value: boolean;
   readonly onChange: (value: boolean) => void;
 }) => (
-  <CheckInput label="Also replace those of the same name that were not imported" value={value} onChange={onChange} />
+  <CheckInput label="Also replace items of the same name that were not imported" value={value} onChange={onChange} />
 );

@@ -129,6 +129,7 @@ const AccountPanel = ({ session }: { readonly session: Session }) => (
     <p class="links">
       <Link url={toArea('/settings/you')}>Security</Link>
       <Link url={toArea('/settings/contacts')}>Notification rules</Link>
+      <a href="/docs">Documentation</a>
       <a href="/api/docs">API reference</a>
     </p>
     {sessionError.value === '' ? null : (

@@ -1,6 +1,7 @@
 /** Form with a submit button, a message and the error of the action */
 import type { ComponentChildren } from 'preact';
 import type { Action } from '../client/action.ts';
+import type { ButtonKind } from '../components/button.tsx';
 import { ErrorMessage } from './freshness.tsx';
 
 export const ActionForm = ({
@@ -8,7 +9,7 @@ export const ActionForm = ({
   label,
   onSubmit,
   message,
-  isDanger = false,
+  kind = 'primary',
   children,
 }: {
   readonly action: Pick<Action<never>, 'isRunning' | 'error'>;
@@ -17,8 +18,8 @@ export const ActionForm = ({
   readonly onSubmit: (form: HTMLFormElement) => Promise<void>;
   /** Result of the action */
   readonly message?: string;
-  /** Whether the action deletes something */
-  readonly isDanger?: boolean;
+  /** Kind of the button: danger if the action deletes something */
+  readonly kind?: ButtonKind;
   readonly children: ComponentChildren;
 }) => (
   <form
@@ -29,7 +30,7 @@ export const ActionForm = ({
     }}
   >
     {children}
-    <button type="submit" class={isDanger ? 'button danger' : ''} disabled={action.isRunning.value}>
+    <button type="submit" class={kind === 'primary' ? '' : `button ${kind}`} disabled={action.isRunning.value}>
       {label}
     </button>
     {message === undefined ? null : (

@@ -15,6 +15,8 @@ export interface Area {
   readonly path: string;
   readonly title: string;
   readonly icon: IconShape;
+  /** Page of the documentation about it, such as `explore/logs` */
+  readonly docs: string;
   /** First call of the area; users without permission for it cannot open the area */
   readonly requiredCall: AnyCall;
   /** Returns the name of the thing whose page is displayed; empty for a list */

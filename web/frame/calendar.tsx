@@ -10,7 +10,7 @@ const dayFormat = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeZone: '
 const weekdays = ['Mo', 'Tu', 'We', 'Th', 'Fr', 'Sa', 'Su'];
 
 /** Returns the start of a day of the time zone for display, as if it were UTC. */
-const toWallDay = (ms: number): number => Math.floor(displayClock.getWallTime(ms) / dayMs) * dayMs;
+export const toWallDay = (ms: number): number => Math.floor(displayClock.getWallTime(ms) / dayMs) * dayMs;
 
 /** Returns the days of the month of a day, with those of the first week before it. */
 export const listMonthDays = (wallDay: number): readonly number[] => {

@@ -1,6 +1,6 @@
 /** Frame around every area: menu, project, time range and account */
 import { type Signal, signal } from '@preact/signals';
-import { Search } from 'lucide';
+import { BookOpen, Search } from 'lucide';
 import type { ComponentType } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Icon } from '../components/icon.tsx';
@@ -8,6 +8,7 @@ import { SkeletonRows } from '../components/skeleton.tsx';
 import { TooltipLayer } from '../components/tooltip.tsx';
 import { navigate, path, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
+import { areaDocs } from './area-docs.ts';
 import { isPaletteOpen, listenToKeys, ShortcutDialog } from './keys.tsx';
 import { reloadPage } from './lazy-load.tsx';
 
@@ -56,6 +57,23 @@ const Crumbs = ({ area }: { readonly area: Area | undefined }) => {
       <span aria-hidden="true">/</span>
       <b>{renderText(name)}</b>
     </>
+  );
+};
+
+/** Link to the documentation of the area, in a new tab so that no draft is lost */
+const DocsLink = ({ area }: { readonly area: Area | undefined }) => {
+  if (area === undefined) return null;
+  return (
+    <a
+      class="docs-link"
+      href={`/docs/${area.docs}`}
+      target="_blank"
+      rel="noreferrer"
+      aria-label={`Documentation: ${area.title}`}
+      data-tooltip="Documentation"
+    >
+      <Icon shape={BookOpen} />
+    </a>
   );
 };
 
@@ -123,6 +141,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
   const area = areas.find(isCurrentArea);
   useEffect(() => {
     document.title = area === undefined ? 'OIQ' : `${area.title} · OIQ`;
+    areaDocs.value = area?.docs ?? '';
   }, [area]);
   const previousPath = useRef('/');
   // If the previous view had the focus, the focus moves to the new view.
@@ -155,6 +174,7 @@ export const Frame = ({ groups }: { readonly groups: readonly AreaGroup[] }) => 
         <MenuButton current={area} />
         <p class="crumbs">
           <Crumbs area={area} />
+          <DocsLink area={area} />
         </p>
         <button
           type="button"

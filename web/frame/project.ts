@@ -20,6 +20,9 @@ export const loadProjects = async (): Promise<void> => {
 /** id of the selected project; empty for the entire organization */
 export const projectId = computed(() => readParam('project'));
 
+/** Returns the id of the selected project, or of the first one. */
+export const getProject = (): string => projectId.value || projects.value[0]?.id || 'default';
+
 /** Selected project as request parameters */
 export const projectScope = computed<{ readonly scope: 'account' } | { readonly projectId: string }>(() =>
   projectId.value === '' ? { scope: 'account' } : { projectId: projectId.value },

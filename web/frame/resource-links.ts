@@ -26,7 +26,11 @@ export const toSessionPage = (id: string): string => toArea(`/digital-experience
 
 /** Returns the page of a resource by its API path, with or without parameters; `undefined` if there is none. */
 export const toResourcePage = (apiPath: string): string | undefined => {
-  const [path = ''] = apiPath.split('?');
+  const [path = '', parameters = ''] = apiPath.split('?');
+  if (path === '/api/spans') {
+    const { scope: _, ...values } = Object.fromEntries(new URLSearchParams(parameters));
+    return toArea('/traces', values);
+  }
   for (const [pattern, toUrl] of pages) {
     const match = pattern.exec(path);
     if (match !== null) return toUrl(decodeURIComponent(match[1] ?? ''));

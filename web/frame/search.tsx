@@ -26,7 +26,9 @@ export const SearchForm = ({
         onSubmit();
       }}
     >
-      <label for="search">{label}</label>
+      <label for="search" class="sr-only">
+        {label}
+      </label>
       {children}
       <button type="submit" class="plain">
         Search

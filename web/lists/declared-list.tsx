@@ -8,6 +8,7 @@ import { SkeletonRows } from '../components/skeleton.tsx';
 import { readParam, setParams } from '../frame/address.ts';
 import { useEscape } from '../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
+import { toBreakClass } from '../frame/line-breaks.ts';
 import type { ViewWithCall } from '../frame/parts.tsx';
 import { projectId } from '../frame/project.ts';
 import { Search } from '../frame/search.tsx';
@@ -83,7 +84,9 @@ type ProjectSupport<Operation extends OperationDeclaration> =
 
 const renderCell = (cell: ComponentChildren | undefined): ComponentChildren => {
   if (cell === null || cell === undefined) return '';
-  return typeof cell === 'string' || typeof cell === 'number' ? <bdi>{renderText(toText(cell))}</bdi> : cell;
+  if (typeof cell !== 'string' && typeof cell !== 'number') return cell;
+  const text = toText(cell);
+  return <bdi class={toBreakClass(text)}>{renderText(text)}</bdi>;
 };
 
 const setOpenKey = (open: string): void => setParams({ open }, { replace: readParam('open') !== '' });

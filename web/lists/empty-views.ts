@@ -1,4 +1,4 @@
-/** What an empty list says, by its path: what it is for, and its next steps. The list states why it is empty. */
+/** Texts of empty lists by path: purpose and next steps. The list itself explains why it is empty. */
 
 /** `widen` selects a longer range, `form` opens the form of the list; others are links */
 export type NextStep = 'widen' | { readonly form: string } | readonly [title: string, url: string];
@@ -51,6 +51,34 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     purpose: 'A detector learns the usual values of a query and reports deviations.',
     next: [{ form: 'Create detector' }, ['View suggestions', '/ask/suggestions']],
   },
+  '/fleet': {
+    purpose: 'eBPF agents and other agents instrument services without code changes.',
+    next: [['Install agent', '/fleet/install'], 'widen'],
+  },
+  '/fleet/coverage': {
+    purpose: 'Coverage lists hosts and services with and without instrumentation.',
+    next: [sendData, 'widen'],
+  },
+  '/security': {
+    purpose: 'Security shows vulnerabilities, runtime threats, secrets in telemetry and signals of detection rules.',
+    next: [['Import report', '/security/import'], 'widen'],
+  },
+  '/security/vulnerabilities': {
+    purpose: 'Vulnerabilities are findings of Trivy, Grype and other scanners, ranked by what runs.',
+    next: [['Import report', '/security/import']],
+  },
+  '/security/secrets': {
+    purpose: 'Secrets in logs and spans are found as the records arrive.',
+    next: [sendData, 'widen'],
+  },
+  '/security/threats': {
+    purpose: 'Runtime threats are reports of Falco, Tetragon and other sensors.',
+    next: [sendData, 'widen'],
+  },
+  '/security/events': {
+    purpose: 'Events are signals, runtime threats, secrets and vulnerabilities in one list.',
+    next: [sendData, 'widen'],
+  },
   '/slos': {
     purpose: 'An SLO states how reliable a service should be, and alerts before its error budget is spent.',
     next: [{ form: 'Create SLO' }, ['View suggestions', '/ask/suggestions']],
@@ -92,7 +120,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     next: [['View browser keys', '/digital-experience/keys'], 'widen'],
   },
   '/digital-experience/errors': {
-    purpose: 'Exceptions of browsers are grouped here, with their sessions and stack traces.',
+    purpose: 'Browser exceptions are grouped here, with their sessions and stack traces.',
     next: [['View browser keys', '/digital-experience/keys'], 'widen'],
   },
   '/digital-experience/keys': {
@@ -141,7 +169,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     next: [collect('collector'), 'widen'],
   },
   '/infrastructure/disks': {
-    purpose: 'Disks appear with the metrics of the receiver hostmetrics.',
+    purpose: 'Disks appear with the metrics of the hostmetrics receiver.',
     next: [collect('collector'), 'widen'],
   },
   '/infrastructure/processes': {
@@ -154,7 +182,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
   },
   '/kubernetes': {
     purpose:
-      'Clusters appear with metrics of the receivers k8s_cluster and kubeletstats. Logs and traces alone are not enough.',
+      'Clusters appear with metrics of the k8s_cluster and kubeletstats receivers. Logs and traces alone are not enough.',
     next: [collect('kubernetes'), 'widen'],
   },
   '/kubernetes/nodes': {
@@ -178,7 +206,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     next: [collect('kubernetes'), 'widen'],
   },
   '/kubernetes/events': {
-    purpose: 'Kubernetes events appear as log records of the receiver k8sobjects.',
+    purpose: 'Kubernetes events appear as log records of the k8sobjects receiver.',
     next: [collect('kubernetes'), 'widen'],
   },
   '/databases': {
@@ -226,6 +254,68 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
   '/detections/rules': {
     purpose: 'Detection rules find threats in logs. Sigma rules can be imported.',
     next: [['Import Sigma rules', '/detections/import'], { form: 'Create rule' }],
+  },
+  '/detections/entities': {
+    purpose: 'Entities are users, hosts, processes and addresses, ranked by the risk of their signals.',
+    next: [['View rules', '/detections/rules'], 'widen'],
+  },
+  '/detections/placeholders': {
+    purpose: 'Placeholders are lists of values, such as domain controllers, that Sigma rules refer to.',
+    next: [{ form: 'Create placeholder' }, ['View rules', '/detections/rules']],
+  },
+  '/detections/fields': {
+    purpose: 'A field mapping names the attribute that has the value of a field of Sigma rules.',
+    next: [{ form: 'Create field mapping' }, ['View rules', '/detections/rules']],
+  },
+  '/detections/hunts': {
+    purpose: 'A hunt runs a new rule on the records of the past.',
+    next: [['View rules', '/detections/rules']],
+  },
+  '/detections/cases': {
+    purpose: 'A case collects the signals, evidence and notes of an investigation.',
+    next: [['View signals', '/detections']],
+  },
+  '/detections/matches': {
+    purpose: 'Records with a known malicious address, domain or hash are listed here.',
+    next: [['View feeds', '/detections/feeds'], 'widen'],
+  },
+  '/detections/indicators': {
+    purpose: 'Indicators are addresses, domains, URLs and hashes of threats.',
+    next: [{ form: 'Create indicator' }, ['View feeds', '/detections/feeds']],
+  },
+  '/detections/feeds': {
+    purpose: 'A feed loads indicators from a URL or a TAXII server at an interval.',
+    next: [{ form: 'Create feed' }, ['View indicators', '/detections/indicators']],
+  },
+  '/detections/files': {
+    purpose: 'Changes of watched files appear here, with who changed them.',
+    next: [['View baselines', '/detections/baselines'], 'widen'],
+  },
+  '/detections/baselines': {
+    purpose: 'A baseline is the approved state of files. Deviations are reported.',
+    next: [{ form: 'Create baseline' }, ['View file changes', '/detections/files']],
+  },
+  '/llm': {
+    purpose: 'Costs, tokens and errors of model calls appear with spans that follow the conventions for generative AI.',
+    next: [sendData, 'widen'],
+  },
+  '/llm/cost': { purpose: 'Costs are computed from tokens and prices of models.', next: [sendData, 'widen'] },
+  '/llm/requests': { purpose: 'Each call of a model is listed with its tokens and cost.', next: [sendData, 'widen'] },
+  '/llm/models': {
+    purpose: 'Models appear with their first request. Prices can be overridden.',
+    next: [sendData, 'widen'],
+  },
+  '/agents': {
+    purpose: 'Coding agents appear when AgentSight runs on their host.',
+    next: [['Install AgentSight', '/fleet/install?agent=agentsight'], 'widen'],
+  },
+  '/agents/sessions': {
+    purpose: 'A session shows the prompts of an agent, and its actions on the host.',
+    next: [['Install AgentSight', '/fleet/install?agent=agentsight'], 'widen'],
+  },
+  '/agents/risks': {
+    purpose: 'Risks are actions of agents that no prompt explains, or that rules consider dangerous.',
+    next: [['View agents', '/agents'], 'widen'],
   },
   '/settings/invitations': {
     purpose: 'Invited users appear here until they join.',

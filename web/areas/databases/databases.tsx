@@ -2,6 +2,7 @@
 import type { listDatabases } from '../../../api/groups/databases/list.ts';
 import type { listDatabaseQueries } from '../../../api/groups/databases/queries.ts';
 import { renderKnownText } from '../../charts/known.tsx';
+import { formatNumber } from '../../charts/values.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { formatDuration } from '../../frame/durations.ts';
@@ -43,12 +44,13 @@ const Instances = createListView({
   columns: {
     Database: ({ name, engine }) => name || engine,
     Engine: ({ engine }) => engine,
-    Calls: (instance) => formatCalls(instance, ({ requests }) => String(requests)),
-    Errors: (instance) => formatCalls(instance, ({ errors }) => String(errors)),
+    Calls: (instance) => formatCalls(instance, ({ requests }) => formatNumber(requests)),
+    Errors: (instance) => formatCalls(instance, ({ errors }) => formatNumber(errors)),
     p95: (instance) => formatCalls(instance, ({ duration }) => (duration === null ? '' : formatDuration(duration.p95))),
     Callers: (instance) => formatCalls(instance, ({ callers }) => callers.join(', ')),
     'Last seen': ({ lastSeen }) => formatIsoTime(lastSeen),
   },
+  wideColumns: ['Engine', 'Errors', 'Callers', 'Last seen'],
   numericColumns: ['Calls', 'Errors', 'p95'],
   ItemPanel: ({
     id,
@@ -101,13 +103,14 @@ const Statements = createListView({
   columns: {
     Statement: ({ statement, isCut }) => `${statement}${isCut ? ' …' : ''}`,
     Engine: ({ engine }) => engine,
-    Calls: ({ calls }) => calls,
+    Calls: ({ calls }) => formatNumber(calls),
     Errors: ({ errors }) => errors,
     'Share of time': ({ duration }) => `${(100 * duration.share).toFixed(1)} %`,
     Mean: ({ duration }) => formatDuration(duration.mean),
     p95: ({ duration }) => formatDuration(duration.p95),
     Services: ({ services }) => services.join(', '),
   },
+  wideColumns: ['Engine', 'Errors', 'Mean', 'p95', 'Services'],
   numericColumns: ['Calls', 'Errors', 'Share of time', 'Mean', 'p95'],
   ItemPanel: ({
     id,

@@ -147,6 +147,7 @@ export const Engines = createListView({
     'Reported by metrics': ({ watchedDatabases }) => watchedDatabases,
     'Metric summary': ({ figures }) => figures.length,
   },
+  wideColumns: ['Called by services', 'Reported by metrics', 'Metric summary'],
   numericColumns: ['Databases', 'Called by services', 'Reported by metrics', 'Metric summary'],
   ItemPanel: EnginePanel,
 });

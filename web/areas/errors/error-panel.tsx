@@ -14,20 +14,11 @@ import { useQuery } from '../../frame/use-query.ts';
 import { RawText } from '../../lists/raw.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { StackFrames } from '../../lists/stack-frames.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type ErrorDetails, errorCall, occurrencesCall } from './calls.ts';
 import { MergedIssues } from './members.tsx';
 import { ErrorAssignee, formatStatus, StatusActions } from './steps.tsx';
-
-type StackFrame = ErrorDetails['newest']['chain'][number]['frames'][number];
-
-const formatFrame = (frame: StackFrame): string => {
-  const { function: name, file, line, column } = frame;
-  const sourceLocation = [file, line, column].filter((part) => part !== null).join(':');
-  return [name, sourceLocation === '' ? undefined : `(${sourceLocation})`]
-    .filter((part) => part !== undefined && part !== null)
-    .join(' ');
-};
 
 const StackTrace = ({ latestOccurrence }: { readonly latestOccurrence: ErrorDetails['newest'] }) => {
   if (latestOccurrence.chain.every(({ frames }) => frames.length === 0))
@@ -44,13 +35,7 @@ const StackTrace = ({ latestOccurrence }: { readonly latestOccurrence: ErrorDeta
             {causeIndex === 0 ? '' : 'caused by '}
             <b>{renderText(type ?? latestOccurrence.type ?? 'Error')}</b>
           </p>
-          <ol class="around">
-            {frames.map((frame, index) => (
-              <li key={index} class={frame.isInApp ? '' : 'soft'}>
-                {renderText(formatFrame(frame))}
-              </li>
-            ))}
-          </ol>
+          <StackFrames frames={frames} />
         </div>
       ))}
       {latestOccurrence.stack === null ? null : (

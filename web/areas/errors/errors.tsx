@@ -2,6 +2,7 @@
 
 import { useEffect } from 'preact/hooks';
 import { PagedList } from '../../client/pages.ts';
+import { Badge } from '../../components/badge.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
 import { useEscape } from '../../frame/escape.ts';
@@ -9,7 +10,7 @@ import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { TimeCell } from '../../frame/time-cell.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { type ErrorGroup, errorsCall } from './calls.ts';
@@ -28,9 +29,9 @@ const sortOptions = [
 const openError = (errorId: string): void => setParams({ error: errorId }, { replace: readParam('error') !== '' });
 
 const renderCells = (group: ErrorGroup) => [
-  <span key="status" class={group.status === 'unresolved' ? 'text-error' : 'soft'}>
+  <Badge key="status" tone={group.status === 'unresolved' ? 'critical' : 'neutral'}>
     {group.isNew ? 'new' : group.status}
-  </span>,
+  </Badge>,
   <bdi key="type">
     <b>{renderText(group.type ?? 'Error')}</b> {renderText(group.message)}
   </bdi>,
@@ -38,7 +39,7 @@ const renderCells = (group: ErrorGroup) => [
   typeof group.users === 'number' ? String(group.users) : '',
   <Sparkline key="trend" values={group.trend.counts} />,
   <bdi key="services">{renderText(group.services.join(', '))}</bdi>,
-  formatIsoTime(group.lastSeen).slice(0, 19),
+  <TimeCell key="last" ms={Date.parse(group.lastSeen)} />,
 ];
 
 const ErrorTable = () => (

@@ -1,4 +1,5 @@
 /** Events: deployments, configuration changes, alerts, anomalies, incidents, security signals, and custom events */
+import { formatChangeTitle } from '../../frame/action-titles.ts';
 import { setParams, toArea } from '../../frame/address.ts';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
@@ -77,7 +78,11 @@ const EventPanel = ({
   readonly item: TimelineEvent | undefined;
   readonly onClose: () => void;
 }) => (
-  <SidePanel label="Event" title={id === 'new' ? 'New event' : (item?.title ?? 'Event')} onClose={onClose}>
+  <SidePanel
+    label="Event"
+    title={id === 'new' ? 'New event' : formatChangeTitle(item?.title ?? 'Event')}
+    onClose={onClose}
+  >
     {id === 'new' && isPermitted(addEventCall) ? (
       <EventForm />
     ) : item === undefined ? (
@@ -104,7 +109,7 @@ const EventList = createListView({
       </button>
     ) : null,
   columns: {
-    Event: ({ title }) => title,
+    Event: ({ title }) => formatChangeTitle(title),
     Time: ({ time }) => formatIsoTime(time).slice(0, 19),
     Type: ({ kind }) => kindTitles[kind],
     Severity: ({ severity }) => (
@@ -112,6 +117,7 @@ const EventList = createListView({
     ),
     Service: ({ service }) => service,
   },
+  wideColumns: ['Type', 'Service'],
   ItemPanel: EventPanel,
 });
 

@@ -1,71 +1,42 @@
 /** Sending instructions: a choice of sources, with the endpoint and a new license key filled in, and what has arrived */
-
-import { signal } from '@preact/signals';
-import { useEffect, useState } from 'preact/hooks';
-import type { mintLicenseKey } from '../../../api/groups/license-keys/mint.ts';
-import { Action } from '../../client/action.ts';
-import { declareCall } from '../../client/call.ts';
+import { useEffect } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Button } from '../../components/button.tsx';
+import { ButtonLink } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
+import { CreateKey, fillInKey } from '../../editors/license-key.tsx';
 import { readParam, toArea } from '../../frame/address.ts';
 import { capitalize } from '../../frame/capitalize.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { projectId, projects } from '../../frame/project.ts';
-import { explainDenial, isPermitted } from '../../frame/rights.ts';
+import { getProject } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
 import { formatClockTime } from '../../frame/shown-time.ts';
-import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { RawText } from '../../lists/raw.tsx';
 import { receivedCall, snippetsCall } from './calls.ts';
 
-const createKeyCall = declareCall<typeof mintLicenseKey>('POST', '/api/license-keys');
-
-/** License key that was created in this tab; the API shows it only once */
-const createdKey = signal('');
 const pollMs = 3_000;
 /** Time of the first visit in this tab: what arrived later is new */
 const listeningSince = new Date();
 const received = new ApiQuery(receivedCall);
 
-/** The selected project, or the first one */
-const getProject = (): string => projectId.value || projects.value[0]?.id || 'default';
-
-/** Returns the name of a piece, such as `install`, as a heading. */
-
-const CreateKey = () => {
-  const [action] = useState(() => new Action(createKeyCall));
-  if (createdKey.value !== '')
-    return (
-      <p role="status">
-        <Badge tone="ok">Key created</Badge> The key is filled in below and is shown only once.{' '}
-        <CopyButton text={createdKey.value} label="Copy key" />
-      </p>
-    );
-  if (!isPermitted(createKeyCall)) return <p class="soft">{explainDenial(createKeyCall, 'Creating license keys')}</p>;
-  const createKey = async (): Promise<void> => {
-    const name = `Get started ${new Date().toISOString().slice(0, 16)}`;
-    const licenseKey = await action.run({ body: { name, projectId: getProject() } });
-    if (licenseKey === undefined) return;
-    createdKey.value = licenseKey.key;
-    refresh();
-  };
-  return (
-    <>
-      <p class="act">
-        <Button kind="primary" disabled={action.isRunning.value} onClick={() => void createKey()}>
-          Create license key
-        </Button>
-        <span class="soft">It is filled in the snippets. A key that you already have works too.</span>
-      </p>
-      <ErrorMessage error={action.error.value} />
-    </>
+/** The browser key in the snippets, or the way to create one */
+const BrowserKey = ({ application }: { readonly application: string | undefined }) =>
+  application === undefined ? (
+    <p class="act">
+      <ButtonLink kind="primary" url={toArea('/settings/keys', { new: 'browser' })}>
+        Create browser key
+      </ButtonLink>
+      <span class="soft">It belongs to an application and its origins, and pages may show it.</span>
+    </p>
+  ) : (
+    <p class="soft">
+      The browser key of {renderText(application)} is filled in.{' '}
+      <Link url={toArea('/digital-experience/keys')}>All browser keys</Link>
+    </p>
   );
-};
 
 const signalTitles = { logs: 'Logs', metrics: 'Metrics', traces: 'Traces' } as const;
 const signalAreas = { logs: '/logs', metrics: '/explore-metrics', traces: '/traces' } as const;
@@ -113,8 +84,7 @@ export const SendingInstructions = () => {
   const items = response?.items ?? [];
   const selectedSnippet = items.find(({ id }) => id === readParam('sender')) ?? items[0];
   if (response === undefined || selectedSnippet === undefined) return <ErrorMessage error={error} />;
-  const fillIn = (text: string): string =>
-    createdKey.value === '' ? text : text.replaceAll(response.keyPlaceholder, createdKey.value);
+  const fillIn = (text: string): string => fillInKey(text, response.keyPlaceholder);
   return (
     <div class="sources">
       <nav aria-label="Sources" class="card source-list">
@@ -129,7 +99,11 @@ export const SendingInstructions = () => {
         </ul>
       </nav>
       <Card title={selectedSnippet.title} note={`Sends ${selectedSnippet.signals.join(', ')}`}>
-        <CreateKey />
+        {selectedSnippet.kind !== 'browser' ? (
+          <CreateKey />
+        ) : (
+          <BrowserKey application={response.browserKey?.application} />
+        )}
         {selectedSnippet.pieces.map(({ name, text }, index) => (
           <div key={name}>
             <div class="act">
@@ -167,4 +141,6 @@ const endpointTitles = {
   remoteWrite: 'Prometheus remote write',
   loki: 'Loki push',
   zipkin: 'Zipkin',
+  opamp: 'OpAMP',
+  browsers: 'Browsers',
 } as const;

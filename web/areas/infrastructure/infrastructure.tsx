@@ -57,6 +57,7 @@ const Hosts = createListView({
     'Last seen': ({ lastSeen }) =>
       lastSeen.value === null ? renderKnownText(lastSeen) : formatIsoTime(lastSeen.value),
   },
+  wideColumns: ['Memory', 'Disks', 'Load', 'System', 'Last seen'],
   numericColumns: ['CPU', 'Memory', 'Disks', 'Load'],
   ItemPanel: HostPanel,
 });
@@ -89,6 +90,7 @@ const Disks = createListView({
     Utilization: ({ utilization }) => renderKnownRatio(utilization),
     'Days until full': ({ daysUntilFull }) => renderKnownNumber(daysUntilFull),
   },
+  wideColumns: ['Host', 'Used', 'Size', 'Days until full'],
   numericColumns: ['Used', 'Size', 'Utilization', 'Days until full'],
 });
 
@@ -109,6 +111,7 @@ const Processes = createListView({
     Memory: ({ memory }) => renderKnownNumber(memory, 'By'),
     Threads: ({ threads }) => renderKnownNumber(threads),
   },
+  wideColumns: ['Command', 'Host', 'Service', 'Threads'],
   numericColumns: ['CPU', 'Memory', 'Threads'],
 });
 
@@ -141,6 +144,7 @@ const Compute = createListView({
     CPU: ({ cpuCores }) => renderKnownNumber(cpuCores),
     Memory: ({ memory }) => renderKnownNumber(memory, 'By'),
   },
+  wideColumns: ['Kind', 'Provider', 'Region', 'Type or image', 'Memory'],
   numericColumns: ['CPU', 'Memory'],
 });
 

@@ -36,6 +36,7 @@ const Clusters = createListView({
     'CPU used': ({ cpu }) => renderKnownNumber(cpu.used),
     'Memory used': ({ memory }) => renderKnownNumber(memory.used, 'By'),
   },
+  wideColumns: ['Workloads', 'Pods', 'Restarts', 'CPU used', 'Memory used'],
   numericColumns: ['Nodes', 'Workloads', 'Degraded', 'Restarts', 'CPU used', 'Memory used'],
 });
 
@@ -65,6 +66,7 @@ const Nodes = createListView({
     'Memory used': ({ memory }) => renderKnownRatio(memory.allocatableUtilization),
     Pods: ({ pods }) => pods.running,
   },
+  wideColumns: ['Cluster', 'Conditions', 'CPU used', 'Memory used', 'Pods'],
   numericColumns: ['CPU used', 'Memory used', 'Pods'],
 });
 
@@ -86,6 +88,7 @@ const Namespaces = createListView({
     'CPU used': ({ cpu }) => renderKnownNumber(cpu.used),
     'Memory used': ({ memory }) => renderKnownNumber(memory.used, 'By'),
   },
+  wideColumns: ['Cluster', 'Workloads', 'Pods', 'CPU used', 'Memory used'],
   numericColumns: ['Workloads', 'Degraded', 'Restarts', 'CPU used', 'Memory used'],
 });
 
@@ -120,6 +123,7 @@ const Workloads = createListView({
     CPU: ({ cpu }) => renderKnownNumber(cpu),
     Memory: ({ memory }) => renderKnownNumber(memory, 'By'),
   },
+  wideColumns: ['Kind', 'Namespace', 'Desired', 'Restarts', 'CPU', 'Memory'],
   numericColumns: ['Ready', 'Desired', 'Restarts', 'CPU', 'Memory'],
 });
 
@@ -151,6 +155,7 @@ const Pods = createListView({
     CPU: ({ cpu }) => renderKnownNumber(cpu),
     Memory: ({ memory }) => renderKnownNumber(memory, 'By'),
   },
+  wideColumns: ['Namespace', 'Last terminations', 'Node', 'CPU', 'Memory'],
   numericColumns: ['Restarts', 'CPU', 'Memory'],
   ItemPanel: PodPanel,
 });
@@ -185,6 +190,7 @@ const Containers = createListView({
     'CPU (% of limit)': ({ cpu }) => renderKnownRatio(cpu.limitUtilization),
     'Memory (% of limit)': ({ memory }) => renderKnownRatio(memory.limitUtilization),
   },
+  wideColumns: ['Pod', 'Out of memory', 'CPU (% of limit)', 'Memory (% of limit)'],
   numericColumns: ['Restarts', 'CPU (% of limit)', 'Memory (% of limit)'],
 });
 
@@ -214,6 +220,7 @@ const Events = createListView({
     Message: ({ message }) => message,
     Count: ({ count }) => count,
   },
+  wideColumns: ['Type', 'Object', 'Count'],
   numericColumns: ['Count'],
 });
 

@@ -15,6 +15,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Skeleton, SkeletonRows } from '../../components/skeleton.tsx';
 import { Sparkline } from '../../components/sparkline.tsx';
 import { StatTile } from '../../components/stat-tile.tsx';
+import { formatChangeTitle } from '../../frame/action-titles.ts';
 import { navigate, toArea } from '../../frame/address.ts';
 import { toColorClass } from '../../frame/colors.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
@@ -208,7 +209,7 @@ const RecentChanges = () => {
             <a class="item" href={toArea('/events', { open: `${kind} ${id}` })} data-page-link>
               <Badge tone={eventTones[severity] ?? 'neutral'}>{kind}</Badge>
               <span class="item-text">
-                <b>{renderText(title)}</b>
+                <b>{renderText(formatChangeTitle(title))}</b>
                 <small>
                   {service === '' ? null : <>{renderText(service)} · </>}
                   {formatDay(Date.parse(time))}, {formatShortTime(Date.parse(time))}

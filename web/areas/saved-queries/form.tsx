@@ -5,8 +5,8 @@ import type { SavedQueryFields } from '../../../api/groups/saved-queries/saved-q
 import type { Query } from '../../../queries/query.ts';
 import { useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, ListInput, MultilineInput, TextInput } from '../../editors/inputs.tsx';
-import { parseQueryText } from '../../editors/question.ts';
-import { QueryFormFields } from '../../editors/question-fields.tsx';
+import { QueryFormFields } from '../../editors/query-fields.tsx';
+import { parseQueryText } from '../../editors/query-form.ts';
 import { readParam } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';

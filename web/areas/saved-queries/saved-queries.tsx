@@ -6,7 +6,7 @@ import { Action } from '../../client/action.ts';
 import type { ResponseBody } from '../../client/call.ts';
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
-import { queryKindTitles, toQueryKind } from '../../editors/question.ts';
+import { queryKindTitles, toQueryKind } from '../../editors/query-form.ts';
 import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';

@@ -89,7 +89,7 @@ const DeleteOrganization = () => {
         Only an owner can delete the organization. All users lose access at once. The operator of this installation can
         restore it for 30 days; then all its data is erased.
       </p>
-      <ActionForm action={action} label="Delete the organization" onSubmit={deleteOrganization}>
+      <ActionForm action={action} label="Delete the organization" kind="danger" onSubmit={deleteOrganization}>
         <Field label="Organization name, as confirmation" problem={nameProblem}>
           <input name="confirmation" required={true} maxLength={256} autocomplete="off" spellcheck={false} />
         </Field>

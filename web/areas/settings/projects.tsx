@@ -46,6 +46,7 @@ const ProjectForm = ({ savedItem }: { readonly savedItem: Project | undefined })
     name: savedItem?.name ?? '',
     description: savedItem?.description ?? '',
     browserPrivacy: savedItem?.browserPrivacy ?? {},
+    secrets: savedItem?.secrets ?? 'report',
   });
   const privacy = draft.browserPrivacy ?? {};
   const { save, findProblem, error, isRunning } = useSaving(createCall, changeCall, savedItem);
@@ -89,6 +90,15 @@ const ProjectForm = ({ savedItem }: { readonly savedItem: Project | undefined })
           value={privacy.storesUserNames ?? false}
           onChange={(storesUserNames) => setDraft({ ...draft, browserPrivacy: { ...privacy, storesUserNames } })}
         />
+      </fieldset>
+      <fieldset>
+        <legend>Secrets in telemetry</legend>
+        <CheckInput
+          label="Replace secrets before they are stored"
+          value={draft.secrets === 'redact'}
+          onChange={(isRedacted) => setDraft({ ...draft, secrets: isRedacted ? 'redact' : 'report' })}
+        />
+        <p class="hint">Secrets are reported in either case. A replaced secret cannot be restored.</p>
       </fieldset>
       <div class="act">
         <button type="button" disabled={isRunning} onClick={() => void save(draft)}>

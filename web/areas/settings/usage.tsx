@@ -98,8 +98,11 @@ export const Usage = () => {
           <>
             <p>
               Plan <b>{renderText(response.plan.name)}</b>, from {formatIsoTime(response.period.from).slice(0, 10)} to{' '}
-              {formatIsoTime(response.period.to).slice(0, 10)}. Today {formatLimit(response.today.bytes)} of{' '}
-              {formatLimit(response.today.limitBytes)}.
+              {formatIsoTime(response.period.to).slice(0, 10)}. {formatQuantity(response.today.bytes, 'By')} today,{' '}
+              {response.today.limitBytes === null
+                ? 'unlimited'
+                : `limit ${formatQuantity(response.today.limitBytes, 'By')}`}
+              .
             </p>
             <table class="figures">
               <TableHeader

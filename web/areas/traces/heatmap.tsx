@@ -211,9 +211,9 @@ const DurationRangeSelect = () => {
   };
   return (
     <div class="toolbar">
-      <span>Compare with the rest:</span>
-      {renderBoundSelect('at least', 'any', chosen?.atLeast ?? '', (atLeast) => changeBounds({ atLeast }))}
-      {renderBoundSelect('below', 'any', chosen?.below ?? '', (below) => changeBounds({ below }))}
+      <span>Compare with the rest</span>
+      {renderBoundSelect('Min duration', 'any', chosen?.atLeast ?? '', (atLeast) => changeBounds({ atLeast }))}
+      {renderBoundSelect('Max duration', 'any', chosen?.below ?? '', (below) => changeBounds({ below }))}
       {chosen === undefined ? null : (
         <button type="button" class="plain" onClick={() => setRegion(undefined)}>
           Clear selection
@@ -250,11 +250,11 @@ export const Heatmap = () => {
       ) : (
         <>
           <p class="axis">
-            <span>30 s or more</span>
+            <span>≥ 30 s</span>
           </p>
           <HeatmapCells heat={heat} />
           <p class="axis">
-            <span>below 1 ms · {formatShortTime(heat.steps[0] ?? 0)}</span>
+            <span>&lt; 1 ms · {formatShortTime(heat.steps[0] ?? 0)}</span>
             <span>{formatShortTime((heat.steps.at(-1) ?? 0) + heat.stepMs)}</span>
           </p>
           <HeatmapDataTable heat={heat} />

@@ -9,7 +9,7 @@ export const queryKindTitles = {
   'figure logs': 'Log records, aggregated',
   'figure traces': 'Spans, aggregated',
   'rows logs': 'Logs',
-  'rows traces': 'spans',
+  'rows traces': 'Spans',
   json: 'Any query (JSON)',
 } as const;
 export type QueryKind = keyof typeof queryKindTitles;

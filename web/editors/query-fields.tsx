@@ -24,7 +24,7 @@ import {
   toQuery,
   toQueryKind,
   toQueryParams,
-} from './question.ts';
+} from './query-form.ts';
 
 const textFieldLabels: Readonly<Partial<Record<QueryKind, readonly [label: string, placeholder: string]>>> = {
   promql: ['Expression', 'sum by (job) (rate(http_requests_total[5m]))'],
