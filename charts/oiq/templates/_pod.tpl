@@ -144,7 +144,7 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 4
       {{- if has .role (list "receivers" "api" "standalone") }}
-      # Endpoints are told of the end before the process is: it accepts no connection from SIGTERM on.
+      # Endpoints learn of the end before the process does: it accepts no connection from SIGTERM on.
       lifecycle: { preStop: { sleep: { seconds: 5 } } }
       {{- end }}
       resources:
