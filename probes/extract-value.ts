@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { isSecretName } from '../subjects/synthetics/secret-names.ts';
+import { isSecretName } from '../schemas/secret-names.ts';
 import type { TextRange } from './redact-secrets.ts';
 import { type Attempt, StepFailure } from './runner.ts';
 
@@ -22,7 +22,7 @@ export const findAll = (text: string): FoundValue => ({ text, range: { from: 0, 
 
 /** A shorter value would be redacted in words and numbers that have nothing to do with it. */
 const minSecretLength = 4;
-/** Forms of a longer secret take more time to find than they are worth. */
+/** Searching for the encoded forms of longer secrets takes too long. */
 const maxSecretLength = 4096;
 
 /** Returns the value of a step, and redacts it from the report if it is secret. Throws a `StepFailure` for a part of a secret. */

@@ -5,7 +5,7 @@ import { type Commit, type DrawPart, drawnPartBy } from './drawing.ts';
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
 
 /** Suites of the API that run over the engine in the process run over a server and over shards, too: each of the two in one of so many runs. */
-const servedRuns = 5;
+const servedRuns = 7;
 const served = /-(?:served|sharded)\.test\.ts$/;
 
 /**
@@ -20,11 +20,11 @@ const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: num
       /\/(?:[a-z-]+-kills|chart-processes|check-lag|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
     runsPerDraw: 11,
   },
-  { family: /end-to-end\/page-[a-z-]+\.test\.ts$/, runsPerDraw: 5 },
+  { family: /end-to-end\/page-[a-z-]+\.test\.ts$/, runsPerDraw: 7 },
   {
     family:
-      /\/(?:anomaly-detectors|bus-kafka-(?:brokers|failures|security)|erased-bytes-servers|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|dashboards-command|deliveries-kafka|former-groups|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|resources-mongodb|rules-command|schedules-processes|end-to-end\/image|ingest-without-mongodb|schemathesis|slo-backtests|starting-without-stores|synthetics|usage-reconciliation)\.test\.ts$/,
-    runsPerDraw: 5,
+      /\/(?:anomaly-detectors|api-outages|browser-sdks|bus-kafka-(?:brokers|failures|security)|erased-bytes-servers|columns-(?:cluster|storage|placements|replicas|replicated)|counters-redis-several|dashboards-command|deliveries-kafka|demo-incident|former-groups|live-tail-kafka|operations-success-servers|reads-bounded-mongodb|receivers-usage|resources-mongodb|rules-command|running|schedules|schedules-processes|search-agreement|end-to-end\/image|ingest-without-mongodb|schemathesis|slo-backtests|slos\/counters|starting|starting-without-stores|store-members|synthetics|usage-reconciliation)\.test\.ts$/,
+    runsPerDraw: 7,
   },
 ];
 

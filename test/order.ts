@@ -54,7 +54,7 @@ export const inOrder = (one: string, other: string): number =>
   findStart(one) - findStart(other) || one.localeCompare(other);
 
 /** Minutes of a whole run after which no file begins: on a machine that is slow for an hour a run is to end while it is of use. */
-export const maxMinutes = Number(process.env['TEST_MINUTES'] ?? 45);
+export const maxMinutes = Number(process.env['TEST_MINUTES'] ?? 32);
 
 /** … and up to when this file begins: what takes long even sooner. */
 export const latestMinutes = (file: string): number => (placeOf(file) < 0 ? maxMinutes : (2 * maxMinutes) / 3);

@@ -8,6 +8,7 @@ import { existsSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { codeChecks } from './checks.ts';
 import { describeLeftOut, everySuite, filesOf, leftOut } from './choosing.ts';
 import { computedSeconds, computingVariable, coresSpent, topFilesByCpu } from './computing.ts';
 import { drawnPart, drawSeed, listCommits } from './drawing.ts';
@@ -115,8 +116,17 @@ const suites = async (files: readonly string[], environment: NodeJS.ProcessEnv):
 const words = process.argv.slice(2);
 const isWhole = words.length === 0;
 const files = globSync('test/**/*.test.ts', { cwd: root });
+const findNamedFiles = (): string[] => {
+  try {
+    return filesOf(words, files);
+  } catch (error) {
+    console.error((error as Error).message);
+    process.exit(2);
+  }
+};
 const notDrawn = isWhole ? leftOut(files, drawnPart) : [];
-const chosen = isWhole ? [...everySuite, ...notDrawn.map((path) => `!${path}`)] : filesOf(words, files);
+const chosen = isWhole ? [...everySuite, ...notDrawn.map((path) => `!${path}`)] : findNamedFiles();
+if (!isWhole) console.log(`# ${chosen.length} files of tests:\n${chosen.map((path) => `#   ${path}`).join('\n')}`);
 const started = Date.now();
 const coresBefore = coresSpent();
 // Suites find the shared instances by themselves; started for a whole run, they stay up from the first suite to the last.
@@ -130,10 +140,7 @@ for (const promise of [starting, tools]) promise?.catch(() => undefined);
 
 /** Lint, types and what is unused, one after the other: beside suites, which wait for something most of the time in the beginning. */
 const checkCode = async (): Promise<void> => {
-  await check('code is linted and formatted', 'npm', ['run', '--silent', 'lint']);
-  await check('types hold', 'npm', ['run', '--silent', 'types:root']);
-  await check('types of the page hold', 'npm', ['run', '--silent', 'types:web']);
-  await check('no file and no dependency is unused', 'npm', ['run', '--silent', 'unused']);
+  for (const { title, script } of codeChecks) await check(title, 'npm', ['run', '--silent', script]);
 };
 const checked = isWhole ? checkCode() : undefined;
 checked?.catch(() => undefined);

@@ -84,7 +84,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 
 /** What the page takes from other rooms beside types. */
 const inThePage = [
-  ...['queries/time.ts', 'queries/errors.ts', 'runtime/calendar.ts'],
+  ...['queries/time.ts', 'queries/errors.ts', 'queries/series-names.ts', 'runtime/calendar.ts'],
   ...['parser', 'scanner', 'texts', 'values', 'tree'].map((name) => `queries/search/${name}.ts`),
   ...[
     'escape-sequences.ts',
@@ -167,7 +167,7 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     !/^[@a-z]/.test(target) ||
     buildsThePage.includes(file) ||
     ['preact', '@preact/signals', '@tanstack/virtual-core', 'lucide', 'uplot'].includes(target) ||
-    (file.startsWith('web/browser-script/') && ['web-vitals', '@rrweb/record'].includes(target)) ||
+    (file.startsWith('web/browser-script/') && ['web-vitals', '@rrweb/record', '@rrweb/replay'].includes(target)) ||
     (file === 'web/editors/promql-editor.ts' && /^@(?:codemirror|lezer|prometheus-io)\//.test(target)),
   'what the page shares with the API imports types, and what else is shared': ({ file, target, typesAlone }) =>
     !inThePage.includes(file) || typesAlone || inThePage.includes(target),
@@ -197,8 +197,8 @@ const rules: Readonly<Record<string, (found: Import) => boolean>> = {
     own || !drivers.includes(target) || folder(file) === 'adapters' || isTest(file),
   'koa is imported by api/kernel only': ({ file, own, target }) =>
     own || !['koa', '@koa/router', 'koa-body'].includes(target) || file.startsWith('api/kernel/') || isTest(file),
-  'ws is imported by api/kernel, and by what probes WebSockets, only': ({ file, own, target }) =>
-    own || target !== 'ws' || file.startsWith('api/kernel/') || file.startsWith('probes/runners/') || isTest(file),
+  'ws is imported by api/kernel, receivers/opamp, and by what probes WebSockets, only': ({ file, own, target }) =>
+    own || target !== 'ws' || /^(?:api\/kernel|receivers\/opamp|probes\/runners)\//.test(file) || isTest(file),
   'from outside, a group is imported through files that api/groups/README.md lists; the page imports types': (found) =>
     !entersGroup(found) ||
     publicGroupFiles.has(found.target) ||

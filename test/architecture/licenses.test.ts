@@ -13,7 +13,13 @@ const shippedLicenses = new Set([
   'BlueOak-1.0.0',
 ]);
 /** Licences of packages that only development needs. */
-const developmentLicenses = new Set([...shippedLicenses, 'MIT OR Apache-2.0', '(MIT OR CC0-1.0)', 'MPL-2.0']);
+const developmentLicenses = new Set([
+  ...shippedLicenses,
+  'MIT OR Apache-2.0',
+  '(MIT OR CC0-1.0)',
+  'MPL-2.0',
+  '(Apache-2.0 AND BSD-3-Clause)',
+]);
 /** Packages that declare no licence in the registry, with the licence in their repository. */
 const undeclaredLicenses: Readonly<Record<string, string>> = {
   '@kafkajs/confluent-schema-registry': 'MIT',

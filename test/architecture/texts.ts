@@ -14,7 +14,7 @@ import {
   type Node,
 } from 'typescript/unstable/ast';
 import { watchProcess } from '../../adapters/own-telemetry/process-metrics.ts';
-import { formatSettingsTable } from '../../commands/settings.ts';
+import { formatSettings } from '../../commands/settings.ts';
 import { metricDefinitions } from '../../schemas/ports/metrics.ts';
 import { visitSources } from './project.ts';
 
@@ -26,7 +26,7 @@ export interface ReadText {
 
 /** Descriptions of settings, from the output of `oiq settings`. */
 const settingTexts = (): ReadText[] =>
-  formatSettingsTable()
+  formatSettings()
     .split('\n')
     .filter((line) => line.startsWith('    '))
     .map((line) => ({ at: 'schemas/settings.ts', text: line.trim() }));

@@ -1,6 +1,6 @@
 /** Names and texts use the words of the glossary. */
-import { globSync } from 'node:fs';
-import { basename } from 'node:path';
+import { globSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { groups, operations } from '../../api/groups/index.ts';
@@ -112,6 +112,29 @@ test('API texts are short sentences of standard English that begin with a capita
 test('settings, metrics, the command line and the page use short sentences of standard English', (t) => {
   t.deepEqual(
     readTexts().flatMap(({ at, text }) => problemsOf(text).map((problem) => `${at}: ${problem}`)),
+    [],
+  );
+});
+
+test('the documentation uses no phrase that the glossary replaces, and short sentences', (t) => {
+  const pages = globSync('{*.md,docs/**/*.md}', { cwd: root }).filter(
+    (path) => !/CHANGELOG|reference|glossary/.test(path),
+  );
+  const prose = (path: string): string =>
+    readFileSync(join(root, path), 'utf8')
+      .split('```')
+      .filter((_, index) => index % 2 === 0)
+      .join('')
+      .replace(/^\|.*$/gm, '')
+      .replace(/\]\([^)]*\)/g, ']');
+  t.deepEqual(
+    pages.flatMap((path) =>
+      prose(path)
+        .split('\n')
+        .flatMap(sentencesOf)
+        .filter((sentence) => deniedPhrases.test(sentence) || sentence.split(/\s+/).length > maxWords)
+        .map((sentence) => `${path}: ${sentence}`),
+    ),
     [],
   );
 });

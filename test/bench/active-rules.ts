@@ -41,8 +41,8 @@ const alertRule = (index: number): object => ({
 /** Until imported rules were run over what was stored before: nothing is, and what comes meanwhile is not theirs. */
 const huntsEnded = async (url: string, token: string): Promise<void> => {
   for (;;) {
-    const answer = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
-    const { items } = (await answer.json()) as { items: { status: string }[] };
+    const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+    const { items } = (await response.json()) as { items: { status: string }[] };
     if (items.every(({ status }) => status !== 'running')) return;
     await delay(1_000);
   }
@@ -54,9 +54,9 @@ export const makeRules = async (http: string, folder: string): Promise<{ alerts:
   // biome-ignore lint/suspicious/noExplicitAny: answers of two operations
   const post = async (path: string, type: string, body: string): Promise<any> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': type };
-    const answer = await fetch(`${http}${path}`, { method: 'POST', headers, body });
-    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-    return answer.json();
+    const response = await fetch(`${http}${path}`, { method: 'POST', headers, body });
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+    return response.json();
   };
   for (let index = 0; index < alerts; index++)
     await post('/api/alerts/rules', 'application/json', JSON.stringify(alertRule(index)));

@@ -81,7 +81,7 @@ let evaluations = 0;
 let failed = 0;
 const latenessMs: number[] = [];
 const consumer = bus.createConsumer({ group: 'bench', maxWaitMs: 500 });
-const reading = consumer.run([topics.alertEvaluations.name], async ({ records }) => {
+const reader = consumer.run([topics.alertEvaluations.name], async ({ records }) => {
   for (const { value } of records)
     for (const evaluation of JSON.parse(value.toString()) as AlertEvaluation[]) {
       if (evaluation.part !== 0) continue;
@@ -112,6 +112,6 @@ const over = [...ids].filter(
 console.log(`${over.length} of ${ids.size} rules were not evaluated for more than three minutes`);
 await Promise.all(busy.map((loop) => loop.terminate()));
 await consumer.stop();
-await reading;
+await reader;
 await role.stop();
 process.exit();

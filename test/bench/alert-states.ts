@@ -42,12 +42,12 @@ await measured(`${rules} rules of ${groups} groups that fire, evaluated and save
   const values = Object.fromEntries(Array.from({ length: groups }, (_, at) => [`service-${at}`, 100 + at]));
   for (let index = 0; index < rules; index++) {
     const rule = { ...ruleOf(), id: `rule-${index}` };
-    const given = { tenantId: 'tenant', rule, prior: emptyState(), result: answerOfValues(values), nowMs: 1e12 };
+    const input = { tenantId: 'tenant', rule, prior: emptyState(), result: answerOfValues(values), nowMs: 1e12 };
     const key = toItemKey('tenant', rule.id);
     const slot = toSlot(computePhase(key));
     const items = bySlot.get(slot) ?? new Map<string, SavedItem>();
     bySlot.set(slot, items);
-    items.set(key, { born: '', dueMs: 0, state: JSON.stringify(evaluate(given).state) });
+    items.set(key, { born: '', dueMs: 0, state: JSON.stringify(evaluate(input).state) });
   }
   for (const [slot, items] of bySlot) {
     const snapshot = encodeSlot({ stateVersion: 1, emitter: 'e', emitted: 1, outbox: [], items });

@@ -130,8 +130,8 @@ const learn = (side: object, notifications: readonly NotificationSummary[]): Rec
 
 const ready = async (): Promise<void> => {
   for (;;) {
-    const answer = await fetch(`http://${address}/-/ready`).catch(() => undefined);
-    if (answer?.ok === true) return;
+    const response = await fetch(`http://${address}/-/ready`).catch(() => undefined);
+    if (response?.ok === true) return;
     await sleep(100);
   }
 };

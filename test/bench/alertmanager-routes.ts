@@ -49,8 +49,8 @@ for (let seed = 1; seed <= trees; seed++) {
     const labels = Object.fromEntries(
       names.filter(() => random(3) > 0).map((name) => [name, pick(random, values.slice(0, -1))]),
     );
-    const given = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-    const theirs = execFileSync(amtool, ['config', 'routes', 'test', `--config.file=${file}`, ...given], {
+    const input = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
+    const theirs = execFileSync(amtool, ['config', 'routes', 'test', `--config.file=${file}`, ...input], {
       encoding: 'utf8',
     }).trim();
     const ours = findRoutes(root, labels)

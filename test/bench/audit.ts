@@ -96,10 +96,10 @@ export const audit = async (): Promise<Row[]> => {
       await measured('audited writes, 16 at once', () => write(documents, 16)),
     ];
     const change = changesFor(documents, 'long');
-    for (let made = 0; made < chainLength; made += 500)
+    for (let created = 0; created < chainLength; created += 500)
       await change(async ({ record }) => {
         for (let n = 0; n < 500; n++)
-          record({ id: `${made + n}`, name: 'thing', after: { name: 'thing', state: 'new' } });
+          record({ id: `${created + n}`, name: 'thing', after: { name: 'thing', state: 'new' } });
       });
     const box = createSecretBox('a secret key of the benchmarks, long enough');
     const jobs = openJobs({ documents, clock: systemClock, log: silentLog, metrics: silentMetrics });

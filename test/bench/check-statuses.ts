@@ -4,7 +4,7 @@
  */
 import { loadavg } from 'node:os';
 import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { readCheckStatuses } from '../../subjects/synthetics/stored-results.ts';
@@ -24,9 +24,9 @@ for (let part = 0; part < 8; part++)
     FROM numbers(300) AS c CROSS JOIN numbers(4) AS l CROSS JOIN numbers(2400) AS n WHERE n.number % 8 = ${part}
     SETTINGS max_partitions_per_insert_block = 0`,
   );
-const reading = { columns: columns.forTenant('a'), nowMs } as unknown as TenantReader;
+const reader = { columns: columns.forTenant('a'), nowMs } as unknown as TenantReader;
 const page = Array.from({ length: 100 }, (_, index) => `check-${index}`);
-const readStatuses = () => readCheckStatuses(reading, page, nowMs);
+const readStatuses = () => readCheckStatuses(reader, page, nowMs);
 await readStatuses();
 const [began, before] = [performance.now(), process.cpuUsage()];
 for (let index = 0; index < pages; index++) await readStatuses();

@@ -108,12 +108,12 @@ const probe = async (port: number): Promise<Probed> => {
 const measureProbe = async (): Promise<void> => {
   /** How long each answer really took, by check, in order. */
   const durations = new Map<string, { readonly at: number; readonly ms: number }[]>();
-  const server = createServer((request, answer) => {
+  const server = createServer((request, response) => {
     const [began, at] = [performance.now(), Date.now()];
     const id = String(request.headers['x-oiq-check']);
     setTimeout(() => {
       durations.set(id, [...(durations.get(id) ?? []), { at, ms: performance.now() - began }]);
-      answer.end('ok');
+      response.end('ok');
     }, delayMs);
   });
   await new Promise<void>((ready) => server.listen(0, '0.0.0.0', ready));
@@ -173,7 +173,7 @@ const cpuOf = (directory: string): number => {
 const page = `<title>Shop</title><h1>Shop</h1><label>Name <input></label><button onclick="document.title='In'">Sign in</button>`;
 
 const measureBrowser = async (): Promise<void> => {
-  const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(page));
+  const server = createServer((_, response) => response.setHeader('content-type', 'text/html').end(page));
   await new Promise<void>((ready) => server.listen(0, '127.0.0.1', ready));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
   const steps = [

@@ -58,7 +58,7 @@ const queue = {
 /** Twelve spans: three services, two databases, a queue, a host outside, and steps within. */
 const traceAt = (startMs: number): Made[] => {
   const traceId = randomBytes(16);
-  const made: Made[] = [];
+  const created: Made[] = [];
   const add = (
     service: string,
     kind: number,
@@ -67,7 +67,7 @@ const traceAt = (startMs: number): Made[] => {
   ): Uint8Array => {
     const spanId = randomBytes(8);
     const startNs = BigInt(startMs) * 1_000_000n;
-    made.push({
+    created.push({
       service,
       span: {
         traceId,
@@ -92,7 +92,7 @@ const traceAt = (startMs: number): Made[] => {
   add('checkout', 3, checkout, { ...http, 'server.address': 'api.stripe.example' });
   const sent = add('checkout', 4, checkout, queue);
   add('shipping', 5, sent, { ...queue, 'messaging.operation.type': 'process' });
-  return made;
+  return created;
 };
 
 const requestOf = (batch: readonly Made[]): Uint8Array => {
@@ -118,11 +118,11 @@ const requestOf = (batch: readonly Made[]): Uint8Array => {
 let offset = 0;
 let nowMs = Date.now();
 const messagesOfRound = (): { readonly messages: BusRecord[]; readonly spans: number } => {
-  const made = Array.from({ length: traces }, () => traceAt(nowMs)).flat();
+  const created = Array.from({ length: traces }, () => traceAt(nowMs)).flat();
   nowMs += 2_000;
   const messages: BusRecord[] = [];
-  for (let at = 0; at < made.length; at += perMessage) {
-    const batch = made.slice(at, at + perMessage);
+  for (let at = 0; at < created.length; at += perMessage) {
+    const batch = created.slice(at, at + perMessage);
     const value = Buffer.from(requestOf(batch));
     const { length } = value;
     const member = { length, size: length, records: batch.length, receivedAtMs: nowMs, source: '', traceparent: '' };
@@ -137,7 +137,7 @@ const messagesOfRound = (): { readonly messages: BusRecord[]; readonly spans: nu
     });
     messages.push({ offset: offset++, timestampMs: nowMs, key: 'bench', headers, value });
   }
-  return { messages, spans: made.length };
+  return { messages, spans: created.length };
 };
 
 const secondsOf = (step: () => void): number => {

@@ -21,9 +21,9 @@ export const variablesIn = (dashboard: Fields): readonly Fields[] =>
   isFields(dashboard['templating']) ? fieldsIn(dashboard['templating']['list']) : [];
 
 /** A duration: also a number of seconds, or what is subtracted from now. */
-export const msOf = (given: unknown): number | undefined => {
-  if (typeof given !== 'string' || given === '') return undefined;
-  const text = given.replace(/^now-/, '');
+export const msOf = (input: unknown): number | undefined => {
+  if (typeof input !== 'string' || input === '') return undefined;
+  const text = input.replace(/^now-/, '');
   const ns = /^\d+$/.test(text) ? BigInt(text) * 1_000_000_000n : parseDuration(text);
   return ns === undefined ? undefined : Number(ns / 1_000_000n);
 };

@@ -107,7 +107,7 @@ const queryTextOf = (variable: Fields): string => {
 
 /** Series for all that dashboards ask. */
 export const madeUpFor = (dashboards: readonly Fields[]): readonly Labels[] => {
-  const made = new MadeUp();
+  const created = new MadeUp();
   for (const dashboard of dashboards) {
     const variables = variablesIn(dashboard);
     const texts = [
@@ -119,10 +119,10 @@ export const madeUpFor = (dashboards: readonly Fields[]): readonly Labels[] => {
     const times = { fromMs: 0, toMs: 3_600_000, stepMs: 60_000, scrapeMs: undefined };
     for (const variant of values) {
       const choices = new Map(variables.map((each) => [String(each['name']), choiceOf(each, variant)]));
-      for (const text of texts) made.addAll(grafanaText(text, variables, choices, times));
+      for (const text of texts) created.addAll(grafanaText(text, variables, choices, times));
     }
   }
-  return [...made.series.values()];
+  return [...created.series.values()];
 };
 
 const hashOf = (text: string): number => {

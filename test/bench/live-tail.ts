@@ -22,13 +22,13 @@ const recordsPerRequest = 500;
 const perToken = 20;
 
 const post = async (oiq: OiqProcess, path: string, token: string, body: object): Promise<Record<string, string>> => {
-  const answer = await fetch(`${oiq.http}${path}`, {
+  const response = await fetch(`${oiq.http}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   });
-  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return (await answer.json()) as Record<string, string>;
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as Record<string, string>;
 };
 
 const tokensOf = async (oiq: OiqProcess): Promise<string[]> => {
@@ -36,8 +36,8 @@ const tokensOf = async (oiq: OiqProcess): Promise<string[]> => {
   const tokens: string[] = [];
   for (let index = 0; index * perToken < listeners; index++) {
     const { id } = await post(oiq, '/api/service-accounts', owner, { name: `listener ${index}`, role: 'viewer' });
-    const made = { name: 'live tail', scopes: ['logs:read'] };
-    tokens.push((await post(oiq, `/api/service-accounts/${id}/tokens`, owner, made))['token'] ?? '');
+    const created = { name: 'live tail', scopes: ['logs:read'] };
+    tokens.push((await post(oiq, `/api/service-accounts/${id}/tokens`, owner, created))['token'] ?? '');
   }
   return tokens;
 };

@@ -64,11 +64,11 @@ const overHttp = ({ url, headers, connections }: LoadJob): Send => {
           : { method: 'POST', agent, headers: { ...headers, 'content-length': body.length } },
         (response) => {
           const status = response.statusCode ?? 0;
-          let answer = '';
+          let apiResponse = '';
           response.on('data', (part: Buffer) => {
-            if (status >= 300) answer += part.toString();
+            if (status >= 300) apiResponse += part.toString();
           });
-          response.on('end', () => resolve(status < 300 ? '' : `${status} ${answer}`));
+          response.on('end', () => resolve(status < 300 ? '' : `${status} ${apiResponse}`));
         },
       );
       request.on('error', (error) => resolve(error.message));

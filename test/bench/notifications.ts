@@ -100,9 +100,9 @@ for (let index = 0, offset = 0; index < alerts; index += perMessage, offset++) {
   handleAnswer(task.batch([{ key: 'acme', offset, timestampMs: firstMs, value, headers: { tenant: 'acme' } }]));
 }
 for (let second = 1; second <= 40; second++) {
-  const answer = task.tick(firstMs + second * 1000);
-  if (answer !== undefined) {
-    handleAnswer(answer);
+  const response = task.tick(firstMs + second * 1000);
+  if (response !== undefined) {
+    handleAnswer(response);
     // It is saved with what it emitted before that is published.
     savedMiB = Math.max(savedMiB, mebibytes(task.snapshot().length));
     peak = Math.max(peak, process.memoryUsage().rss);

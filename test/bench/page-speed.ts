@@ -61,7 +61,7 @@ const panels: Case = async (bench) => {
         points: [{ values: times.map((time, index) => [time, host * 1e6 + (index % 37) * 1e4] as const) }],
       },
     ]);
-  const made = await harness.request('POST', '/api/dashboards', {
+  const created = await harness.request('POST', '/api/dashboards', {
     body: {
       name: 'thirty',
       panels: Array.from({ length: 30 }, (_, index) => ({
@@ -80,11 +80,11 @@ const panels: Case = async (bench) => {
       })),
     },
   });
-  if (made.status !== 200) throw new Error(JSON.stringify(made.body));
+  if (created.status !== 200) throw new Error(JSON.stringify(created.body));
   await page.setViewportSize({ width: 1440, height: 4_000 });
   const { from = 0, to = 0 } = { from: times[0], to: times.at(-1) };
-  const address = `/dashboards/${made.body.id}?from=${from}&to=${to}`;
-  const response = await harness.request('POST', `/api/dashboards/${made.body.id}/query`, {
+  const address = `/dashboards/${created.body.id}?from=${from}&to=${to}`;
+  const response = await harness.request('POST', `/api/dashboards/${created.body.id}/query`, {
     body: { from: `${from}`, to: `${to}`, panels: ['p0'] },
   });
   // Without `maxDataPoints` there would be half as many.
@@ -206,9 +206,9 @@ const refreshing: Case = async (bench) => {
   const devtools = await page.context().newCDPSession(page);
   const refresh = async (): Promise<void> => {
     // Where the token is over, an answer comes first whose body the page does not read, so that it never finishes.
-    const answered = page.waitForResponse((response) => response.ok() && response.url().includes('/api/logs?'));
+    const apiResponse = page.waitForResponse((response) => response.ok() && response.url().includes('/api/logs?'));
     await page.locator('#refresh').click();
-    await (await answered).finished();
+    await (await apiResponse).finished();
   };
   // What is made once is there after some.
   for (let count = 0; count < 10; count++) await refresh();

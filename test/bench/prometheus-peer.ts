@@ -37,8 +37,8 @@ const answerOf = async (
       ? { time: String(toMs / 1000) }
       : { start: aligned(fromMs, Math.ceil), end: aligned(toMs, Math.floor), step: String(stepMs / 1000) }),
   });
-  const answer = await fetch(`${url}/${isInstant ? 'query' : 'query_range'}`, { method: 'POST', body });
-  const { status, data } = (await answer.json()) as Json;
+  const response = await fetch(`${url}/${isInstant ? 'query' : 'query_range'}`, { method: 'POST', body });
+  const { status, data } = (await response.json()) as Json;
   if (status !== 'success') return 'error';
   if (data.resultType === 'scalar') return foundIn([{ labels: {}, points: [[toMs, data.result[1]]] }]);
   return foundIn(
@@ -115,13 +115,13 @@ export const startPeer = async (program: string): Promise<Peer> => {
     pid: child.pid ?? 0,
     url,
     async write(body) {
-      const answer = await fetch(`${url}/write`, { method: 'POST', headers, body: new Uint8Array(snappy(body)) });
-      if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
+      const response = await fetch(`${url}/write`, { method: 'POST', headers, body: new Uint8Array(snappy(body)) });
+      if (!response.ok) throw new Error(`Prometheus answered ${response.status}: ${await response.text()}`);
     },
     async writeOtlp(body) {
       const json = { 'content-type': 'application/json' };
-      const answer = await fetch(`${url}/otlp/v1/metrics`, { method: 'POST', headers: json, body });
-      if (!answer.ok) throw new Error(`Prometheus answered ${answer.status}: ${await answer.text()}`);
+      const response = await fetch(`${url}/otlp/v1/metrics`, { method: 'POST', headers: json, body });
+      if (!response.ok) throw new Error(`Prometheus answered ${response.status}: ${await response.text()}`);
     },
     query: (expression, times, isInstant) => answerOf(url, expression, times, isInstant),
     async labelValues(label, match, { fromMs, toMs }) {

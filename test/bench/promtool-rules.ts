@@ -57,11 +57,11 @@ const firing = (rule: AlertRule, values: ReadonlyMap<string, readonly (number | 
   const above = Number((rule.condition as { query: { expression: string } }).query.expression.split('> ')[1]);
   let prior = emptyState();
   return Array.from({ length: minutes + 1 }, (_, minute) => {
-    const answered = [...values].flatMap(([group, points]) => {
+    const response = [...values].flatMap(([group, points]) => {
       const value = points[minute] ?? null;
       return value !== null && value > above ? [{ labels: { group }, points: [value] }] : [];
     });
-    const result = { kind: 'groups', unit: '', groups: answered } as const;
+    const result = { kind: 'groups', unit: '', groups: response } as const;
     const evaluation = evaluate({ tenantId: 'tenant', rule, prior, result, nowMs: minute * 60_000 });
     prior = JSON.parse(JSON.stringify(evaluation.state));
     return {

@@ -49,14 +49,14 @@ const payloadFiles = (directory: string): Map<Shape, string[]> =>
       .map((shape) => {
         const folder = join(directory, `${shape.records}${shape.gzip ? '-gzip' : ''}${shape.grpc ? '-grpc' : ''}`);
         mkdirSync(folder, { recursive: true });
-        const made = bodies(
+        const created = bodies(
           shape.records >= 500 ? 60 : 400,
           (seed) => logsPayload({ seed, records: shape.records, nowMs: Date.now() }),
           shape.gzip,
         );
         return [
           shape,
-          made.map((body, index) => {
+          created.map((body, index) => {
             const file = join(folder, `${index}.pb`);
             writeFileSync(file, body);
             return file;

@@ -29,7 +29,7 @@ if (folder === undefined) {
 const sources = sigmaRulesIn(folder);
 const messages = logMessages(perMessage);
 const only = process.env['BENCH_ONLY']?.split(',');
-const reading = processors.filter(
+const reader = processors.filter(
   ({ reads, name }) => (reads as unknown) === logRecords && only?.includes(name) !== false,
 );
 
@@ -43,7 +43,7 @@ const costs = (rules: readonly string[]): Map<string, number> => {
     const rule = { source, enabled: true, exceptions: [], suppression: null, title: id, severity: 'low', riskScore: 1 };
     documents.applyChange(detectionRules.name, 'bench', id, { ...stored, ...rule });
   }
-  const tasks = reading.map((processor) => ({
+  const tasks = reader.map((processor) => ({
     name: processor.name,
     task: new Task(processor, { topic: topics.logs.name, partition: 0, documents }),
     figures: [] as number[],
@@ -68,7 +68,7 @@ const costs = (rules: readonly string[]): Map<string, number> => {
 
 const without = costs([]);
 const withRules = costs(sources);
-const rows = reading.map(({ name }) => ({
+const rows = reader.map(({ name }) => ({
   processor: name,
   'without rules': without.get(name) ?? 0,
   [`with ${sources.length} rules`]: withRules.get(name) ?? 0,

@@ -161,7 +161,7 @@ const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => 
   let target = one.columns;
   let ends = false;
   let [reads, fewer] = [0, 0];
-  const reading = (async () => {
+  const reader = (async () => {
     for (let lowest = before; !ends; reads++) {
       const found = await count(target);
       if (found < lowest) fewer++;
@@ -176,7 +176,7 @@ const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => 
   await still;
   await fill(grown, 'logs', { tenantId: one.tenantId, day, placeOf: (insert) => insert, name: 'when it has grown' });
   ends = true;
-  await reading;
+  await reader;
   const after = await count(grown);
   const moved = ownCpu() + serversCpu(shards) - cpu;
   const landed = 2 * Math.ceil(day.records / recordsPerRequest) * recordsPerRequest;

@@ -41,12 +41,12 @@ const send = async (all: readonly Records[]): Promise<void> => {
       },
     ],
   }));
-  const answer = await fetch(`${oiq.otlp}/v1/logs`, {
+  const response = await fetch(`${oiq.otlp}/v1/logs`, {
     method: 'POST',
     headers: { 'x-license-key': licenseKey, 'content-type': 'application/json' },
     body: JSON.stringify({ resourceLogs }),
   });
-  if (!answer.ok) throw new Error(await answer.text());
+  if (!response.ok) throw new Error(await response.text());
 };
 
 const services = Array.from({ length: count }, (_, at) => `service-${at}`);
@@ -60,14 +60,14 @@ const counted = (search: string) => ({ kind: 'aggregate', signal: 'logs', search
 const ids: string[] = [];
 for (const service of services) {
   const sli = { bad: counted(`service:${service} severity:error`), total: counted(`service:${service}`) };
-  const made = await request('POST', '/api/slos', {
+  const created = await request('POST', '/api/slos', {
     name: service,
     type: 'ratio',
     targetPct: 99.9,
     windowDays: 30,
     query: { sli },
   });
-  ids.push(made.id);
+  ids.push(created.id);
 }
 
 const waited = 4;

@@ -27,7 +27,7 @@ const ways = [
 ] as const;
 
 /** An objective with slices of all minutes of its window, and one look at it. */
-const made = async (id: string, days: number, way: (typeof ways)[number]) => {
+const create = async (id: string, days: number, way: (typeof ways)[number]) => {
   const slo = SloFields.parse({
     name: id,
     service: id,
@@ -46,7 +46,7 @@ const made = async (id: string, days: number, way: (typeof ways)[number]) => {
   return { id, slo };
 };
 
-const reading = { columns: columns.forTenant('a') };
+const reader = { columns: columns.forTenant('a') };
 const measured = async (name: string, rounds: number, run: () => Promise<unknown>): Promise<void> => {
   await run();
   const times: number[] = [];
@@ -62,10 +62,10 @@ const measured = async (name: string, rounds: number, run: () => Promise<unknown
   console.log(`${name}: p50 ${at(0.5)} ms, p95 ${at(0.95)} ms, ${((user + system) / 1000 / rounds).toFixed(0)} CPU-ms`);
 };
 
-const long = await Promise.all(ways.map((way) => made(`long ${way.budgeting}`, 400, way)));
+const long = await Promise.all(ways.map((way) => create(`long ${way.budgeting}`, 400, way)));
 const listed: IdentifiedSlo[] = [];
 for (let index = 0; index < 200; index++)
-  listed.push(await made(`slo ${index}`, index % 2 === 0 ? 30 : 28, ways[index % 10 === 0 ? 1 : 0]));
+  listed.push(await create(`slo ${index}`, index % 2 === 0 ? 30 : 28, ways[index % 10 === 0 ? 1 : 0]));
 
 for (const what of ['slices alone', 'days']) {
   if (what === 'days') {
@@ -80,12 +80,12 @@ for (const what of ['slices alone', 'days']) {
   }
   for (const one of long)
     await measured(`status, 400 days, ${one.slo.query.budgeting}, ${what}`, 30, () =>
-      readStatus(reading, one, { nowMs }),
+      readStatus(reader, one, { nowMs }),
     );
-  await measured(`list of 200, ${what}`, 20, () => readSloStatuses(reading, listed, { nowMs }));
+  await measured(`list of 200, ${what}`, 20, () => readSloStatuses(reader, listed, { nowMs }));
   await measured(`50 objectives of 30 days, ${what}`, 20, () =>
     readSloStatuses(
-      reading,
+      reader,
       listed.slice(0, 100).filter(({ slo }) => slo.windowDays === 30),
       { nowMs },
     ),

@@ -5,7 +5,7 @@
  *
  * PROMETHEUS is its program. All metrics of `golden-names.txt`, in today's conventions and former ones, are sent over OTLP to a running
  * process and to a Prometheus that leaves their names as they are. Each query of a metric in each template is asked by itself, and written
- * as PromQL by what `queries/metrics/README.md` promises: ranges are `anchored`, which extrapolates nothing, as here. What differs is printed.
+ * as PromQL by what `docs/reference/metric-functions.md` promises: ranges are `anchored`, which extrapolates nothing, as here. What differs is printed.
  */
 import { type GoldenMetric, goldenMetrics } from '../cases/dashboards/golden-telemetry.ts';
 import { startSubject } from '../end-to-end/conformance.ts';
@@ -133,13 +133,13 @@ const peer = await startPeer(program);
 
 const request = async (method: string, path: string, body?: unknown): Promise<Json> => {
   const headers = { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' };
-  const answer = await fetch(`${subject.oiq.http}${path}`, {
+  const response = await fetch(`${subject.oiq.http}${path}`, {
     method,
     headers,
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
-  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
-  return answer.json();
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`);
+  return response.json();
 };
 
 const counts = { same: 0, withPoints: 0, different: 0, without: 0 };
@@ -176,8 +176,8 @@ try {
     points += body.split('"timeUnixNano"').length - 1;
     await peer.writeOtlp(body);
     const headers = { 'content-type': 'application/json', 'x-license-key': subject.licenseKey };
-    const answer = await fetch(`${subject.oiq.http}/otlp/v1/metrics`, { method: 'POST', headers, body });
-    if (!answer.ok) throw new Error(`${answer.status}: ${await answer.text()}`);
+    const apiResponse = await fetch(`${subject.oiq.http}/otlp/v1/metrics`, { method: 'POST', headers, body });
+    if (!apiResponse.ok) throw new Error(`${apiResponse.status}: ${await apiResponse.text()}`);
   }
   console.log(`${all.length} metrics, ${points} points`);
   const landed = async (): Promise<number> => {
@@ -187,9 +187,9 @@ try {
   await eventually('all points have landed', async () => (await landed()) >= points);
   for (const { id } of (await request('GET', '/api/templates')).items) {
     const draft = alone((await request('GET', `/api/templates/${id}`)).document);
-    const made = await request('POST', `/api/templates/${id}/instantiate`, {});
+    const created = await request('POST', `/api/templates/${id}/instantiate`, {});
     const question = { from: String(fromMs), to: String(toMs), step: `${stepMs}ms`, draft, annotations: false };
-    const { items } = await request('POST', `/api/dashboards/${made.id}/query`, question);
+    const { items } = await request('POST', `/api/dashboards/${created.id}/query`, question);
     for (const [at, panel] of draft.panels.entries())
       for (const { name, query } of panel.queries)
         if (query.kind === 'metric') await compare(`${id} ${panel.id} ${name}`, query, items[at].results[name]);

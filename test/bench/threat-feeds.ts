@@ -69,11 +69,11 @@ const texts = {
 } as const;
 
 let served: Buffer = Buffer.alloc(0);
-const server = createServer((_, answer) => answer.end(served)).listen(0, '127.0.0.1');
+const server = createServer((_, response) => response.end(served)).listen(0, '127.0.0.1');
 const port = await new Promise<number>((resolve) =>
   server.once('listening', () => resolve((server.address() as AddressInfo).port)),
 );
-const reading = {
+const reader = {
   outbound: openOutbound({ allowedNetworks: ['127.0.0.0/8'] }),
   box,
   tenantId,
@@ -118,7 +118,7 @@ for (const size of sizes.length > 0 ? sizes : [100_000, 250_000])
     };
     const place = { etag: null, lastModified: null, addedAfter: null };
     let stop = watchLoopIterations();
-    for await (const { document } of readFeed(feed, place, reading)) {
+    for await (const { document } of readFeed(feed, place, reader)) {
       const readMs = stop();
       stop = watchLoopIterations();
       const { created } = await writeIndicators(commit, tenantId, document.indicators, importOptions);

@@ -22,7 +22,7 @@ const hex = (length: number): string => Array.from({ length }, () => random(16).
 const word = (length: number): string => Array.from({ length }, () => String.fromCharCode(97 + random(26))).join('');
 
 /** As feeds are made up: addresses, domains, URLs and hashes, some networks. */
-const made: readonly (() => readonly [IndicatorType, string])[] = [
+const created: readonly (() => readonly [IndicatorType, string])[] = [
   () => ['ip', `203.${random(256)}.${random(256)}.${random(256)}`],
   () => ['domain', `${word(6 + random(10))}.${word(4 + random(8))}.example`],
   () => ['domain', `${word(8 + random(10))}.example`],
@@ -33,7 +33,7 @@ const made: readonly (() => readonly [IndicatorType, string])[] = [
   () => (random(50) === 0 ? ['network', `198.${random(256)}.${random(256)}.0/24`] : ['sha1', hex(40)]),
 ];
 const indicators = Array.from({ length: indicatorCount }, (): BlockIndicator => {
-  const [type, value] = (made[random(made.length)] as (typeof made)[number])();
+  const [type, value] = (created[random(created.length)] as (typeof created)[number])();
   return {
     type,
     value,

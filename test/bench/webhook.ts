@@ -5,14 +5,14 @@ import { owner } from '../end-to-end/oiq-process.ts';
 export const openWebhook = async (http: string, groupBy: string) => {
   const receiver = await startChannelReceiver();
   const sendRequest = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
-    const answer = await fetch(`${http}${path}`, {
+    const response = await fetch(`${http}${path}`, {
       method,
       headers: { 'content-type': 'application/json', ...headers },
       ...(body && { body: JSON.stringify(body) }),
     });
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text}`);
-    return { body: JSON.parse(text), etag: answer.headers.get('etag') ?? '' };
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}`);
+    return { body: JSON.parse(text), etag: response.headers.get('etag') ?? '' };
   };
   const { token } = (await sendRequest('POST', '/auth/login', owner)).body;
   const as = { authorization: `Bearer ${token}` };

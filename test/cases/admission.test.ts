@@ -97,12 +97,15 @@ const setUp = async ({ key: changes = {}, organization = {}, plan = {} }: Setup 
   });
   const quotas = new Quotas({ counters, clock, log: silentLog, readUsedBytes: undefined });
   const outcome = async (
-    given: Partial<Parameters<typeof admit>[0]> = {},
+    input: Partial<Parameters<typeof admit>[0]> = {},
     signal: Signal = 'logs',
   ): Promise<string> => {
-    const answer = await admit({ licenseKey: secret, authorization: undefined, source: '192.0.2.7', ...given }, signal);
-    if (!('kind' in answer)) return 'admitted';
-    return answer.retryAfterSeconds === undefined ? answer.kind : `${answer.kind} ${answer.retryAfterSeconds}`;
+    const response = await admit(
+      { licenseKey: secret, authorization: undefined, source: '192.0.2.7', ...input },
+      signal,
+    );
+    if (!('kind' in response)) return 'admitted';
+    return response.retryAfterSeconds === undefined ? response.kind : `${response.kind} ${response.retryAfterSeconds}`;
   };
   return { clock, feeds, keyring, freshness, logged, quotas, admit, admitBrowser, visitorLimits, outcome, rejected };
 };
@@ -200,8 +203,8 @@ const browserCases: [string, Setup, Partial<typeof visit> | { origin: undefined 
 for (const [name, setup, given, signal, expected] of browserCases)
   test(`${name}: ${expected}`, async (t) => {
     const { admitBrowser } = await setUp({ ...setup, key: { ...browserKey, ...setup.key } });
-    const answer = await admitBrowser({ ...visit, ...given }, signal);
-    t.is('kind' in answer ? answer.kind : 'admitted', expected);
+    const response = await admitBrowser({ ...visit, ...given }, signal);
+    t.is('kind' in response ? response.kind : 'admitted', expected);
   });
 
 test('a key of servers is refused in the path of a browser, and a browser key everywhere else', async (t) => {
@@ -219,8 +222,8 @@ test('a key of servers is refused in the path of a browser, and a browser key ev
 test('a browser that sends too many requests or bytes is refused, and other visitors are not', async (t) => {
   const { admitBrowser, visitorLimits, clock } = await setUp({ key: browserKey });
   const outcomeOf = async (source: string): Promise<string> => {
-    const answer = await admitBrowser({ ...visit, source }, 'logs');
-    return 'kind' in answer ? answer.kind : 'admitted';
+    const response = await admitBrowser({ ...visit, source }, 'logs');
+    return 'kind' in response ? response.kind : 'admitted';
   };
   t.deepEqual(await many(200, () => outcomeOf('192.0.2.7')), { admitted: 120, 'rate-limited': 80 });
   t.is(await outcomeOf('192.0.2.8'), 'admitted');
@@ -420,10 +423,10 @@ test('networks of one address family do not contain addresses of the other', (t)
 });
 
 test('license keys are well-formed and unique, and every changed character is detected', (t) => {
-  const made = Array.from({ length: 1_000 }, generateLicenseKey);
-  t.is(new Set(made).size, 1_000);
-  t.true(made.every(isWellFormedLicenseKey));
-  const [first = ''] = made;
+  const created = Array.from({ length: 1_000 }, generateLicenseKey);
+  t.is(new Set(created).size, 1_000);
+  t.true(created.every(isWellFormedLicenseKey));
+  const [first = ''] = created;
   for (let index = 0; index < first.length; index++) {
     const other = first[index] === 'a' ? 'b' : 'a';
     t.false(isWellFormedLicenseKey(first.slice(0, index) + other + first.slice(index + 1)));

@@ -4,9 +4,9 @@ import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { AggregateQuery, type QueryRequest } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { iterateItems, type Source } from '../../schemas/records/source.ts';
 import { logRecords, spans } from '../../schemas/records/sources.ts';
@@ -89,7 +89,7 @@ const ranges = fc.constantFrom<Range>(
   { from: base + 123_000_000n, to: base + 999_999_999n },
 );
 
-const readingOf = (tenantId: string): TenantReader => ({
+const createReader = (tenantId: string): TenantReader => ({
   columns: tables.columns.forTenant(tenantId),
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: receivedAtMs + 60_000,
@@ -135,7 +135,7 @@ const land = async (signal: Signal, request: object) => {
   const tenant = `aggregates-${signal}-${++runs}`;
   const message = messageOf([encode[signal](request)], { tenantId: tenant, signal });
   await tables.land([message], { sink: signal });
-  return { reading: readingOf(tenant), message };
+  return { reader: createReader(tenant), message };
 };
 
 const isNear = (one: unknown, other: unknown): boolean =>
@@ -162,12 +162,12 @@ const same = (
 interface Landed {
   readonly query: NaiveQuery;
   readonly range: Range;
-  readonly reading: TenantReader;
+  readonly reader: TenantReader;
   readonly records: readonly Seen[];
 }
 
-const compareTable = async (t: ExecutionContext, { query, range, reading, records }: Landed): Promise<void> => {
-  const { columns, rows } = await run(query, reading, { range });
+const compareTable = async (t: ExecutionContext, { query, range, reader, records }: Landed): Promise<void> => {
+  const { columns, rows } = await run(query, reader, { range });
   const groups = query.groupBy.length;
   t.is(columns.length, groups + query.measures.length);
   const found = new Map(rows.map((row) => [JSON.stringify(row.slice(0, groups)), row.slice(groups)]));
@@ -180,8 +180,8 @@ const stepNs = BigInt(stepMs) * 1_000_000n;
 const none = ({ measures }: AggregateQuery) =>
   measures.map(({ function: kind }) => (['count', 'rate', 'distinct'].includes(kind) ? 0 : null));
 
-const compareSeries = async (t: ExecutionContext, { query, range, reading, records }: Landed): Promise<void> => {
-  const { series } = await run(query, reading, { range, stepMs });
+const compareSeries = async (t: ExecutionContext, { query, range, reader, records }: Landed): Promise<void> => {
+  const { series } = await run(query, reader, { range, stepMs });
   for (const [index, [start]] of (series[0]?.points ?? []).entries()) {
     const begin = BigInt(start) * 1_000_000n;
     const end = begin + stepNs - 1n;
@@ -204,9 +204,9 @@ for (const signal of ['logs', 'traces'] as const)
         requests[signal],
         fc.array(fc.tuple(queries(signal), ranges), { minLength: 12, maxLength: 12 }),
         async (request, queries) => {
-          const { reading, message } = await land(signal, withUniqueKeys(request) as object);
+          const { reader, message } = await land(signal, withUniqueKeys(request) as object);
           for (const [query, range] of queries) {
-            const landed = { query, range, reading, records: decoded(signal, message, query) };
+            const landed = { query, range, reader, records: decoded(signal, message, query) };
             await compareTable(t, landed);
             await compareSeries(t, landed);
           }
@@ -260,14 +260,14 @@ const costly = ({ columns, ...rest }: TenantReader) => {
       onCost: (cost) => limits?.onCost?.({ ...cost, bytesRead: cost.bytesRead + 1024 ** 3 }),
     });
   };
-  return { counts, reading: { ...rest, columns: { ...columns, query } } };
+  return { counts, reader: { ...rest, columns: { ...columns, query } } };
 };
 
 for (const signal of ['logs', 'traces'] as const)
   test(`a repeated query for series of ${signal} while records land equals a first query`, async (t) => {
-    const reading = readingOf(`aggregates-again-${signal}`);
-    const { source: _source, ...sourceless } = reading.columns;
-    const again = costly(reading);
+    const reader = createReader(`aggregates-again-${signal}`);
+    const { source: _source, ...sourceless } = reader.columns;
+    const again = costly(reader);
     const measures: MeasureRequest[] = [{ function: 'count' }, { function: 'percentile', field: 'k', percentile: 50 }];
     const queries: QueryRequest[] = [
       { kind: 'aggregate', signal, search: 'k:>20', measures },
@@ -281,15 +281,15 @@ for (const signal of ['logs', 'traces'] as const)
         (_, index) => (index * index + round) % 5 < 2,
       );
       const message = messageOf([encode[signal](requestAt[signal](times))], {
-        tenantId: reading.columns.tenantId,
+        tenantId: reader.columns.tenantId,
         signal,
         offset: round,
       });
       await tables.land([message], { sink: signal });
       for (const query of queries) {
-        const { series } = await run(query, { ...reading, columns: sourceless }, { range, stepMs: 60_000 });
+        const { series } = await run(query, { ...reader, columns: sourceless }, { range, stepMs: 60_000 });
         t.true(series.length > 0);
-        t.deepEqual((await run(query, again.reading, { range, stepMs: 60_000 })).series, series);
+        t.deepEqual((await run(query, again.reader, { range, stepMs: 60_000 })).series, series);
       }
     }
     // A first question takes one, besides how fresh the records are.

@@ -21,7 +21,7 @@ test.after.always(() => tables.close());
 const minute = 60_000;
 const nowMs = Date.UTC(2026, 2, 1, 12);
 const plan = defaultPlans['enterprise'] as Plan;
-const reading = (of: Partial<Plan> = {}) => ({
+const reader = (of: Partial<Plan> = {}) => ({
   columns: tables.columns.forTenant('acme'),
   plan: { ...plan, ...of },
   nowMs,
@@ -46,7 +46,7 @@ const evaluated = async (rule: AlertRule, minutes: readonly number[], of?: Parti
   let prior = emptyState();
   for (const each of minutes) {
     const atMs = nowMs + each * minute;
-    const result = await queryRule(rule, reading(of), { nowMs: atMs });
+    const result = await queryRule(rule, reader(of), { nowMs: atMs });
     const evaluation = evaluate({ tenantId: 'acme', rule, prior, result, nowMs: atMs });
     prior = evaluation.state;
     found.push(evaluation);
@@ -94,7 +94,7 @@ test('an anomaly of a detector fires by its score, reports the expected and obse
   const begin = live[1]?.transitions[0];
   t.is(
     begin?.reason,
-    'higher than expected: 123 ms, expected 40, normal range 20 to 60; since 2026-03-01T12:00:00.000Z, score 0.95',
+    'higher than expected: 123 ms, expected 40 ms, normal range 20 to 60 ms; since 2026-03-01T12:00:00.000Z, score 0.95',
   );
   t.like(begin?.held, { text: 'unusual', threshold: '' });
   // It ends, and what was found before is found again.
@@ -160,14 +160,14 @@ test('a query with a step is scored by its own history, and expected values do n
   t.deepEqual(transitionTexts(all), ['', '', 'shop firing critical', '']);
   t.regex(
     all[2]?.transitions[0]?.reason ?? '',
-    /^higher than expected: 6\d \{record\}, expected [5-7].*; since 2026-03-01T12:02:00.000Z, score 1$/,
+    /^higher than expected: 6\d record, expected [5-7].*; since 2026-03-01T12:02:00.000Z, score 1$/,
   );
   t.deepEqual(all[2]?.groups.map(({ labels, state }) => `${labels['service']} ${state}`).toSorted(), [
     'mail inactive',
     'shop firing',
   ]);
   t.deepEqual(transitionTexts(await evaluated(anomalyRule({ ...query, direction: 'below' }), [3])), ['']);
-  const table = await run({ kind: 'anomaly', ...query } as never, reading(), {
+  const table = await run({ kind: 'anomaly', ...query } as never, reader(), {
     range: { from: 0n, to: BigInt(nowMs + 3 * minute) * 1_000_000n - 1n },
   }).catch((error: unknown) => error);
   t.regex(String(table), /retains logs/, 'a range beyond what is kept is refused as of every query');
@@ -235,7 +235,7 @@ const bands = async (query: object, [from, to]: readonly [number, number], stepM
   const range = { from: ns(from), to: ns(to) - 1n };
   const { series } = await run(
     { kind: 'anomaly', ...query } as never,
-    { ...reading(of), nowMs: nowMs + 60 * minute },
+    { ...reader(of), nowMs: nowMs + 60 * minute },
     {
       range,
       stepMs,

@@ -52,11 +52,11 @@ const originMs = Date.UTC(2026, 2, 1);
 /** Evaluates at minutes after the first one, in order. */
 export const evaluations = (
   rule: AlertRule | ((minute: number) => AlertRule),
-  answers: readonly (readonly [minute: number, result: Values | RuleQueryResult])[],
+  responses: readonly (readonly [minute: number, result: Values | RuleQueryResult])[],
   unit = '',
 ): Evaluation[] => {
   let prior = emptyState();
-  return answers.map(([minute, given]) => {
+  return responses.map(([minute, given]) => {
     const result = 'kind' in given ? (given as RuleQueryResult) : answerOfValues(given as Values, unit);
     const evaluation = evaluate({
       tenantId: 'tenant',

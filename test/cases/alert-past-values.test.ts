@@ -5,14 +5,14 @@ import { hasPastValues, splitIntoWindows } from '../../subjects/alerts/past-valu
 import { type AlertCondition, AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { errorsByService } from './alert-evaluation.ts';
 
-const conditionOf = (given: object): AlertCondition =>
+const conditionOf = (input: object): AlertCondition =>
   AlertRuleFields.parse({
     name: 'x',
     condition: {
       kind: 'threshold',
       query: errorsByService,
       thresholds: [{ severity: 'warning', operator: 'any' }],
-      ...given,
+      ...input,
     },
   }).condition;
 const promql = { kind: 'promql', expression: 'up' };

@@ -11,7 +11,7 @@ import { answerOfValues, errorsByService, ruleOf } from './alert-evaluation.ts';
 const minuteMs = 60_000;
 const services = ['cart', 'mail', 'search'];
 
-const answers = fc.oneof(
+const responses = fc.oneof(
   {
     weight: 8,
     arbitrary: fc
@@ -55,9 +55,9 @@ interface Step {
   readonly after: Evaluation;
 }
 
-const stepsOf = (rule: AlertRule, given: readonly RuleQueryResult[]): Step[] => {
+const stepsOf = (rule: AlertRule, input: readonly RuleQueryResult[]): Step[] => {
   let before = emptyState();
-  return given.map((result, minute) => {
+  return input.map((result, minute) => {
     const after = evaluate({ tenantId: 'tenant', rule, prior: before, result, nowMs: minute * minuteMs });
     const step = { result, before, after };
     before = JSON.parse(JSON.stringify(after.state));
@@ -67,8 +67,8 @@ const stepsOf = (rule: AlertRule, given: readonly RuleQueryResult[]): Step[] => 
 
 const always = (t: { pass(): void }, check: (steps: readonly Step[], rule: AlertRule) => void): void => {
   fc.assert(
-    fc.property(rules, fc.array(answers, { minLength: 1, maxLength: 20 }), (rule, given) =>
-      check(stepsOf(rule, given), rule),
+    fc.property(rules, fc.array(responses, { minLength: 1, maxLength: 20 }), (rule, input) =>
+      check(stepsOf(rule, input), rule),
     ),
     { numRuns: 500 },
   );

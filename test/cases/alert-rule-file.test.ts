@@ -123,14 +123,14 @@ test('recording rules are exported with the alerts of their group, and a second 
 test('a result with more groups than the limit of a rule fails the evaluation and ends no alert', (t) => {
   const [rule] = saved(readRuleFile(recordingFile).rules.flatMap((one) => one.rule ?? [])) as [AlertRule];
   const groups = Array.from({ length: 6 }, (_, index) => ({ labels: { job: String(index) }, points: [1] }));
-  const given = { tenantId: 'a', rule, nowMs: 60_000 };
+  const input = { tenantId: 'a', rule, nowMs: 60_000 };
   const first = evaluate({
-    ...given,
+    ...input,
     prior: emptyState(),
     result: { kind: 'groups', unit: '', groups: groups.slice(0, 5) },
   });
   t.is(first.error, undefined);
-  const second = evaluate({ ...given, prior: first.state, result: { kind: 'groups', unit: '', groups } });
+  const second = evaluate({ ...input, prior: first.state, result: { kind: 'groups', unit: '', groups } });
   t.is(second.error, 'exceeded limit of 5 with 6 alerts');
   t.deepEqual(
     second.groups.map(({ state }) => state),

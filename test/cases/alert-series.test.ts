@@ -21,10 +21,10 @@ const groups = (...values: readonly (readonly [disk: string, value: number])[]) 
   values.map(([disk, value]) => ({ labels: { disk, empty: '' }, points: [value] }));
 
 /** Evaluates at minutes, and what is written at the last of them. */
-const writtenAt = (own: AlertRule, ...answers: readonly ReturnType<typeof groups>[]) => {
+const writtenAt = (own: AlertRule, ...responses: readonly ReturnType<typeof groups>[]) => {
   let before: RuleAlerts | undefined;
   let written: ReturnType<typeof createAlertSeries> = [];
-  for (const [minute, answer] of answers.entries()) {
+  for (const [minute, answer] of responses.entries()) {
     const nowMs = minute * 60_000;
     const { state } = evaluate({
       tenantId: 'a',

@@ -3,7 +3,7 @@ import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { encodeWriteRequest } from '../../schemas/recorded-samples.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
@@ -38,10 +38,10 @@ test.before(async () => {
 });
 test.after.always(() => Promise.all([tables.close(), promql.close()]));
 
-const makeReading = (counted = { statements: 0 }) => {
+const makeReader = (counted = { statements: 0 }) => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
   const columns = tables.columns.forTenant('acme');
-  const reading: QueryReader = {
+  const reader: QueryReader = {
     nowMs: atMs,
     plan: defaultPlans['enterprise'] as QueryReader['plan'],
     promql: { threads: promql, translation },
@@ -53,7 +53,7 @@ const makeReading = (counted = { statements: 0 }) => {
       },
     },
   };
-  return createTemplateQuery(reading, {
+  return createTemplateQuery(reader, {
     batcher: new QueryBatcher({ batchDelayMs: 20, batchTimeoutMs: 20_000, singleTimeoutMs: 20_000 }),
   });
 };
@@ -61,7 +61,7 @@ const textOf = (text: string): Promise<string> =>
   renderWithQueries(
     (queried) =>
       renderTemplate(text, { labels: { instance: 'a:1' }, value: 20, threshold: null, nowMs: atMs, queried }),
-    makeReading(),
+    makeReader(),
   );
 
 for (const [text, expected] of [
@@ -107,18 +107,18 @@ test('a text runs at most five queries, all texts of an evaluation fifty; equal 
     return { samples: [{ labels: {}, value: 1 }] };
   };
   const each = (of: string) => `{{ query "${of}" | first | value }}`;
-  const made = (texts: readonly string[]): Promise<readonly string[]> =>
+  const create = (texts: readonly string[]): Promise<readonly string[]> =>
     renderWithQueries(
       (queried) =>
         texts.map((text) => renderTemplate(text, { labels: {}, value: 1, threshold: null, nowMs: 0, queried })),
       runQuery,
     );
-  t.deepEqual(await made(['abcde', 'abcdef'].map((names) => [...names].map(each).join(''))), [
+  t.deepEqual(await create(['abcde', 'abcdef'].map((names) => [...names].map(each).join(''))), [
     '11111',
     '<error expanding template: it runs more than 5 queries>',
   ]);
   t.deepEqual(requestedExpressions.splice(0), [...'abcde']);
-  const many = await made(Array.from({ length: 60 }, (_, at) => each(`m${at}`)));
+  const many = await create(Array.from({ length: 60 }, (_, at) => each(`m${at}`)));
   t.is(many.filter((text) => text === '1').length, 50);
   t.regex(many.at(-1) ?? '', /more than 50 queries/);
   t.is(requestedExpressions.length, 50);
@@ -141,7 +141,7 @@ test('queries in texts of many alerts that start at once are batched', async (t)
         nowMs: atMs,
         queryResults,
       }),
-    makeReading(counted),
+    makeReader(counted),
   );
   t.deepEqual(
     transitions.map(({ annotations }) => annotations['d']),

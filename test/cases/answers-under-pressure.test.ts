@@ -6,14 +6,14 @@ import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import type { QueryRequest } from '../../queries/query.ts';
 import type { QueryContext } from '../../queries/query-result.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { parseQuery } from '../../queries/run.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
-import { eventually } from '../waiting.ts';
+import { eventually, stretched } from '../waiting.ts';
 import { ruleOf } from './alert-evaluation.ts';
 
 const dueMs = Date.UTC(2026, 2, 1, 10);
@@ -45,15 +45,15 @@ const opened = ({ sharedMs: batchTimeoutMs = 600_000, aloneMs: singleTimeoutMs =
     tenantId: 'tenant',
     async query(sql: string, parameters: Statement['parameters'], limits?: { readonly signal?: AbortSignal }) {
       const { signal } = limits ?? {};
-      const answer = Promise.withResolvers<readonly object[]>();
-      statements.push({ sql, parameters, signal, answer });
-      signal?.addEventListener('abort', () => answer.reject(signal.reason));
-      return answer.promise;
+      const response = Promise.withResolvers<readonly object[]>();
+      statements.push({ sql, parameters, signal, answer: response });
+      signal?.addEventListener('abort', () => response.reject(signal.reason));
+      return response.promise;
     },
   } as unknown as TenantColumns;
-  const reading = { columns, plan: defaultPlans['enterprise'] as Plan, nowMs: dueMs } as TenantReader;
+  const reader = { columns, plan: defaultPlans['enterprise'] as Plan, nowMs: dueMs } as TenantReader;
   const queue = new FairQueue({ slots: 1, maxSlotsPerTenant: 1, maxWaitingPerTenant: Number.POSITIVE_INFINITY });
-  const answers = new QueryBatcher({
+  const responses = new QueryBatcher({
     batchDelayMs: 0,
     batchTimeoutMs,
     singleTimeoutMs,
@@ -63,14 +63,14 @@ const opened = ({ sharedMs: batchTimeoutMs = 600_000, aloneMs: singleTimeoutMs =
     },
   });
   const runQuery = (service: string, nowMs = dueMs, signal?: AbortSignal, requester = '') =>
-    answers.run(counting(service), reading, contextAt(nowMs), { signal, dueMs: nowMs, requester });
+    responses.run(counting(service), reader, contextAt(nowMs), { signal, dueMs: nowMs, requester });
   /** Takes the only turn, until the test gives it back. */
   const occupied = () => {
     const held = Promise.withResolvers<void>();
-    void answers.runInSlot(() => held.promise);
+    void responses.runInSlot(() => held.promise);
     return held.resolve;
   };
-  return { statements, runQuery, occupied, reading, answers };
+  return { statements, runQuery, occupied, reader, answers: responses };
 };
 
 /** How many questions a statement asks. */
@@ -82,21 +82,21 @@ const rowOf = (statement: Statement): object =>
       [`m${at}_0`, 1],
     ]).flat(),
   );
-const answer = (statement: Statement | undefined): void => statement?.answer.resolve([rowOf(statement)]);
+const respond = (statement: Statement | undefined): void => statement?.answer.resolve([rowOf(statement)]);
 
 test('A query that is cancelled while it waits is not run', async (t) => {
   const { statements, runQuery, occupied } = opened();
   const free = occupied();
-  const given = new AbortController();
-  const first = runQuery('given-up', dueMs, given.signal);
+  const input = new AbortController();
+  const first = runQuery('given-up', dueMs, input.signal);
   const second = runQuery('wanted', dueMs - 60_000);
   await sleep(5);
-  given.abort(new Error('its time is over'));
+  input.abort(new Error('its time is over'));
   await t.throwsAsync(first, { message: 'its time is over' });
   free();
   await eventually('a statement', () => statements.length === 1);
   t.regex(JSON.stringify(statements[0]?.parameters), /wanted/);
-  answer(statements[0]);
+  respond(statements[0]);
   await second;
   t.is(statements.length, 1);
 });
@@ -137,7 +137,7 @@ test('The newest due time runs first, and queries that waited meanwhile run in o
       values.filter((value) => /^[a-e]$/.test(String(value))),
       services,
     );
-    answer(statements[index]);
+    respond(statements[index]);
   }
   await Promise.all(pending);
 });
@@ -145,21 +145,21 @@ test('The newest due time runs first, and queries that waited meanwhile run in o
 test('Among equally new queries, those that were cancelled last time run first', async (t) => {
   const { statements, runQuery, occupied } = opened();
   const services = Array.from({ length: 64 }, (_, at) => `s${at}`);
-  const round = async (nowMs: number, given: AbortSignal) => {
+  const round = async (nowMs: number, input: AbortSignal) => {
     const before = statements.length;
     const free = occupied();
-    const pending = services.map((service) => runQuery(service, nowMs, given).catch(() => undefined));
+    const pending = services.map((service) => runQuery(service, nowMs, input).catch(() => undefined));
     await sleep(5);
     free();
     await eventually('the first of two statements', () => statements.length === before + 1);
     return { pending, first: JSON.stringify(statements.at(-1)?.parameters) };
   };
-  const given = new AbortController();
-  const { first, pending } = await round(dueMs - 60_000, given.signal);
+  const inputValue = new AbortController();
+  const { first, pending } = await round(dueMs - 60_000, inputValue.signal);
   t.true(first.includes('"s0"') && !first.includes('"s63"'));
-  answer(statements.at(-1));
+  respond(statements.at(-1));
   await Promise.all(pending.slice(0, 32));
-  given.abort(new Error('given up'));
+  inputValue.abort(new Error('given up'));
   await Promise.all(pending);
   const next = await round(dueMs, new AbortController().signal);
   t.true(next.first.includes('"s63"') && !next.first.includes('"s0"'));
@@ -168,15 +168,15 @@ test('Among equally new queries, those that were cancelled last time run first',
 test('A starved query runs before newer queries, even if many others run it for other ranges', async (t) => {
   const { statements, runQuery, occupied } = opened();
   const free = occupied();
-  const given = new AbortController();
-  const left = runQuery('same', dueMs - 60_000, given.signal, 'starved');
+  const input = new AbortController();
+  const left = runQuery('same', dueMs - 60_000, input.signal, 'starved');
   await sleep(5);
-  given.abort(new Error('given up'));
+  input.abort(new Error('given up'));
   await t.throwsAsync(left, { message: 'given up' });
   const other = runQuery('same', dueMs - 40_000, undefined, 'other');
   free();
   await eventually('the statement of the other', () => statements.length === 1);
-  answer(statements[0]);
+  respond(statements[0]);
   await other;
   const freeAgain = occupied();
   const pending = [runQuery('same', dueMs, undefined, 'starved')];
@@ -195,7 +195,7 @@ test('A starved query runs before newer queries, even if many others run it for 
       JSON.stringify(statements[index + 1]?.parameters).includes(String(endMs - 60_000)),
       `statement ${index + 2}`,
     );
-    answer(statements[index + 1]);
+    respond(statements[index + 1]);
   }
   await Promise.all(pending);
   t.is(statements.length, 4);
@@ -216,14 +216,15 @@ test('If every statement takes too long, queries are still batched', async (t) =
 });
 
 test('A single slow query is found by bisection, runs alone from then on, and delays no other query', async (t) => {
-  const { statements, runQuery } = opened({ sharedMs: 500, aloneMs: 10_000 });
+  const sharedMs = stretched(500);
+  const { statements, runQuery } = opened({ sharedMs, aloneMs: 20 * sharedMs });
   let seen = 0;
   const answering = setInterval(() => {
     for (const statement of statements.slice(seen)) {
       seen++;
       const isSlow = JSON.stringify(statement.parameters).includes('"slow"');
-      if (!isSlow) answer(statement);
-      else if (!/ AS n1\b/.test(statement.sql)) setTimeout(() => answer(statement), 1_500);
+      if (!isSlow) respond(statement);
+      else if (!/ AS n1\b/.test(statement.sql)) setTimeout(() => respond(statement), 3 * sharedMs);
     }
   }, 1);
   t.teardown(() => clearInterval(answering));
@@ -248,14 +249,14 @@ test('An unavailable engine gets one statement, not one per query', async (t) =>
 });
 
 test('A rule whose query gets no turn in time is not evaluated and reports no result', async (t) => {
-  const { reading, answers: batcher, occupied } = opened();
+  const { reader, answers: batcher, occupied } = opened();
   occupied();
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));
   const rule = ruleOf({ onError: 'unknown' });
-  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, batcher, timeoutMs: 20 }), { instanceOf: TimeoutError });
+  await t.throwsAsync(queryRule(rule, reader, { nowMs: dueMs, batcher, timeoutMs: 20 }), { instanceOf: TimeoutError });
   const stopped = AbortSignal.abort(new Error('the slot is closed'));
-  await t.throwsAsync(queryRule(rule, reading, { nowMs: dueMs, batcher, signal: stopped, timeoutMs: 20 }), {
+  await t.throwsAsync(queryRule(rule, reader, { nowMs: dueMs, batcher, signal: stopped, timeoutMs: 20 }), {
     message: 'the slot is closed',
   });
 });

@@ -14,7 +14,7 @@ const long = JSON.stringify({ data: Array.from({ length: 500 }, (_, index) => ({
 const piped = new PassThrough();
 const left = new PassThrough();
 
-const answers: Readonly<Record<string, (context: Context) => void>> = {
+const responses: Readonly<Record<string, (context: Context) => void>> = {
   '/long': (context) => {
     context.type = 'json';
     context.body = long;
@@ -55,7 +55,7 @@ test.before(async () => {
   const app = new Koa();
   app.on('error', () => {});
   app.use(async (context) => {
-    answers[context.path]?.(context);
+    responses[context.path]?.(context);
     await compressResponse(context);
   });
   server = createServer(app.callback()).listen(0, '127.0.0.1');

@@ -38,8 +38,8 @@ const opened = async (there?: Item & StoredMetadata) => {
     changes,
     findCount: () => findCount,
     notify: (document: (Item & StoredMetadata) | undefined) => notify({ tenantId: 'a', id: 'x', document }),
-    find(answer: Promise<(Item & StoredMetadata) | undefined>) {
-      finding = answer;
+    find(response: Promise<(Item & StoredMetadata) | undefined>) {
+      finding = response;
       return items.find('a', 'x');
     },
   };

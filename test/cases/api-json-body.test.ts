@@ -45,9 +45,9 @@ const cases: readonly (readonly [title: string, body: string | Buffer, status: n
 
 for (const [title, body, status, expected] of cases)
   test(title, async (t) => {
-    const answer = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
-    t.is(answer.status, status);
-    t.regex(await answer.text(), expected);
+    const response = await fetch(url, { method: 'POST', body, headers: { 'content-type': 'application/json' } });
+    t.is(response.status, status);
+    t.regex(await response.text(), expected);
   });
 
 test('another content type and a content encoding are rejected', async (t) => {
@@ -55,8 +55,8 @@ test('another content type and a content encoding are rejected', async (t) => {
     { 'content-type': 'text/plain' },
     { 'content-type': 'application/json', 'content-encoding': 'gzip' },
   ]) {
-    const answer = await fetch(url, { method: 'POST', body: '{}', headers: { ...headers } });
-    t.is(answer.status, 415);
-    await answer.text();
+    const response = await fetch(url, { method: 'POST', body: '{}', headers: { ...headers } });
+    t.is(response.status, 415);
+    await response.text();
   }
 });

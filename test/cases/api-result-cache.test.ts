@@ -63,9 +63,9 @@ test('the age is reported in whole seconds', async (t) => {
 
 test('concurrent equal queries share one execution', async (t) => {
   const { getAnswer, runs } = setUp();
-  const answers = await Promise.all([getAnswer(question), getAnswer(question), getAnswer(question)]);
+  const responses = await Promise.all([getAnswer(question), getAnswer(question), getAnswer(question)]);
   t.is(runs(), 1);
-  t.deepEqual(answers.map(({ state }) => state).sort(), ['miss', 'shared', 'shared']);
+  t.deepEqual(responses.map(({ state }) => state).sort(), ['miss', 'shared', 'shared']);
 });
 
 const others: Readonly<Record<string, CachedRequest>> = {

@@ -24,7 +24,7 @@ for (const kind of ['person', 'service-account'] as const)
   for (const role of roles)
     test(`a ${kind} with the role ${role} can grant ${grantable[kind][role].join(', ') || 'no role'}`, (t) => {
       t.deepEqual(
-        roles.filter((given) => canGrantRole({ role, kind }, given)),
+        roles.filter((input) => canGrantRole({ role, kind }, input)),
         grantable[kind][role],
       );
     });

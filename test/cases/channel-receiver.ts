@@ -47,8 +47,8 @@ export const startChannelReceiver = async (reply: Reply = { status: 200 }): Prom
       body: parsed(text, request.headers['content-type'] ?? ''),
     };
     received.push(one);
-    const answer = receiver.reply(one);
-    if (answer !== 'hang') response.writeHead(answer.status, answer.headers).end(answer.body ?? '');
+    const apiResponse = receiver.reply(one);
+    if (apiResponse !== 'hang') response.writeHead(apiResponse.status, apiResponse.headers).end(apiResponse.body ?? '');
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   receiver.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

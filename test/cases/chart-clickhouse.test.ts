@@ -8,19 +8,21 @@ import test, { type ExecutionContext } from 'ava';
 import { parse, parseAllDocuments, stringify } from 'yaml';
 import { parseSettings } from '../../schemas/settings.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
-import { chart, type Manifest } from './chart/chart.ts';
+import type { Manifest } from './chart/chart.ts';
 
 const run = promisify(execFile);
 const withTools = chartToolsMissing === undefined ? test : test.skip;
 const schemas = new URL('chart/schemas/', import.meta.url).pathname;
-const handbook = readFileSync(join(chart, '../README.md'), 'utf8');
-const page = readFileSync(join(chart, '../docs/clickhouse.md'), 'utf8');
+const readPage = (name: string): string =>
+  readFileSync(new URL(`../../docs/operate/${name}.md`, import.meta.url), 'utf8');
+const handbook = readPage('kubernetes');
+const page = readPage('clickhouse');
 
-/** The first indented block after a line. */
+/** The first block of code after a line. */
 const exampleAfter = (text: string, line: string): string => {
   const [, after = ''] = text.split(line);
-  const [, block = ''] = /\n( {4}.*\n(?: {4}.*\n|\n)*)/.exec(after) ?? [];
-  return block.replace(/^ {4}/gm, '');
+  const [, block = ''] = /\n```\w+\n([\s\S]*?)```/.exec(after) ?? [];
+  return block;
 };
 
 const about = "*Altinity's ClickHouse operator*.";

@@ -217,8 +217,8 @@ withTools('ConfigMaps of dashboards are applied after the release, with a token 
 });
 
 withTools('probes of a location have its token, and may send echo requests without rights', async (t) => {
-  const given = ['--set', 'probe.tokenSecret.name=frankfurt,probe.networks={10.0.0.0/8,fd00::/8}'];
-  const { manifests } = await renderSet('cluster', given);
+  const input = ['--set', 'probe.tokenSecret.name=frankfurt,probe.networks={10.0.0.0/8,fd00::/8}'];
+  const { manifests } = await renderSet('cluster', input);
   const { replicas, template } = find(manifests, 'Deployment', 'oiq-probe').spec;
   t.is(replicas, 2);
   const [container] = template.spec.containers;
@@ -253,12 +253,12 @@ withTools('pods of a new version wait for the role before theirs', async (t) => 
 });
 
 withTools('no two installations have one secret, and what is given is not made', async (t) => {
-  const made = async (args: readonly string[] = []) =>
+  const create = async (args: readonly string[] = []) =>
     find((await renderSet('cluster', args)).manifests, 'Secret', 'oiq-generated').data;
-  const [one, two] = [await made(), await made()];
+  const [one, two] = [await create(), await create()];
   t.deepEqual(Object.keys(one).sort(), ['OIQ_BOOTSTRAP_PASSWORD', 'OIQ_SECRET_KEY']);
   t.not(one.OIQ_SECRET_KEY, two.OIQ_SECRET_KEY);
-  t.deepEqual(Object.keys(await made(['--set', 'secretSettings.SECRET_KEY=0123456789012345678901234567890123'])), [
+  t.deepEqual(Object.keys(await create(['--set', 'secretSettings.SECRET_KEY=0123456789012345678901234567890123'])), [
     'OIQ_BOOTSTRAP_PASSWORD',
   ]);
 });

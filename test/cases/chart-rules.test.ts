@@ -14,7 +14,9 @@ import { chart, find, readChart, render, renderSet } from './chart/chart.ts';
 const run = promisify(execFile);
 const withTools = chartToolsMissing === undefined ? test : test.skip;
 const path = join(chart, 'files/rules.yaml');
-const handbook = readFileSync(join(chart, '../README.md'), 'utf8');
+const handbook = ['monitor', 'alerts']
+  .map((page) => readFileSync(new URL(`../../docs/operate/${page}.md`, import.meta.url), 'utf8'))
+  .join('\n');
 
 interface Rule {
   readonly alert?: string;
@@ -316,7 +318,7 @@ test('rules use only metrics that the code declares', (t) => {
 });
 
 test('each alert states its impact, and has a runbook section', (t) => {
-  const page = readFileSync(join(chart, '../docs/alerts.md'), 'utf8');
+  const page = readFileSync(new URL('../../docs/operate/alerts.md', import.meta.url), 'utf8');
   const sections = new Map(page.split(/^## /m).map((part) => [part.split('\n', 1)[0], part]));
   for (const { alert, annotations } of rules) {
     if (alert === undefined) continue;
@@ -329,8 +331,8 @@ test('each alert states its impact, and has a runbook section', (t) => {
 
 withTools('alerts name the page about them where its address is given', async (t) => {
   const values = ['monitoring.prometheusRule.enabled=true', 'monitoring.prometheusRule.runbookUrl=https://wiki/oiq'];
-  const rulesOf = async (given: readonly string[]): Promise<Rule[]> => {
-    const { manifests } = await render(given.flatMap((each) => ['--set', each]));
+  const rulesOf = async (input: readonly string[]): Promise<Rule[]> => {
+    const { manifests } = await render(input.flatMap((each) => ['--set', each]));
     return find(manifests, 'PrometheusRule', 'oiq').spec.groups[0].rules;
   };
   for (const { alert, annotations } of await rulesOf(values))

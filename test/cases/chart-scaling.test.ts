@@ -53,17 +53,17 @@ withTools('KEDA starts no pod for partitions that have nothing to read', async (
 
 withTools('KEDA connects to Kafka as the pods do, wherever their settings are given', async (t) => {
   const scaler = ['--set', 'sinks.others.autoscaling.by=keda'];
-  for (const given of [
+  for (const input of [
     ['settings.KAFKA_SSL=true', 'settings.KAFKA_SASL_MECHANISM=plain'],
     ['settings.KAFKA_SSL=yes', 'secretSettings.KAFKA_SASL_MECHANISM=plain'],
     ['secretSettings.KAFKA_SSL=On', 'defaults.settings.KAFKA_SASL_MECHANISM=plain'],
     ['sinks.others.settings.KAFKA_SSL=1', 'sinks.others.settings.KAFKA_SASL_MECHANISM=plain'],
     ['keda.tls=true', 'keda.saslMechanism=plain'],
   ]) {
-    const found = await triggers([...scaler, ...given.flatMap((each) => ['--set', each])], 'cluster');
+    const found = await triggers([...scaler, ...input.flatMap((each) => ['--set', each])], 'cluster');
     t.true(found.length > 0);
     for (const { metadata, authenticationRef } of found) {
-      t.like(metadata, { tls: 'enable', sasl: 'plaintext' }, given.join(' '));
+      t.like(metadata, { tls: 'enable', sasl: 'plaintext' }, input.join(' '));
       t.deepEqual(authenticationRef, { name: 'oiq-kafka' });
     }
   }

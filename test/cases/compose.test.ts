@@ -1,4 +1,4 @@
-/** `compose.yaml` runs all of a cluster, and the README says how to. */
+/** `compose.yaml` runs all of a cluster, and the documentation says how to. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
@@ -26,7 +26,7 @@ for (const role of roleNames) {
     t.notThrows(() => rejectLocalStores(settings, { isPart: true }));
   });
 
-  test(`the README starts ${role} in a cluster`, (t) => {
-    t.regex(read('README.md'), new RegExp(`^    node bin/oiq\\.mjs ${role}\\b`, 'm'));
+  test(`the documentation starts ${role} in a cluster`, (t) => {
+    t.regex(read('docs/operate/cluster.md'), new RegExp(`^node bin/oiq\\.mjs ${role}\\b`, 'm'));
   });
 }

@@ -24,7 +24,7 @@ FROM spans WHERE tenant_id = 'acme'`;
 const columns =
   'minute, project_id, server_project_id, connection, client_kind, client, server_kind, server, system, address, via, failed, timed, length, server_length, alone';
 type Columns = Readonly<Partial<Record<string, string>>>;
-const select = (given: Columns, from: string): string => {
+const select = (input: Columns, from: string): string => {
   const defaults: Columns = {
     minute: 'minute',
     project_id: 'project_id',
@@ -44,7 +44,7 @@ const select = (given: Columns, from: string): string => {
   };
   return `SELECT ${columns
     .split(', ')
-    .map((column) => `${given[column] ?? defaults[column]} AS ${column}_`)
+    .map((column) => `${input[column] ?? defaults[column]} AS ${column}_`)
     .join(', ')} FROM ${from}`;
 };
 

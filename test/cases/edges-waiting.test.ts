@@ -1,6 +1,6 @@
 /** Ends of calls that wait for each other. */
 import test from 'ava';
-import { type Outcomes, PendingCalls } from '../../processors/edges/waiting.ts';
+import { type PairingHandlers, PendingCalls } from '../../processors/edges/pending-calls.ts';
 import type { CallEnd } from '../../schemas/edges.ts';
 
 const nowMs = Date.UTC(2026, 2, 1, 10);
@@ -22,7 +22,7 @@ const endOf = (caller: string, { callee, atMs = nowMs }: { callee?: string; atMs
 const waitingOf = (max?: number) => {
   const waiting = new PendingCalls(60_000, undefined, max);
   const events: string[] = [];
-  const outcomes: Outcomes = {
+  const outcomes: PairingHandlers = {
     pair: (caller, callee) => events.push(`${caller.service} → ${callee.service}`),
     unpaired: ({ service }, isCaller, reason) => events.push(`${isCaller ? 'client' : 'server'} ${service} ${reason}`),
   };
@@ -41,7 +41,7 @@ test('a client and a server are paired in any arrival order, and a client is pai
 
 test('a span that arrives twice counts once', (t) => {
   const { events, add } = waitingOf();
-  const answers = [
+  const responses = [
     endOf('a', { callee: 'b' }),
     endOf('a', { callee: 'b' }),
     endOf('a'),
@@ -49,7 +49,7 @@ test('a span that arrives twice counts once', (t) => {
     endOf('a', { callee: 'b' }),
   ];
   t.deepEqual(
-    answers.map((end) => add(end).isNew),
+    responses.map((end) => add(end).isNew),
     [true, false, true, false, false],
   );
   t.deepEqual(events, ['a → b']);

@@ -25,7 +25,7 @@ const codes: readonly [
   ['a value of another type', 53, PermanentError],
 ];
 for (const [what, code, error] of codes)
-  test(`${what} is ${error === UnavailableError ? 'asked again later' : 'for who asked to change'}`, (t) => {
+  test(`${what} is ${error === UnavailableError ? 'retried later' : 'reported to the caller'}`, (t) => {
     t.true(toQueryError(code, new Error('Code: 1. DB::Exception: why')) instanceof error);
   });
 

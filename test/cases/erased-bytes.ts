@@ -7,6 +7,7 @@ import { collections } from '../../api/collections.ts';
 import { deriveEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
 import { eraseDueOrganizations } from '../../api/identity/accounts/erasing.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
+import type { FleetAgentReport } from '../../schemas/fleet-agents.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -83,6 +84,17 @@ const landTelemetry = async (columns: Columns, tenantId: string, word: string): 
   };
   const message = (signal: 'logs' | 'traces', body: Uint8Array) => messageOf([body], { tenantId, signal });
   await land([message('logs', logsRequest({ resourceLogs: [{ resource, scopeLogs: [{ logRecords: [log] }] }] }))]);
+  const report: FleetAgentReport = {
+    tenantId,
+    projectId: 'default',
+    agentId: word,
+    instanceUid: word,
+    atMs: Date.now(),
+    parts: [{ kind: 'description', attributes: { 'host.name': word } }],
+  };
+  await land([{ offset: 0, headers: { tenant: tenantId }, value: Buffer.from(JSON.stringify([report])) }], {
+    sink: 'fleet-agents',
+  });
   await land([message('traces', tracesRequest({ resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] }))], {
     sink: 'traces',
   });
@@ -146,6 +158,6 @@ export const expectErased = async (t: ExecutionContext, columns: Columns, direct
     // The assertion names the files.
     t.deepEqual(findCanary(directory), []);
   }
-  for (const table of ['logs', 'spans'])
+  for (const table of ['logs', 'spans', 'fleet_agents'])
     t.deepEqual(await columns.query(`SELECT DISTINCT tenant_id FROM ${table}`), [{ tenant_id: kept }]);
 };

@@ -1,7 +1,7 @@
 /** Errors that are counted by whole hours are those that happened, whatever the range begins and ends with. */
 import test from 'ava';
 import fc from 'fast-check';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { buildCountedOccurrencesSql } from '../../subjects/errors/counted.ts';
 import { createErrorScope } from '../../subjects/errors/scope.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -39,7 +39,7 @@ const figures = `fingerprint, toString(sum(occurrences)) AS total, toString(uniq
 const byHand = `fingerprint, toString(count()) AS total, toString(uniqExactIf(user_id, user_id != '')) AS users, toString(countIf(handled = 'false')) AS unhandled,
   toString(min(timestamp)) AS first, toString(max(timestamp)) AS last, arraySort(groupUniqArray(service)) AS services`;
 
-const readingOf = (days: { logs: number; traces: number }): TenantReader =>
+const createReader = (days: { logs: number; traces: number }): TenantReader =>
   ({
     columns: tables.columns.forTenant('a'),
     nowMs,
@@ -57,12 +57,12 @@ test('figures of a range equal those of its occurrences', async (t) => {
       fc.constantFrom(0, 30, 60, 3 * 24 * 60),
       async (one, other, logs, traces, service, ago) => {
         const range = one < other ? { from: one, to: other } : { from: other, to: one };
-        const reading = readingOf({ logs, traces });
-        const scope = createErrorScope(reading, range, { scope: 'account', service }, nowMs - ago * 60_000);
-        const sql = (await buildCountedOccurrencesSql(reading, range, scope))('');
+        const reader = createReader({ logs, traces });
+        const scope = createErrorScope(reader, range, { scope: 'account', service }, nowMs - ago * 60_000);
+        const sql = (await buildCountedOccurrencesSql(reader, range, scope))('');
         if (sql.includes('error_hours')) hours++;
         const read = (select: string, from: string) =>
-          reading.columns.query(
+          reader.columns.query(
             `SELECT ${select} FROM ${from} GROUP BY fingerprint ORDER BY fingerprint`,
             scope.parameters,
           );
@@ -75,11 +75,11 @@ test('figures of a range equal those of its occurrences', async (t) => {
 });
 
 test('a range within an hour, and an organization without hourly rows, read only occurrences', async (t) => {
-  const reading = readingOf({ logs: 30, traces: 30 });
+  const reader = createReader({ logs: 30, traces: 30 });
   const from = BigInt(nowMs - dayMs) * 1_000_000n;
   const sqlOf = async (of: TenantReader, to: bigint) =>
     (await buildCountedOccurrencesSql(of, { from, to }, createErrorScope(of, { from, to }, { scope: 'account' })))('');
-  t.false((await sqlOf(reading, from + 60_000_000_000n)).includes('error_hours'));
-  const other = { ...reading, columns: tables.columns.forTenant('nobody') } as TenantReader;
+  t.false((await sqlOf(reader, from + 60_000_000_000n)).includes('error_hours'));
+  const other = { ...reader, columns: tables.columns.forTenant('nobody') } as TenantReader;
   t.false((await sqlOf(other, from + BigInt(dayMs) * 1_000_000n)).includes('error_hours'));
 });

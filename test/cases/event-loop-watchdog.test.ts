@@ -110,7 +110,7 @@ test.serial('a blocking operation is named in the log with its stack, and in the
   t.teardown(() => http.close());
   const url = `http://127.0.0.1:${(http.address() as AddressInfo).port}`;
   const responses = ['/api/brief', '/api/blocking', '/api/brief'].map((path) => fetch(url + path));
-  await Promise.all(responses.map((answer) => answer.then((one) => one.text())));
+  await Promise.all(responses.map((response) => response.then((one) => one.text())));
   await waitForReport(seen, 'operation block');
   const line = seen.lines.find(({ work }) => work === 'operation block');
   t.is(line?.message, 'the event loop was blocked');

@@ -47,9 +47,9 @@ test('a metric figure that is a stored value is returned unrounded', (t) => {
 
 test('a record figure is rounded if computed, and unrounded if stored', (t) => {
   const values = { getValue: () => ({ text: '', number: 'x', exists: '', reference: { kind: 'attribute' } }) };
-  const readFigure = (kind: string, answer: number, seconds: number): unknown => {
+  const readFigure = (kind: string, response: number, seconds: number): unknown => {
     const measure = { function: kind, field: 'x', percentile: 95 } as never;
-    return buildAggregations([measure], 'logs', values as never)[0]?.toValue(answer, seconds, 'table');
+    return buildAggregations([measure], 'logs', values as never)[0]?.toValue(response, seconds, 'table');
   };
   t.is(readFigure('percentile', 97.20099999999996, 1), 97.201);
   t.is(readFigure('avg', 0.30000000000000004, 1), 0.3);

@@ -28,10 +28,10 @@ const formulaOf = (expression: string, names: readonly string[]): FormulaQuery =
     ),
   });
 
-const evaluate = (expression: string, answers: Readonly<Record<string, ResultData>>): Promise<ResultData> =>
-  runFormula(formulaOf(expression, Object.keys(answers)), async (part) => {
+const evaluate = (expression: string, responses: Readonly<Record<string, ResultData>>): Promise<ResultData> =>
+  runFormula(formulaOf(expression, Object.keys(responses)), async (part) => {
     const name = part.kind === 'aggregate' ? (part.search ?? '') : '';
-    return answers[name] as ResultData;
+    return responses[name] as ResultData;
   });
 
 const plain = { a: table([[{}, 10]]), b: table([[{}, 4]]), none: table([[{}, 0]]), unknown: table([[{}, null]]) };

@@ -116,8 +116,8 @@ test('concurrent queries of a tenant share one read of landing times, and a fail
       return [{ landed_in: 'logs', newest: '17' }] as Row[];
     },
   });
-  const answers = await Promise.all(Array.from({ length: 20 }, () => landings.getWatermark(tenant('one'), 'logs')));
-  t.deepEqual(new Set(answers), new Set([17]));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => landings.getWatermark(tenant('one'), 'logs')));
+  t.deepEqual(new Set(responses), new Set([17]));
   t.is(reads, 1);
   t.is(await landings.getWatermark(tenant('one'), 'spans'), undefined);
   t.is(reads, 1);

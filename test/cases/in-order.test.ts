@@ -81,10 +81,13 @@ for (const order of orders)
       const limit = 1 + Math.floor(random() * 20);
       const servers = 1 + Math.floor(random() * 3);
       const serverOf = new Map(sorted.map((row) => [row, Math.floor(random() * servers)]));
-      const answers = Array.from({ length: servers }, (_, server) =>
+      const responses = Array.from({ length: servers }, (_, server) =>
         sorted.filter((row) => serverOf.get(row) === server).slice(0, limit),
       );
-      t.deepEqual(mergeServerRows(answers.flat(), { order, limit, getPosition: (row) => row }), sorted.slice(0, limit));
+      t.deepEqual(
+        mergeServerRows(responses.flat(), { order, limit, getPosition: (row) => row }),
+        sorted.slice(0, limit),
+      );
     }
   });
 

@@ -1,7 +1,7 @@
 /** What series say in a range and by step, beside arithmetic by hand. */
 import test from 'ava';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { readCells } from '../../subjects/infrastructure/cells.ts';
 import { agentOf, type Metric, type Points } from '../end-to-end/infrastructure-senders.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -16,13 +16,13 @@ const everyMinute = (labels: Points['labels'], ...values: readonly number[]): Po
 });
 const metric = (name: string, kind: Metric['kind'], ...points: readonly Points[]): Metric => ({ name, kind, points });
 
-const readingOf = (tenantId: string): TenantReader => ({
+const createReader = (tenantId: string): TenantReader => ({
   plan: { name: 'all', entitlements: ['metrics'] } as unknown as TenantReader['plan'],
   columns: tables.columns.forTenant(tenantId),
   nowMs: Date.now(),
 });
 const read = async (tenantId: string, more: object = {}) =>
-  readCells(readingOf(tenantId), {
+  readCells(createReader(tenantId), {
     metrics: ['bytes', 'grown', 'level'],
     counters: ['bytes', 'grown'],
     labels: ['device', 'state'],
@@ -150,7 +150,7 @@ test('only series selected by a condition are read', async (t) => {
 
 test('a metric is present while its series can have points: series rows are written once an hour', async (t) => {
   const since = async (ms: number): Promise<string[]> => [
-    ...(await findPresentMetrics(readingOf('a'), ['level', 'nothing'], {
+    ...(await findPresentMetrics(createReader('a'), ['level', 'nothing'], {
       from: BigInt(at(0) + ms) * 1_000_000n,
       to: BigInt(at(120)) * 1_000_000n,
     })),

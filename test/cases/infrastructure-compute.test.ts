@@ -1,6 +1,6 @@
 /** Use of containers whose metrics do not arrive at the same time. */
 import test from 'ava';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { readCompute } from '../../subjects/infrastructure/compute.ts';
 import { agentOf, type Metric } from '../end-to-end/infrastructure-senders.ts';
 import { openTables, type Tables } from './sink-tables.ts';
@@ -29,13 +29,13 @@ test('the use of a container includes what it sent up to 150 s before its newest
       [gauge('container.cpu.usage', 0.5, endMs - earlierMs), gauge('container.memory.usage', 1_000, endMs)],
       endMs,
     );
-  const reading = {
+  const reader = {
     plan: { name: 'all', entitlements: ['metrics'] } as unknown as TenantReader['plan'],
     columns: tables.columns.forTenant('a'),
     nowMs: endMs,
   };
   const range = { from: BigInt(endMs - 10 * minuteMs) * 1_000_000n, to: BigInt(endMs) * 1_000_000n };
-  const { items } = await readCompute(reading, range, {});
+  const { items } = await readCompute(reader, range, {});
   const used = items.map(({ id, cpuCores, memory }) => [id, cpuCores.value, memory.value]);
   t.deepEqual(used.toSorted(), [
     ['container:far', null, 1_000],

@@ -1,11 +1,11 @@
-/** Work at intervals: what is done equally often is done in one turn of the loop, under its own name, until it is stopped. */
+/** Periodic work: callbacks with the same interval run in the same event loop iteration, each under its own name, until stopped. */
 import test from 'ava';
 import { getCurrentWork, trackWork } from '../../runtime/current-work.ts';
 import { runEvery } from '../../runtime/interval.ts';
 import { eventually } from '../waiting.ts';
 
-/** Turns of the loop so far: each one that calls work has a number of its own. */
-const makeCounter = () => {
+/** Returns a counter of event loop iterations that ran callbacks. */
+const createIterationCounter = () => {
   let count = 0;
   let isCounted = false;
   return (): number => {
@@ -19,7 +19,7 @@ const makeCounter = () => {
 };
 
 test('callbacks with the same interval run at the same time, even if they started at different times', async (t) => {
-  const nextCount = makeCounter();
+  const nextCount = createIterationCounter();
   const one: number[] = [];
   const other: number[] = [];
   const stops = [runEvery(21, () => one.push(nextCount()))];

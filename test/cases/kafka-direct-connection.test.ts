@@ -33,7 +33,7 @@ const send = (connection: DirectConnection, text: string) =>
     },
   });
 
-const answer = (id: number, text: string): Buffer => {
+const respond = (id: number, text: string): Buffer => {
   const head = Buffer.alloc(8);
   head.writeInt32BE(4 + text.length);
   head.writeInt32BE(id, 4);
@@ -45,7 +45,7 @@ test('responses are matched to their requests in order, even if they arrive in o
   const connection = await connectTo(t, (socket) =>
     socket.on('data', (chunk: Buffer) => {
       received = Buffer.concat([received, chunk]);
-      if (received.includes('second')) socket.write(Buffer.concat([answer(1, 'one'), answer(2, '')]));
+      if (received.includes('second')) socket.write(Buffer.concat([respond(1, 'one'), respond(2, '')]));
     }),
   );
   t.deepEqual(await Promise.all([send(connection, 'first'), send(connection, 'second')]), ['one', '']);
@@ -56,10 +56,10 @@ for (const { title, serve, message } of [
   { title: 'closes', serve: (socket: Socket) => socket.end(), message: /closed/ },
   {
     title: 'closes within an answer',
-    serve: (socket: Socket) => socket.end(answer(1, 'half').subarray(0, 10)),
+    serve: (socket: Socket) => socket.end(respond(1, 'half').subarray(0, 10)),
     message: /closed/,
   },
-  { title: 'answers another request', serve: (socket: Socket) => socket.write(answer(9, 'x')), message: /not Kafka/ },
+  { title: 'answers another request', serve: (socket: Socket) => socket.write(respond(9, 'x')), message: /not Kafka/ },
   {
     title: 'speaks HTTP',
     serve: (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),
@@ -105,7 +105,7 @@ const trusting = async (t: ExecutionContext, lifetimeMs: number) => {
       // The handshake's answer: no error, no mechanisms. The password's: no error, no message, no bytes, how long, no fields.
       const body =
         key === 17 ? Buffer.alloc(6) : Buffer.concat([Buffer.from('0000000001', 'hex'), lifetime, Buffer.alloc(1)]);
-      socket.write(answer(id, body.toString('latin1')));
+      socket.write(respond(id, body.toString('latin1')));
     }),
   ).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -47,9 +47,9 @@ const forRandom = (signal: Signal, compare: (tenantId: string, messages: readonl
   );
 };
 
-const inOrder = (answers: readonly unknown[]): unknown[] =>
-  answers
-    .map((answer) => JSON.stringify(answer, sorted))
+const inOrder = (responses: readonly unknown[]): unknown[] =>
+  responses
+    .map((response) => JSON.stringify(response, sorted))
     .sort()
     .map((text) => JSON.parse(text));
 const sorted = (_key: string, value: unknown): unknown =>

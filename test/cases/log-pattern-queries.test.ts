@@ -5,8 +5,8 @@ import { RequestResults } from '../../queries/batch/results.ts';
 import { PatternForms } from '../../queries/log-patterns/forms.ts';
 import { getMinStepMs } from '../../queries/min-step.ts';
 import type { QueryRequest } from '../../queries/query.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { parseQuery, run } from '../../queries/run.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
@@ -31,21 +31,21 @@ const minute = 60_000;
 const endMs = Date.UTC(2026, 2, 20, 12);
 const fromMs = endMs - 10 * minute;
 const range = { from: BigInt(fromMs) * 1_000_000n, to: BigInt(endMs) * 1_000_000n - 1n };
-const readingOf = ({ reader: columns }: Pick<MinedLogs, 'reader'>): TenantReader => ({
+const createReader = ({ reader: columns }: Pick<MinedLogs, 'reader'>): TenantReader => ({
   columns,
   plan: defaultPlans['enterprise'] as Plan,
   nowMs: endMs + 2 * minute,
 });
-const answer = (of: Pick<MinedLogs, 'reader'>, query: object, stepMs?: number) =>
+const respond = (of: Pick<MinedLogs, 'reader'>, query: object, stepMs?: number) =>
   run(
     { kind: 'aggregate', signal: 'log-patterns', measures: [{ function: 'count' }], ...query } as QueryRequest,
-    readingOf(of),
+    createReader(of),
     {
       range,
       stepMs,
     },
   );
-const rows = async (of: Pick<MinedLogs, 'reader'>, query: object) => (await answer(of, query)).rows;
+const rows = async (of: Pick<MinedLogs, 'reader'>, query: object) => (await respond(of, query)).rows;
 
 /** Six logins of different people merge into one pattern on their way; a page is served each second of two minutes. */
 const mined = async (): Promise<MinedLogs> => {
@@ -99,7 +99,7 @@ test('a pattern is counted by minute, under its current id and its former ids', 
   );
   t.true(ids.length > 1);
   for (const each of new Set([id, ...ids])) {
-    const { series } = await answer(logs, { search: `pattern:${each}`, groupBy: ['pattern'] }, minute);
+    const { series } = await respond(logs, { search: `pattern:${each}`, groupBy: ['pattern'] }, minute);
     t.deepEqual(
       series.map(({ labels, unit, points }) => ({ labels, unit, values: points.map(([, value]) => value) })),
       [{ labels: { pattern: id }, unit: '{record}', values: [1, 1, 1, 1, 1, 1, 0, 0, 0, 0] }],
@@ -116,7 +116,7 @@ test('filtered counts, rates and row counts also count records', async (t) => {
   ];
   t.deepEqual(await rows(logs, { measures }), [[6, 0.21, 2]]);
   const request = { kind: 'rows', signal: 'log-patterns', fields: ['timestamp', 'template', 'count'], limit: 1 };
-  const newest = await run(request as QueryRequest, readingOf(logs), { range });
+  const newest = await run(request as QueryRequest, createReader(logs), { range });
   t.deepEqual(newest.rows, [['2026-03-20T11:58:00.000000000Z', 'served page <number>', 60]]);
 });
 
@@ -129,7 +129,7 @@ test('an alert rule counts a pattern', async (t) => {
     thresholds: [{ severity: 'warning', operator: 'above', value: 3 }],
   };
   const rule = { id: 'r', version: 1, ...AlertRuleFields.parse({ name: 'Failed logins', condition, delay: '0s' }) };
-  t.like(await queryRule(rule, readingOf(logs), { nowMs: endMs }), {
+  t.like(await queryRule(rule, createReader(logs), { nowMs: endMs }), {
     groups: [{ labels: { service: 'cart' }, points: [6] }],
   });
 });
@@ -150,7 +150,7 @@ test('a panel with patterns queries whole minutes, and so do the inputs of its f
       filters: [],
       saved: new Map(),
       names: undefined,
-      results: new RequestResults(readingOf(logs), AbortSignal.timeout(60_000)),
+      results: new RequestResults(createReader(logs), AbortSignal.timeout(60_000)),
       faultOf: (error) => ({ code: 'INTERNAL', message: String(error) }),
     });
     return [item.error, Object.values(item.results).map(({ stepMs }) => stepMs)];
@@ -175,7 +175,7 @@ test('a detector counts patterns by whole minutes, and missing counts of a patte
     problemsAt('90s').map(({ path }) => path),
     ['step'],
   );
-  t.deepEqual(findCountingMeasures(query, await answer(logs, query, minute)), ['count']);
+  t.deepEqual(findCountingMeasures(query, await respond(logs, query, minute)), ['count']);
   t.is(getMinStepMs(query), minute);
   t.is(getMinStepMs(parseQuery({ kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] })), 1);
 });
@@ -187,7 +187,7 @@ test('freshness is reported up to the end of the last minute, regardless of late
       `INSERT INTO log_pattern_counts (tenant_id, minute, service, pattern_id, severity, count, received_at) VALUES
       ('${own.tenantId}', fromUnixTimestamp(${minuteMs / 1000}), 'cart', 'p', 'info', 1, fromUnixTimestamp64Milli(${receivedMs}))`,
     );
-  const upTo = async () => (await answer(own, {})).freshness;
+  const upTo = async () => (await respond(own, {})).freshness;
   await land(endMs - 2 * minute, endMs - minute + 20_000);
   t.deepEqual(await upTo(), { landedUpTo: '2026-03-20T11:59:00.000000000Z' });
   await land(endMs - 5 * minute, endMs);

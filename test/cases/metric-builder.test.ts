@@ -114,12 +114,12 @@ const isClose = (one: number | undefined, other: number | undefined): boolean =>
 };
 
 /** Values of the answer by group (the label `g`), and of a table as its only window. */
-const byGroup = (answer: ResultData): Map<string, (number | undefined)[]> =>
-  answer.form === 'series'
+const byGroup = (response: ResultData): Map<string, (number | undefined)[]> =>
+  response.form === 'series'
     ? new Map(
-        answer.series.map(({ labels, points }) => [labels['g'] ?? '', points.map(([, value]) => numberOf(value))]),
+        response.series.map(({ labels, points }) => [labels['g'] ?? '', points.map(([, value]) => numberOf(value))]),
       )
-    : new Map(answer.rows.map((row) => [String(row[0]), [numberOf(row[1] as number | string | null)]]));
+    : new Map(response.rows.map((row) => [String(row[0]), [numberOf(row[1] as number | string | null)]]));
 
 interface Question {
   readonly metric: string;
@@ -139,8 +139,8 @@ const agrees = async (
   expected: (members: readonly TestSeries[], window: Window, step: number) => number | undefined,
 ): Promise<void> => {
   const { from, to, step, ...query } = question;
-  const answer = await tables.query(tenant, { ...query, groupBy: ['g'] }, [from, to], step);
-  const found = byGroup(answer);
+  const response = await tables.query(tenant, { ...query, groupBy: ['g'] }, [from, to], step);
+  const found = byGroup(response);
   const windows = windowsIn(from, to, step);
   for (const group of new Set(series.map(({ labels }) => labels?.['g'] ?? ''))) {
     const members = series.filter(({ labels }) => labels?.['g'] === group);

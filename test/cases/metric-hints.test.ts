@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { run } from '../../queries/run.ts';
-import { type MetricTables, nanoseconds, openMetricTables, readingOf } from './metric-points.ts';
+import { createReader, type MetricTables, nanoseconds, openMetricTables } from './metric-points.ts';
 
 let tables: MetricTables;
 test.before(async () => {
@@ -20,7 +20,7 @@ test.after.always(() => tables.close());
 const hint = async (metric: string, tenant = 'hints', [from, to] = [0, 60]): Promise<string | undefined> => {
   const range = { from: nanoseconds(from), to: nanoseconds(to) };
   const query = { kind: 'metric', metric, overTime: 'last' } as const;
-  return (await run(query, readingOf(tables.columns, tenant), { range })).hint;
+  return (await run(query, createReader(tables.columns, tenant), { range })).hint;
 };
 
 test('an unknown metric returns a hint with similar names', async (t) => {

@@ -8,7 +8,7 @@ import { runMetric } from '../../queries/metrics/metric.ts';
 import { type MetricLimits, metricLimits } from '../../queries/metrics/plan.ts';
 import { MetricQuery } from '../../queries/query.ts';
 import type { ResultData } from '../../queries/query-result.ts';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -126,7 +126,7 @@ export interface MetricTables {
   close(): Promise<void>;
 }
 
-export const readingOf = (columns: Columns, tenant: string): TenantReader => ({
+export const createReader = (columns: Columns, tenant: string): TenantReader => ({
   columns: columns.forTenant(tenant),
   plan: { name: 'everything', entitlements: ['metrics'], retentionDays: { logs: 30, metrics: 30, traces: 30 } },
   nowMs: epoch + 86_400_000,
@@ -174,7 +174,7 @@ export const openMetricTables = async (): Promise<MetricTables> => {
     query: (tenant, query, [from, to], stepSeconds, limits = {}) =>
       runMetric(
         MetricQuery.parse({ kind: 'metric', overTime: 'last', ...query }),
-        readingOf(columns, tenant),
+        createReader(columns, tenant),
         {
           range: { from: nanoseconds(from), to: nanoseconds(to) },
           ...(stepSeconds === undefined ? {} : { stepMs: stepSeconds * 1000 }),

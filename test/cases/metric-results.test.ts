@@ -5,10 +5,10 @@ import type { ResultData } from '../../queries/query-result.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
 import {
+  createReader,
   epoch,
   type MetricTables,
   openMetricTables,
-  readingOf,
   type TestHistogram,
   type TestPoint,
   type TestSeries,
@@ -197,6 +197,22 @@ const series: readonly TestSeries[] = [
   { id: 23, metric: 'units', unit: 'ms', labels: { pod: 'b' }, points: every(15, [1000]) },
   { id: 24, metric: 'quiet', ...counter, points: [] },
   { id: 25, metric: 'summarized', kind: 'summary', points: [] },
+  {
+    id: 26,
+    metric: 'partly.idle',
+    kind: 'histogram',
+    temporality: 2,
+    labels: { pod: 'busy' },
+    points: histograms([explicit([0, 0, 0, 0]), explicit([0, 10, 0, 0], { sum: 20 })], -5),
+  },
+  {
+    id: 27,
+    metric: 'partly.idle',
+    kind: 'histogram',
+    temporality: 2,
+    labels: { pod: 'idle' },
+    points: histograms([explicit([0, 0, 0, 0]), explicit([0, 0, 0, 0])], -5),
+  },
 ];
 
 let tables: MetricTables;
@@ -326,6 +342,10 @@ const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: strin
     ],
     '{request}',
   ],
+  'in ascending order the smallest group comes first, and a limit keeps it': [
+    { metric: 'requests', overTime: 'increase', groupBy: ['code'], order: 'ascending', limit: 1 },
+    [['500', 1]],
+  ],
   'series of a group are added up': [{ metric: 'requests', overTime: 'rate' }, [[91 / 60]], '{request}/s'],
   'a group is made by attributes of the resource too': [
     { metric: 'requests', overTime: 'increase', groupBy: ['host.name'] },
@@ -356,6 +376,8 @@ const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: strin
     { metric: 'latency.otlp', overTime: 'avg', across: 'avg' },
     [[(25 / 20 + 3) / 2]],
   ],
+  'a series without observations has no mean': [{ metric: 'partly.idle', overTime: 'avg', across: 'avg' }, [[2]]],
+  'a histogram without observations has no mean': [{ metric: 'partly.idle', overTime: 'avg', search: 'pod:idle' }, []],
   'observations are counted': [{ metric: 'latency.otlp', overTime: 'count' }, [[40]], '{observation}'],
   'and so is their rate': [{ metric: 'latency.otlp', overTime: 'rate' }, [[40 / 60]], '{observation}/s'],
   'and their sum': [{ metric: 'latency.otlp', overTime: 'sum' }, [[85]], 'ms'],
@@ -384,16 +406,16 @@ const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: strin
 };
 for (const [title, [query, expected, unit]] of Object.entries(inTables))
   test(title, async (t) => {
-    const answer = await runQuery(query);
+    const response = await runQuery(query);
     t.deepEqual(
-      (cells(answer) as unknown[][]).map((row) =>
+      (cells(response) as unknown[][]).map((row) =>
         row.map((cell) => (typeof cell === 'number' ? Number(cell.toPrecision(9)) : cell)),
       ),
       (expected as unknown[][]).map((row) =>
         row.map((cell) => (typeof cell === 'number' ? Number(cell.toPrecision(9)) : cell)),
       ),
     );
-    if (unit !== undefined) t.is(answer.columns.at(-1)?.unit, unit);
+    if (unit !== undefined) t.is(response.columns.at(-1)?.unit, unit);
   });
 
 const refused: Record<string, readonly [QueryInput, path: string, message: RegExp]> = {
@@ -443,8 +465,8 @@ for (const [title, [query, path, message]] of Object.entries(refused))
   });
 
 test('a unit in the search distinguishes units', async (t) => {
-  const answer = await runQuery({ metric: 'units', overTime: 'avg', search: 'unit:ms' });
-  t.deepEqual([answer.rows, answer.columns.at(-1)?.unit], [[[1000]], 'ms']);
+  const response = await runQuery({ metric: 'units', overTime: 'avg', search: 'unit:ms' });
+  t.deepEqual([response.rows, response.columns.at(-1)?.unit], [[[1000]], 'ms']);
 });
 
 test('a response names the limit that truncated each part', async (t) => {
@@ -465,8 +487,8 @@ test('a response names the limit that truncated each part', async (t) => {
 
 for (const [query, promql, expected] of prometheusCases)
   test(`as Prometheus: ${promql}`, async (t) => {
-    const answer = await tables.query('prometheus', query, [60, 119.999999999], 60);
-    const value = Number(answer.series[0]?.points[0]?.[1]);
+    const response = await tables.query('prometheus', query, [60, 119.999999999], 60);
+    const value = Number(response.series[0]?.points[0]?.[1]);
     t.true(Math.abs(value - expected) <= 1e-9 * Math.max(1, Math.abs(expected)), `${value}, expected ${expected}`);
   });
 
@@ -493,10 +515,10 @@ test('the newest value of a metric respects the window of an alert rule, not the
     }) as const;
   // The last point is at 105 s.
   const groupsAt = async (window: string, seconds: number): Promise<number | string> => {
-    const answer = await queryRule(ruleOf(window), readingOf(tables.columns, 'acme'), {
+    const response = await queryRule(ruleOf(window), createReader(tables.columns, 'acme'), {
       nowMs: epoch + seconds * 1000,
     });
-    return answer.kind === 'groups' ? answer.groups.length : JSON.stringify(answer);
+    return response.kind === 'groups' ? response.groups.length : JSON.stringify(response);
   };
   t.is(await groupsAt('20s', 120), 2);
   t.is(await groupsAt('20s', 205), 0);

@@ -171,19 +171,19 @@ test.serial(
   'a migration already applied by another process is not repeated, and may find tables that a later migration replaced',
   async (t) => {
     await reset();
-    const made: string[] = [];
+    const created: string[] = [];
     const named = (id: number, up: () => Promise<void>): Migration => ({ id, name: String(id), up });
-    const ahead = [1, 2, 3].map((id) => named(id, async () => void made.push(`${id} ahead`)));
+    const ahead = [1, 2, 3].map((id) => named(id, async () => void created.push(`${id} ahead`)));
     const late = [
       named(1, async () => {
-        made.push('1 late');
+        created.push('1 late');
         await migrate(columns, silentLog, ahead, []);
         throw new Error('what it changes is gone');
       }),
-      ...[2, 3].map((id) => named(id, async () => void made.push(`${id} late`))),
+      ...[2, 3].map((id) => named(id, async () => void created.push(`${id} late`))),
     ];
     t.is(await migrate(columns, silentLog, late, []), 0);
-    t.deepEqual(made, ['1 late', '1 ahead', '2 ahead', '3 ahead']);
+    t.deepEqual(created, ['1 late', '1 ahead', '2 ahead', '3 ahead']);
   },
 );
 

@@ -1,4 +1,4 @@
-/** What a metric query means, written down point by point as `queries/metrics/README.md` has it: slow, and without SQL. */
+/** What a metric query means, written down point by point as `docs/reference/metric-functions.md` has it: slow, and without SQL. */
 import type { TestHistogram, TestPoint, TestSeries } from './metric-points.ts';
 
 /** A window in seconds, both ends of which belong to it. */

@@ -6,9 +6,9 @@ import { readTopValues } from '../../queries/fields/values.ts';
 import { buildListHint } from '../../queries/hints/lists.ts';
 import { buildFilter, type FilterRequest } from '../../queries/live-tail/filter.ts';
 import type { QueryRequest } from '../../queries/query.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
 import type { SearchSignal } from '../../queries/signals/index.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { nestedLimits } from '../../schemas/records/nested-values.ts';
 import type { RecordView } from '../../schemas/records/record.ts';
@@ -115,7 +115,7 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
-const readingOf = (tenantId = 'acme'): TenantReader =>
+const createReader = (tenantId = 'acme'): TenantReader =>
   ({
     columns: tables.columns.forTenant(tenantId),
     plan: { name: 'all', entitlements: ['logs', 'traces'], retentionDays: { logs: 30, metrics: 30, traces: 30 } },
@@ -131,7 +131,7 @@ const viewsOf = (signal: SearchSignal, visit: (record: RecordView) => void): voi
 const findStored = async (signal: SearchSignal, search: string): Promise<number[]> => {
   const field = signal === 'logs' ? 'body' : 'name';
   const query: QueryRequest = { kind: 'rows', signal, fields: [field], search };
-  const { rows } = await run(query, readingOf(), { range });
+  const { rows } = await run(query, createReader(), { range });
   const names =
     signal === 'logs'
       ? bodies.map((body) => (typeof body === 'string' ? body : JSON.stringify(body)))
@@ -155,7 +155,7 @@ const countForRule = async (signal: SearchSignal, search: string): Promise<numbe
     name: 'r',
     condition: { kind: 'threshold', query, window: '2m', comparison: 'above', threshold: 0 },
   };
-  const result = await queryRule(rule as unknown as AlertRule, readingOf(), { nowMs: at + 60_000 });
+  const result = await queryRule(rule as unknown as AlertRule, createReader(), { nowMs: at + 60_000 });
   return result.kind === 'groups' ? Number(result.groups[0]?.points.at(-1) ?? 0) : Number.NaN;
 };
 
@@ -249,7 +249,7 @@ const group = async (signal: SearchSignal, ...groupBy: string[]): Promise<unknow
     groupBy,
     order: { by: groupBy[0], direction: 'ascending' },
   };
-  const { rows } = await run(query as QueryRequest, readingOf(), { range });
+  const { rows } = await run(query as QueryRequest, createReader(), { range });
   return rows.map((row) => row.map(String));
 };
 
@@ -288,7 +288,7 @@ test('a group counts a record once for each distinct value inside its arrays', a
 });
 
 test('fields and their values are listed by path', async (t) => {
-  const { fields } = await listCatalogue(readingOf(), { signal: 'logs', range, limit: 200 });
+  const { fields } = await listCatalogue(createReader(), { signal: 'logs', range, limit: 200 });
   const names = fields.flatMap(({ name, types }) => types.map(({ type }) => `${name} ${type}`));
   for (const name of [
     'user json',
@@ -305,10 +305,9 @@ test('fields and their values are listed by path', async (t) => {
   ])
     t.true(names.includes(name), `${name} is one of ${names.join(', ')}`);
   const valuesOf = async (name: string) =>
-    (await readTopValues(readingOf(), { signal: 'logs', name, range, limit: 10 })).values.map(({ value, records }) => [
-      value,
-      records,
-    ]);
+    (await readTopValues(createReader(), { signal: 'logs', name, range, limit: 10 })).values.map(
+      ({ value, records }) => [value, records],
+    );
   t.deepEqual(await valuesOf('hdr'), [
     ['b', 2],
     ['a', 1],
@@ -319,7 +318,7 @@ test('fields and their values are listed by path', async (t) => {
 test('records show the attributes that were sent, and columns show the values of a path', async (t) => {
   const select = async (fields?: string[]) => {
     const query = { kind: 'rows', signal: 'logs', ...(fields === undefined ? {} : { fields }), search: 'user.id:u-3' };
-    const { columns, rows } = await run(query as QueryRequest, readingOf(), { range });
+    const { columns, rows } = await run(query as QueryRequest, createReader(), { range });
     return Object.fromEntries(columns.map(({ name }, index) => [name, rows[0]?.[index]]));
   };
   const whole = await select();
@@ -338,7 +337,7 @@ test('records show the attributes that were sent, and columns show the values of
 test('hints know the paths', async (t) => {
   const hint = async (search: string) => {
     const span = { from: String(at - 60_000), to: String(at + 60_000) };
-    return (await buildListHint('logs', { ...span, search }, [], readingOf())).hint ?? '';
+    return (await buildListHint('logs', { ...span, search }, [], createReader())).hint ?? '';
   };
   t.regex(
     await hint('user.idd:u-3'),
@@ -370,7 +369,11 @@ test('values beyond the limits are omitted and counted, and the record lands', a
     const request = logsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords: [logRecord] }] }] });
     const { rows, rejected } = await tables.land([messageOf([request], { tenantId })]);
     t.deepEqual([rows['logs'], rejected.length], [1, 0]);
-    const { excludedAttributeCount } = await listCatalogue(readingOf(tenantId), { signal: 'logs', range, limit: 200 });
+    const { excludedAttributeCount } = await listCatalogue(createReader(tenantId), {
+      signal: 'logs',
+      range,
+      limit: 200,
+    });
     // A long name is counted without a name, too.
     t.is(excludedAttributeCount, index === 3 ? omitted + 1 : omitted, `case ${index}`);
   }

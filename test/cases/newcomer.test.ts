@@ -1,4 +1,4 @@
-/** The example of `processors/README.md`: its text is what lies in `newcomer/`, and works from end to end. */
+/** The example of `processors/example.md`: its text is what lies in `newcomer/`, and works from end to end. */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ test('the example has at most five files and 120 lines, and the README shows the
   const texts = files.map((file) => readFileSync(join(root, file), 'utf8'));
   t.true(files.length <= 5);
   t.true(texts.join('').split('\n').length - 1 <= 120, `${texts.join('').split('\n').length - 1} lines`);
-  const readme = readFileSync(join(root, 'processors/README.md'), 'utf8');
+  const readme = readFileSync(join(root, 'processors/example.md'), 'utf8');
   for (const [index, code] of texts.entries()) t.true(readme.includes(`\`\`\`ts\n${code}\`\`\``), files[index]);
 });
 
@@ -118,8 +118,8 @@ test('error logs are counted by service and minute, land once, and can be read',
     const caller = { tenantId: 'acme', plan: free };
     const query = { from: String(minuteMs), to: String(minuteMs + 120_000) };
     const request = { caller, query, params: {}, body: undefined };
-    const answer = await listErrorCounts.run(request as never, { columns, clock: systemClock } as never);
-    return answer as { readonly items: readonly unknown[] };
+    const response = await listErrorCounts.run(request as never, { columns, clock: systemClock } as never);
+    return response as { readonly items: readonly unknown[] };
   };
   const expected = [
     { service: 'cart', minute: new Date(minuteMs).toISOString(), errors: 2 },

@@ -534,13 +534,13 @@ for (const [what, story] of Object.entries(stories)) {
     const restart = (): void => {
       if (calls++ % 7 === 0) world.run.restart();
     };
-    world.run.values = (...given) => {
+    world.run.values = (...parameters) => {
       restart();
-      return values(...given);
+      return values(...parameters);
     };
-    world.run.tick = (...given) => {
+    world.run.tick = (...parameters) => {
       restart();
-      return tick(...given);
+      return tick(...parameters);
     };
     story(t, world);
   });

@@ -18,6 +18,8 @@ test('endpoints use the public address, or else the request address, each with t
     remoteWrite: 'https://oiq.example/api/v1/prom/write',
     loki: 'https://oiq.example/loki/api/v1/push',
     zipkin: 'https://oiq.example/zipkin/api/v2/spans',
+    opamp: 'https://oiq.example/otlp/v1/opamp',
+    browsers: 'https://oiq.example/rum',
   });
   t.is(loopback.otlpHttp, 'http://localhost:8080/otlp');
   t.is(buildEndpoints(parseSettings({}), 'no host at all').otlpHttp, 'http://127.0.0.1:8080/otlp');
@@ -67,6 +69,17 @@ const pointed: readonly (readonly [Attempt, string | undefined])[] = [
   [{ endpoint: 'http://localhost:8080/api/v1/prom/write', protocol: 'otlp-http' }, 'wrong-protocol'],
   [{ endpoint: 'http://localhost:8080/api/v1/write', protocol: 'remote-write' }, 'wrong-endpoint'],
   [{ endpoint: 'http://localhost:4317/api/v1/prom/write', protocol: 'remote-write' }, 'wrong-protocol'],
+  [{ endpoint: 'http://localhost:8080/rum/oiq_pk_1/faro' }, undefined],
+  [{ endpoint: 'ws://localhost:4318/v1/opamp' }, undefined],
+  [{ endpoint: 'http://localhost:8080/otlp/v1/opamp' }, undefined],
+  [{ endpoint: 'ws://localhost:8080/v1/opamp' }, 'wrong-endpoint'],
+  [{ endpoint: 'ws://localhost:4318/otlp/v1/opamp' }, 'wrong-endpoint'],
+  [{ endpoint: 'wss://localhost:8080/otlp/v1/opamp' }, 'wrong-endpoint'],
+  [{ endpoint: 'ws://localhost:4318/v1/logs' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:4318/rum/oiq_pk_1/v1/logs' }, undefined],
+  [{ endpoint: 'http://localhost:8080/rum/oiq_pk_1' }, undefined],
+  [{ endpoint: 'http://localhost:8080/rum/oiq_pk_1/v1/metrics' }, 'wrong-endpoint'],
+  [{ endpoint: 'http://localhost:8080/rum/' }, 'wrong-endpoint'],
   [{ endpoint: 'http://' }, 'wrong-endpoint'],
 ];
 test('an endpoint is classified as correct, wrong address or wrong protocol', (t) => {
@@ -77,7 +90,7 @@ test('an endpoint is classified as correct, wrong address or wrong protocol', (t
   }
 });
 
-const answered: readonly (readonly [Attempt, readonly string[]])[] = [
+const response: readonly (readonly [Attempt, readonly string[]])[] = [
   [{}, []],
   [{ status: 200 }, []],
   [{ status: 0 }, []],
@@ -96,10 +109,11 @@ const answered: readonly (readonly [Attempt, readonly string[]])[] = [
   [{ error: 'tls: first record does not look like a TLS handshake' }, ['wrong-endpoint']],
   [{ error: 'malformed HTTP response "\\x00\\x00\\x06"' }, ['wrong-protocol']],
   [{ error: 'context deadline exceeded', status: 503 }, ['unreachable', 'unavailable']],
+  [{ error: 'blocked by CORS policy: No header is present' }, ['blocked-origin']],
   [{ error: 'something else' }, []],
 ];
 test('the response that a sender got is classified', (t) => {
-  for (const [attempt, codes] of answered)
+  for (const [attempt, codes] of response)
     t.deepEqual(
       findResponseProblems(attempt).map(({ code }) => code),
       codes as never,

@@ -17,14 +17,14 @@ const serve = async (t: ExecutionContext, listener: RequestListener): Promise<nu
 };
 
 /** Answers the same addresses for every name, one list after the other at each question. */
-const names = (...answers: readonly (readonly string[])[]): typeof lookup => {
+const names = (...responses: readonly (readonly string[])[]): typeof lookup => {
   let lookupCount = 0;
   const resolve = (
     _name: string,
     _options: object,
     done: (error: null, addresses: { address: string; family: number }[]) => void,
   ): void => {
-    const addresses = answers[Math.min(lookupCount++, answers.length - 1)] ?? [];
+    const addresses = responses[Math.min(lookupCount++, responses.length - 1)] ?? [];
     setImmediate(() =>
       done(
         null,
@@ -122,8 +122,8 @@ test('the connection uses the address that was resolved and checked', async (t) 
 
 test('redirects are not followed', async (t) => {
   const port = await serve(t, (_, response) => response.writeHead(302, { location: 'http://169.254.169.254/' }).end());
-  const answer = await openOutbound(loopback).fetch(`http://127.0.0.1:${port}/`);
-  t.is(answer.status, 302);
+  const apiResponse = await openOutbound(loopback).fetch(`http://127.0.0.1:${port}/`);
+  t.is(apiResponse.status, 302);
 });
 
 test('a request is delivered, and its response is returned with its headers', async (t) => {
@@ -133,10 +133,10 @@ test('a request is delivered, and its response is returned with its headers', as
     });
   });
   const request = { method: 'POST', headers: { 'x-mine': 'a' }, body: 'hello' };
-  const answer = await openOutbound(loopback).fetch(`http://127.0.0.1:${port}/`, request);
-  t.is(answer.status, 201);
-  t.is(answer.headers.get('x-seen'), 'POST a');
-  t.is(await answer.text(), 'HELLO');
+  const apiResponse = await openOutbound(loopback).fetch(`http://127.0.0.1:${port}/`, request);
+  t.is(apiResponse.status, 201);
+  t.is(apiResponse.headers.get('x-seen'), 'POST a');
+  t.is(await apiResponse.text(), 'HELLO');
 });
 
 test('a response that is too large, too slow or truncated is an error', async (t) => {
@@ -160,7 +160,7 @@ test('a response that is too large, too slow or truncated is an error', async (t
 /** A name server that answers every question with a code and these TXT records; `undefined` leaves it unanswered. */
 const nameServer = async (
   t: ExecutionContext,
-  answers: Readonly<
+  responses: Readonly<
     Record<string, { readonly code: number; readonly texts: readonly (readonly string[])[] } | undefined>
   >,
 ): Promise<string> => {
@@ -168,9 +168,9 @@ const nameServer = async (
   socket.on('message', (question, { port, address }) => {
     const end = question.indexOf(0, 12) + 5;
     const labels = question.subarray(12, end - 4).toString('latin1');
-    const answer = Object.entries(answers).find(([name]) => labels.includes(name))?.[1];
-    if (answer === undefined) return;
-    const records = answer.texts.map((parts) => {
+    const response = Object.entries(responses).find(([name]) => labels.includes(name))?.[1];
+    if (response === undefined) return;
+    const records = response.texts.map((parts) => {
       const text = Buffer.concat(parts.map((part) => Buffer.from([part.length, ...Buffer.from(part)])));
       // The name of the question, TXT, IN, a minute, and the length.
       return Buffer.concat([
@@ -181,7 +181,7 @@ const nameServer = async (
     const header = Buffer.from([
       ...question.subarray(0, 2),
       0x81,
-      0x80 | answer.code,
+      0x80 | response.code,
       0,
       1,
       0,

@@ -1,4 +1,4 @@
-/** How panels of the page put values into buckets and states into stretches, and which alerts they list. */
+/** How panels of the page put values into buckets, bars and stretches, which alerts and records they list, and their links. */
 import test from 'ava';
 import {
   groupAlerts,
@@ -6,6 +6,7 @@ import {
   selectAlerts,
   toStateFilter,
 } from '../../web/areas/dashboards/panels/alerts-shown.ts';
+import { computeBarGroups } from '../../web/areas/dashboards/panels/bar-groups.ts';
 import {
   type BucketSeries,
   buildStateIntervals,
@@ -13,6 +14,8 @@ import {
   heatmapFromBuckets,
   heatmapFromValues,
 } from '../../web/areas/dashboards/panels/buckets.ts';
+import { resolveLinkTitle, resolveLinkUrl } from '../../web/areas/dashboards/panels/field-links.ts';
+import { removeDuplicates } from '../../web/areas/dashboards/panels/log-duplicates.ts';
 
 const bucket = (le: string, values: readonly (number | null)[]): BucketSeries => ({
   name: 'b',
@@ -137,4 +140,63 @@ test('alerts are requested by API states, and grouped by their labels', (t) => {
     ],
   );
   t.deepEqual(parseMatchers('{a="\\"b"}'), [{ name: 'a', operator: '=', value: '"b' }]);
+});
+
+for (const [stacking, maxValue, shares] of [
+  [
+    'none',
+    8,
+    [
+      [0.25, 0],
+      [1, 0.5],
+    ],
+  ],
+  [
+    'normal',
+    12,
+    [
+      [2 / 12, 0],
+      [8 / 12, 4 / 12],
+    ],
+  ],
+  [
+    'percent',
+    100,
+    [
+      [1, 0],
+      [8 / 12, 4 / 12],
+    ],
+  ],
+] as const)
+  test(`bars that are stacked as ${stacking} reach up to ${maxValue}`, (t) => {
+    const columns = [
+      [2, 8],
+      [-1, '4'],
+    ];
+    t.deepEqual(computeBarGroups(columns, { rowCount: 2, stacking }), { maxValue, shares } as never);
+  });
+
+test('consecutive log records that are equal are shown once, and equal ones further apart remain', (t) => {
+  const bodies = ['took 5 ms', 'took 5 ms', 'took 12 ms', 'done: a', 'done: b', 'took 5 ms'];
+  const records = bodies.map((body) => ({ body, level: 'info' }));
+  const shown = (mode: unknown) => removeDuplicates(records, mode).map(({ body }) => body);
+  t.deepEqual(shown('none'), bodies);
+  t.deepEqual(shown('exact'), ['took 5 ms', 'took 12 ms', 'done: a', 'done: b', 'took 5 ms']);
+  t.deepEqual(shown('numbers'), ['took 5 ms', 'done: a', 'done: b', 'took 5 ms']);
+  t.deepEqual(shown('signature'), ['took 5 ms', 'done: a', 'took 5 ms']);
+  t.is(removeDuplicates([...records.slice(0, 1), { body: 'took 5 ms', level: 'error' }], 'exact').length, 2);
+});
+
+test('a link of a field has the encoded values of its row, and keeps placeholders without a value', (t) => {
+  const values = { text: '5 s', raw: '5', seriesName: 'a/b', fields: { pod: 'x&y', 'k8s.pod': 'p 1' } };
+  for (const [url, resolved] of [
+    [`/logs?search=\${__data.fields.pod}`, '/logs?search=x%26y'],
+    [`/logs?search=\${__data.fields["k8s.pod"]}`, '/logs?search=p%201'],
+    [`/logs?search=\${__data.fields.k8s.pod}`, '/logs?search=p%201'],
+    [`/d/\${__value.raw}/\${__value.text:percentencode}`, '/d/5/5%20s'],
+    [`/d/\${__series.name}`, '/d/a%2Fb'],
+    [`/d/\${__data.fields.constructor}/\${__org.name}`, `/d/\${__data.fields.constructor}/\${__org.name}`],
+  ] as const)
+    t.is(resolveLinkUrl(url, values), resolved);
+  t.is(resolveLinkTitle(`Logs of \${__data.fields.pod}`, values), 'Logs of x&y');
 });

@@ -6,7 +6,7 @@ import { parseSearch } from '../../queries/search/parse.ts';
 import { insertSuggestion, nameFormat, nameListFormat, parseInput } from '../../web/search/completion.ts';
 import { findSearchProblem } from '../../web/search/problem.ts';
 
-const reference = readFileSync(new URL('../../queries/search/README.md', import.meta.url), 'utf8');
+const reference = readFileSync(new URL('../../docs/reference/search-language.md', import.meta.url), 'utf8');
 /** Every search in the tables of the reference page. */
 const searches = [...reference.matchAll(/^\| `(.*?)` \| ?(.*?) ?\|$/gm)].map(([, search = '']) =>
   search.replaceAll('\\|', '|'),

@@ -22,9 +22,9 @@ const open = (maxBytes: number) => {
   const forgotten: number[] = [];
   const held = new HeldMessages(budget, new TransferMemoryPool(), async (numbers) => void forgotten.push(...numbers));
   const reader = (next: number) => {
-    const made = { next };
-    held.readers.add(made);
-    return made;
+    const created = { next };
+    held.readers.add(created);
+    return created;
   };
   /** A reader takes a range; answers how many messages went to the thread for it. */
   const accept = (who: { next: number }, first: number, last: number): number => {

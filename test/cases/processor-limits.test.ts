@@ -45,7 +45,7 @@ test('dead letters of one tenant name it, those of several tenants throw, and a 
   t.is(new TenantFuse('g').check([usageOf('bad', 19, 19)]), undefined);
 });
 
-test('a batch that made the fuse throw is not counted, and the count of a named tenant restarts', (t) => {
+test('a batch that makes the limit throw is not counted, and the count of a named tenant restarts', (t) => {
   const fuse = new TenantFuse('g');
   for (let time = 0; time < 3; time++) t.throws(() => fuse.check([usageOf('a', 30, 30), usageOf('b', 30, 30)]));
   t.is(fuse.check([usageOf('a', 30, 0), usageOf('b', 30, 0)]), undefined);

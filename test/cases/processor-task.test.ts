@@ -46,10 +46,10 @@ test('turn boundaries do not change the result', (t) => {
     const { tenants, ...undisturbed } = whole.batch(messages, last);
     slicedTask.begin(messages, last);
     let sliceCount = 0;
-    let answer = slicedTask.advance(short);
-    for (; answer === undefined; answer = slicedTask.advance(short)) sliceCount++;
+    let response = slicedTask.advance(short);
+    for (; response === undefined; response = slicedTask.advance(short)) sliceCount++;
     t.true(sliceCount > messages.length, `${sliceCount} turns`);
-    const { tenants: spent, ...rest } = answer;
+    const { tenants: spent, ...rest } = response;
     t.deepEqual(rest, undisturbed);
     t.deepEqual(
       spent.map(({ ms, ...each }) => each),
@@ -105,12 +105,12 @@ test('batch boundaries and snapshot positions change neither the emitted values 
     for (let at = 0; at < messages.length; ) {
       const next = at + 1 + random(20);
       // The last offset of a range may be one that cannot be read.
-      const answer = task.batch(
+      const response = task.batch(
         messages.slice(at, next),
         messages[next]?.offset ? messages[next].offset - 1 : last + 3,
       );
-      emitted.push(...valuesIn(answer.messages));
-      poison.push(...answer.poison);
+      emitted.push(...valuesIn(response.messages));
+      poison.push(...response.poison);
       at = next;
       if (random(3) === 0) task = new Task(visitCounter, options, task.snapshot());
     }
@@ -226,10 +226,10 @@ test('if no messages arrive, a tick closes windows and runs timers by the clock'
 test('values emitted by a tick stay in the snapshots until they are published', (t) => {
   const task = new Task(visitCounter, options);
   task.batch(messagesOf(3));
-  const answer = task.tick(firstMs + 3_600_000_000);
-  t.true((answer?.messages.length ?? 0) > 0);
+  const response = task.tick(firstMs + 3_600_000_000);
+  t.true((response?.messages.length ?? 0) > 0);
   const restored = new Task(visitCounter, options, task.snapshot());
-  t.deepEqual(restored.outbox, answer?.messages);
+  t.deepEqual(restored.outbox, response?.messages);
   restored.clearOutbox();
   t.deepEqual(new Task(visitCounter, options, restored.snapshot()).outbox, []);
 });

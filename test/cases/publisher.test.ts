@@ -20,7 +20,7 @@ const piece: MessagePart = { bytes: Buffer.from('body'), size: 4, records: 1, en
 const published = async (requests: readonly (readonly [Origin, MessagePart])[]): Promise<Message[]> => {
   const messages: Message[] = [];
   const producer: Pick<Producer, 'publish'> = {
-    publish: async (given) => void messages.push(...given),
+    publish: async (input) => void messages.push(...input),
   };
   const publisher = new Publisher(producer as Producer, { countPublish() {} } as never, 5);
   await Promise.all(requests.map(([from, body]) => publisher.publish(from, { size: body.size, messageParts: [body] })));

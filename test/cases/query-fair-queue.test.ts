@@ -204,8 +204,8 @@ test('a read can request a lower limit than allowed, but not a higher one', asyn
   }).forTenant('a');
   await reader.query('SELECT 1', {}, { maxExecutionSeconds: 5, maxRowsRead: 10_000, maxResultRows: 7 });
   await reader.query('SELECT 1', {}, { maxExecutionSeconds: 50, maxMemoryBytes: 10 });
-  const given = seen.map(({ onCost: _, ...rest }) => rest);
-  t.deepEqual(given, [
+  const input = seen.map(({ onCost: _, ...rest }) => rest);
+  t.deepEqual(input, [
     { maxExecutionSeconds: 5, maxRowsRead: 1_000, maxResultRows: 7, maxMemoryBytes: 100 },
     { maxExecutionSeconds: 30, maxRowsRead: 1_000, maxMemoryBytes: 10 },
   ]);

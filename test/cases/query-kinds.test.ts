@@ -7,7 +7,7 @@ import { explain } from '../../queries/explain.ts';
 import { listSignals } from '../../queries/freshness.ts';
 import { getMinStepMs } from '../../queries/min-step.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { parseSavedQuery, Query, type QueryRequest, queryVersion } from '../../queries/query.ts';
 import { changeParts, getQueryKind, listPartQueries } from '../../queries/query-kind.ts';
 import { parseQuery, run, runWithoutCost } from '../../queries/run.ts';
@@ -28,7 +28,7 @@ test.after.always(() => tables.close());
 const threads = openPromql({ size: 1 });
 test.after.always(() => threads.close());
 
-const reading = (): QueryReader => ({
+const reader = (): QueryReader => ({
   columns: tables.columns.forTenant('acme'),
   plan: defaultPlans['enterprise'] as Plan,
   promql: { threads, translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } },
@@ -125,14 +125,14 @@ for (const [kind, all] of Object.entries(examples))
       t.notRegex(sentence, /undefined|null/);
     });
 
-    test(`${title}: it answers with a table, alone and in a batch the same, and is explained`, async (t) => {
+    test(`${title}: the query returns the same table alone and in a batch, and is explained`, async (t) => {
       const query = withValues(example);
-      const { form } = await run(query, reading(), { range });
+      const { form } = await run(query, reader(), { range });
       t.is(form, 'table');
-      const alone = await runWithoutCost(query, reading(), { range });
-      const answers = new QueryBatcher({ batchDelayMs: 1, batchTimeoutMs: 30_000, singleTimeoutMs: 30_000 });
-      const batched = await Promise.all([query, query].map((each) => answers.run(each, reading(), { range })));
+      const alone = await runWithoutCost(query, reader(), { range });
+      const responses = new QueryBatcher({ batchDelayMs: 1, batchTimeoutMs: 30_000, singleTimeoutMs: 30_000 });
+      const batched = await Promise.all([query, query].map((each) => responses.run(each, reader(), { range })));
       t.deepEqual(batched, [alone, alone]);
-      t.truthy(await explain(query, reading(), { range }));
+      t.truthy(await explain(query, reader(), { range }));
     });
   }

@@ -108,10 +108,18 @@ test.serial('an archive is unpacked in a thread with the same result or error as
 test.serial('a request that ends cancels its parsing, and the next text is parsed', async (t) => {
   const left = new Error('the client left');
   const client = new AbortController();
-  const reading = readAlertmanagerInWorker({ ...reader, signal: client.signal }, '- a\n'.repeat(250_000));
+  const parsing = readAlertmanagerInWorker({ ...reader, signal: client.signal }, '- a\n'.repeat(250_000));
   setTimeout(() => client.abort(left), 1);
-  t.is(await t.throwsAsync(reading), left);
+  t.is(await t.throwsAsync(parsing), left);
   t.deepEqual(await readAlertmanagerInWorker(reader, routing), readAlertmanager(routing));
+});
+
+test.serial('bytes that share their memory with others are copied to the thread', async (t) => {
+  // Of this length, Node takes the memory from its pool.
+  const bytes = Buffer.from(repeated(250, (index) => `a${index}.example\n`));
+  t.true(bytes.buffer.byteLength > bytes.length);
+  const read = await readDocumentInWorker(reader, 'list', bytes, { max: 1000 });
+  t.deepEqual(read, readDocument('list', bytes, { max: 1000 }));
 });
 
 test.serial('many indicators are returned from the thread in parts, and the event loop runs in between', async (t) => {

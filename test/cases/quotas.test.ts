@@ -11,8 +11,8 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 
 const noon = Date.parse('2026-02-27T12:00:00Z');
 
-const callerOf = (given: object, bytesPerDay: number | null = null): Caller => {
-  const all = getRejectThresholds({ bytesPerDay }, Quota.parse(given));
+const callerOf = (input: object, bytesPerDay: number | null = null): Caller => {
+  const all = getRejectThresholds({ bytesPerDay }, Quota.parse(input));
   const of = (signal: Signal) => all.filter(({ scope }) => scope === 'total' || scope === signal);
   const thresholds = { logs: of('logs'), metrics: of('metrics'), traces: of('traces') };
   return { tenantId: 'acme', thresholds } as unknown as Caller;

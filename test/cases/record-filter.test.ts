@@ -14,7 +14,27 @@ import { text } from './sink-tables.ts';
 const random = seeded(3);
 const pick = <Each>(from: readonly Each[]): Each => from[random(from.length)] as Each;
 
+const sensorEvent = (): object => ({
+  stringValue: JSON.stringify({
+    output: 'Error File below a known binary directory opened for writing',
+    priority: 'Error',
+    rule: 'Write below binary dir',
+    time: '2026-01-01T10:00:00Z',
+    output_fields: { 'fd.name': `/bin/x${random(9)}`, 'proc.cmdline': 'touch /bin/x', 'user.name': 'root' },
+  }),
+});
+const agentEvent = (): object => ({
+  stringValue: JSON.stringify({
+    timestamp: Date.UTC(2026, 0, 1),
+    source: 'process',
+    pid: 12,
+    comm: 'claude',
+    data: { event: 'EXEC', comm: 'claude', pid: 12, ppid: 1, filename: '/usr/bin/claude' },
+  }),
+});
 const bodies: readonly (() => object | undefined)[] = [
+  sensorEvent,
+  agentEvent,
   () => ({ stringValue: `request ${random(99)} took ${random(99)} ms for user u${random(9)} ` }),
   () => ({ stringValue: '' }),
   () => undefined,

@@ -4,8 +4,8 @@ import test from 'ava';
 import { buildListHint } from '../../queries/hints/lists.ts';
 import { findMisreadSyntax } from '../../queries/hints/misread.ts';
 import type { Measure, QueryRequest } from '../../queries/query.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { listSpans } from '../../queries/traces/spans.ts';
 import { logsRequest, messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
 
@@ -71,7 +71,7 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 /** Counts the statements that it passes on. */
-const readingOf = (statements: string[] = []): TenantReader => {
+const createReader = (statements: string[] = []): TenantReader => {
   const columns = tables.columns.forTenant('acme');
   const query: typeof columns.query = (sql, parameters, limits) => {
     statements.push(sql);
@@ -86,11 +86,14 @@ const readingOf = (statements: string[] = []): TenantReader => {
 
 const count: Measure[] = [{ function: 'count' }];
 const queryHint = async (query: object): Promise<string | undefined> =>
-  (await run({ kind: 'aggregate', signal: 'logs', measures: count, ...query } as QueryRequest, readingOf(), { range }))
-    .hint;
+  (
+    await run({ kind: 'aggregate', signal: 'logs', measures: count, ...query } as QueryRequest, createReader(), {
+      range,
+    })
+  ).hint;
 const list = async (query: object, signal: 'logs' | 'traces' = 'logs'): Promise<string | undefined> => {
   const span = { from: String(at - 60_000), to: String(at + 60_000) };
-  return (await buildListHint(signal, { ...span, ...query }, [], readingOf())).hint;
+  return (await buildListHint(signal, { ...span, ...query }, [], createReader())).hint;
 };
 
 test('a search with operators of another language returns a hint with our syntax', (t) => {
@@ -138,7 +141,7 @@ test('a name that no record has returns a hint with similar names', async (t) =>
     /^none of the spans .* http.route; to search the text/,
   );
   const rows: QueryRequest = { kind: 'rows', signal: 'logs', fields: ['service', 'usr'] };
-  t.regex((await run(rows, readingOf(), { range })).hint ?? '', /has usr; similar names: user$/);
+  t.regex((await run(rows, createReader(), { range })).hint ?? '', /has usr; similar names: user$/);
 });
 
 test('a value with different case or spelling returns a hint with existing values', async (t) => {
@@ -162,14 +165,14 @@ test('words missing from existing records take one statement to detect, and none
   const statements: string[] = [];
   const span = { from: String(at - 50_000), to: String(at + 50_000), search: 'nowhere at all', projectId: 'shop' };
   for (let count = 0; count < 3; count++)
-    t.deepEqual(await buildListHint('logs', span, [], readingOf(statements)), {}, 'there is nothing to say');
+    t.deepEqual(await buildListHint('logs', span, [], createReader(statements)), {}, 'there is nothing to say');
   t.is(statements.length, 1);
   const empty = { ...span, projectId: 'nope' };
   const counts: number[] = [];
   for (let count = 0; count < 2; count++) {
     statements.length = 0;
     t.regex(
-      (await buildListHint('logs', empty, [], readingOf(statements))).hint ?? '',
+      (await buildListHint('logs', empty, [], createReader(statements))).hint ?? '',
       /^project nope has no log records/,
     );
     counts.push(statements.length);
@@ -199,7 +202,7 @@ test('a result with data for every part of the query runs no statement for a hin
     const options = { range, ...(stepMs === undefined ? {} : { stepMs }) };
     await run(
       { kind: 'aggregate', signal: 'logs', measures: count, ...query } as QueryRequest,
-      readingOf(statements),
+      createReader(statements),
       options,
     );
     return statements.filter((sql) => /FROM fields|LIMIT 100000/.test(sql)).length;
@@ -208,8 +211,8 @@ test('a result with data for every part of the query runs no statement for a hin
   t.is(await statements({ groupBy: ['user'] }, 60_000), 0);
   t.is(await statements({ measures: [{ function: 'count', search: 'severity:error' }] }), 0, 'none is an answer too');
   const spans: string[] = [];
-  const page = await listSpans({ limit: 10, order: 'newest' } as never, readingOf(spans));
-  await buildListHint('traces', {}, page.items.length === 0 ? [1] : page.items, readingOf(spans));
+  const page = await listSpans({ limit: 10, order: 'newest' } as never, createReader(spans));
+  await buildListHint('traces', {}, page.items.length === 0 ? [1] : page.items, createReader(spans));
   t.is(spans.filter((sql) => sql.includes('FROM fields')).length, 0);
   const counts = (
     await Promise.all(

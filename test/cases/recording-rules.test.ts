@@ -3,7 +3,7 @@ import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import { QueryBatcher, type RunInSlot } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { TimeoutError } from '../../runtime/timeout.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
@@ -56,7 +56,7 @@ const evaluateOf = (
   { prior = emptyRecording(), nowMs = startMs }: { prior?: RecordingState; nowMs?: number } = {},
 ): Promise<GroupEvaluation> => {
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
-  const reading: QueryReader = {
+  const reader: QueryReader = {
     nowMs,
     plan: defaultPlans['enterprise'] as QueryReader['plan'],
     columns: tables.columns.forTenant(tenantId),
@@ -64,7 +64,7 @@ const evaluateOf = (
   };
   const batcher = new QueryBatcher({ batchDelayMs: 0, batchTimeoutMs: 20_000, singleTimeoutMs: 20_000 });
   const { signal } = new AbortController();
-  const runQuery = createExpressionRun(reading, {
+  const runQuery = createExpressionRun(reader, {
     atMs: nowMs,
     signal,
     batcher,
@@ -77,13 +77,13 @@ const evaluateOf = (
 /** Evaluates with answers by expression. */
 const evaluateBy = (
   group: RecordingGroup,
-  answers: Readonly<Record<string, ExpressionResult>>,
+  responses: Readonly<Record<string, ExpressionResult>>,
   { prior = emptyRecording(), nowMs = startMs }: { prior?: RecordingState; nowMs?: number } = {},
 ): Promise<GroupEvaluation> =>
   evaluateRecordingGroup(group, {
     prior,
     nowMs,
-    runExpressions: async (expressions) => expressions.map((each) => answers[each] ?? { elements: [] }),
+    runExpressions: async (expressions) => expressions.map((each) => responses[each] ?? { elements: [] }),
   });
 
 const shown = ({ series }: Pick<GroupEvaluation, 'series'>) =>
@@ -245,25 +245,25 @@ const makeQuery = (
   const queryNative: typeof columns.queryNative = (sql, parameters, limits) =>
     hangs(sql, JSON.stringify(parameters)) ? never(limits) : columns.queryNative(sql, parameters, limits);
   const translation = { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } as const;
-  const reading: QueryReader = {
+  const reader: QueryReader = {
     nowMs: startMs,
     plan: defaultPlans['enterprise'] as QueryReader['plan'],
     columns: { ...columns, query, queryNative },
     promql: { threads: promql, translation },
   };
-  const answers = new QueryBatcher({
+  const responses = new QueryBatcher({
     batchDelayMs: 0,
     ...times,
     singleTimeoutMs: 20_000,
     ...(acquireSlot && { runInSlot: acquireSlot }),
   });
-  const toTimeoutError = (ms: number): Error => (isLoaded ? new TimeoutError(ms) : answers.createTimeoutError(ms));
+  const toTimeoutError = (ms: number): Error => (isLoaded ? new TimeoutError(ms) : responses.createTimeoutError(ms));
   const { signal } = new AbortController();
-  return createExpressionRun(reading, {
+  return createExpressionRun(reader, {
     atMs: startMs,
     signal,
     ...times,
-    batcher: { runInSlot: (work, ending) => answers.runInSlot(work, ending), createTimeoutError: toTimeoutError },
+    batcher: { runInSlot: (work, ending) => responses.runInSlot(work, ending), createTimeoutError: toTimeoutError },
   });
 };
 

@@ -45,14 +45,14 @@ test('body bytes are shown only for text bodies', (t) => {
   const bodies = [{ stringValue: 'né 1' }, { stringValue: '' }, { intValue: '7' }, { bytesValue: Buffer.from('text') }];
   const logs = logsOf([...bodies.map((body) => ({ body })), {}, recordWithBody('last')]);
   const seen: string[] = [];
-  const answers = decoded(messageOf([logs]), (log) =>
+  const responses = decoded(messageOf([logs]), (log) =>
     log.inspectBody((bytes, start, end) => {
       seen.push(Buffer.from(bytes.subarray(start, end)).toString());
       return seen.length > 1;
     }),
   );
   t.deepEqual(seen, ['né 1', '', 'last']);
-  t.deepEqual(answers, [false, true, false, false, false, true]);
+  t.deepEqual(responses, [false, true, false, false, false, true]);
 });
 
 test('a message is decoded once for all readers, and its records can be read in any order', (t) => {
@@ -202,16 +202,16 @@ test('a message is delivered completely or not at all, exactly when the sink lan
     const message = messageOf([logsOf([recordWithBody('before')]), body]);
     const { rejected } = scanBatch(scanner, [message], 0, 1, (bytes) => new Uint8Array(bytes));
     t.is(rejected.length === 0, lands, `${name}: the sink`);
-    const given: string[] = [];
+    const input: string[] = [];
     const read = (): void => {
-      for (const log of iterateItems(logRecords, busRecord(message), from)) given.push(log.body);
+      for (const log of iterateItems(logRecords, busRecord(message), from)) input.push(log.body);
     };
     if (lands) {
       t.notThrows(read, name);
-      t.is(given.length, 2, name);
+      t.is(input.length, 2, name);
     } else {
       t.throws(read, { instanceOf: PermanentError }, name);
-      t.deepEqual(given, [], name);
+      t.deepEqual(input, [], name);
     }
   }
 });

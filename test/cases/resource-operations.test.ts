@@ -120,9 +120,9 @@ const requestsAs = (tenantId: string) => {
       change,
     };
     // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
-    const answer = (await operation.run(raw, ports)) as any;
-    operation.response.parse(answer);
-    return { ...answer, etag: headers['ETag'] };
+    const response = (await operation.run(raw, ports)) as any;
+    operation.response.parse(response);
+    return { ...response, etag: headers['ETag'] };
   };
 };
 
@@ -165,14 +165,14 @@ test('an operation that requires If-Match does nothing without it', async (t) =>
 
 test('PUT replaces the whole document and resets omitted fields; the server preserves its own fields', async (t) => {
   const request = requestsAs('replace');
-  const made = await request('POST', { body: { name: 'One', tags: ['b', 'a'], window: { days: 7 } } });
-  t.is(made.owner, 'ann@example.com');
-  t.deepEqual(made.tags, ['a', 'b']);
+  const created = await request('POST', { body: { name: 'One', tags: ['b', 'a'], window: { days: 7 } } });
+  t.is(created.owner, 'ann@example.com');
+  t.deepEqual(created.tags, ['a', 'b']);
   const body = { name: 'One', owner: 'mallory', id: 'another', version: 9 };
-  const replaced = await request('PUT', { id: made.id, body, ifMatch: '*' });
+  const replaced = await request('PUT', { id: created.id, body, ifMatch: '*' });
   t.deepEqual(
     { ...replaced, etag: '' },
-    { ...made, tags: [], window: { days: 30, zone: 'UTC' }, version: 2, etag: '' },
+    { ...created, tags: [], window: { days: 30, zone: 'UTC' }, version: 2, etag: '' },
   );
 });
 
@@ -239,21 +239,21 @@ test('the directory receives each committed write, and no other', async (t) => {
 
 test('the number of resources is limited regardless of the plan, and a deletion makes room for another', async (t) => {
   const request = requestsAs('most');
-  const made: string[] = [];
+  const created: string[] = [];
   for (let count = 1; count <= 20; count++)
-    made.push(((await request('POST', { body: { name: String(count) } })) as { id: string }).id);
+    created.push(((await request('POST', { body: { name: String(count) } })) as { id: string }).id);
   const refused = await t.throwsAsync(request('POST', { body: { name: 'one more' } }), { instanceOf: ApiError });
   t.is(refused?.code, 'CONFLICT');
   t.is(refused?.message, 'there are 20 web hooks: delete one first');
-  await request('DELETE', { id: made[0] ?? '', ifMatch: '"1"' });
+  await request('DELETE', { id: created[0] ?? '', ifMatch: '"1"' });
   await t.notThrowsAsync(request('POST', { body: { name: 'one more' } }));
 });
 
 test('a secret is stored encrypted, shown masked, and preserved by its mask only for its original address', async (t) => {
   const request = requestsAs('secret');
-  const made = await request('POST', { body: { name: 'One', token: 'correct horse' } });
-  t.is(made.token, secretMask);
-  const { id, etag: _, ...view } = made;
+  const created = await request('POST', { body: { name: 'One', token: 'correct horse' } });
+  t.is(created.token, secretMask);
+  const { id, etag: _, ...view } = created;
   const opened = async () => openSecret(await stored('secret', id), 'token', { box, purpose: resource.type });
   t.not((await stored('secret', id)).token, 'correct horse');
   t.is(await opened(), 'correct horse');

@@ -17,11 +17,11 @@ const secrets = [
   { path: 'webhook.key', destination: ['webhook.url', 'kind'] },
   { path: 'pin', destination: ['kind'] },
 ];
-const given = { kind: 'webhook', webhook: { url: 'https://example.com/', key: 'hunter2' }, note: 'n' };
+const input = { kind: 'webhook', webhook: { url: 'https://example.com/', key: 'hunter2' }, note: 'n' };
 const sealed = (fields: object, before?: object) => sealSecrets(fields, secrets, { before, box, purpose });
 
 test('a stored document contains no plaintext secret, and can be decrypted only for its own purpose', (t) => {
-  const stored = sealed(given);
+  const stored = sealed(input);
   t.false(JSON.stringify(stored).includes('hunter2'));
   t.is(openSecret(stored, 'webhook.key', { box, purpose }), 'hunter2');
   t.is(openSecret(stored, 'webhook.key', { box, purpose: 'another' }), undefined);
@@ -29,28 +29,28 @@ test('a stored document contains no plaintext secret, and can be decrypted only 
 });
 
 test('a displayed document has the mask for each existing secret', (t) => {
-  t.deepEqual(maskSecrets(sealed(given), secrets), { ...given, webhook: { ...given.webhook, key: secretMask } });
+  t.deepEqual(maskSecrets(sealed(input), secrets), { ...input, webhook: { ...input.webhook, key: secretMask } });
 });
 
 test('a returned mask preserves the stored secret, and a new secret replaces it', (t) => {
-  const before = sealed(given);
+  const before = sealed(input);
   const merged = sealed({ ...maskSecrets(before, secrets), note: 'changed' }, before);
   t.deepEqual(merged, { ...before, note: 'changed' });
-  const replaced = sealed({ ...given, webhook: { ...given.webhook, key: 'another' } }, before);
+  const replaced = sealed({ ...input, webhook: { ...input.webhook, key: 'another' } }, before);
   t.is(openSecret(replaced, 'webhook.key', { box, purpose }), 'another');
 });
 
-const masked = { ...given, webhook: { ...given.webhook, key: secretMask } };
+const masked = { ...input, webhook: { ...input.webhook, key: secretMask } };
 const refused: readonly [string, object, object | undefined, string][] = [
   ['of a new one', masked, undefined, 'webhook.key'],
   [
     'where the address changed',
     { ...masked, webhook: { url: 'https://evil.example/', key: secretMask } },
-    sealed(given),
+    sealed(input),
     'webhook.key',
   ],
-  ['where the kind changed', { ...masked, kind: 'e-mail' }, sealed(given), 'webhook.key'],
-  ['where none was stored', { ...given, pin: secretMask }, sealed(given), 'pin'],
+  ['where the kind changed', { ...masked, kind: 'e-mail' }, sealed(input), 'webhook.key'],
+  ['where none was stored', { ...input, pin: secretMask }, sealed(input), 'pin'],
 ];
 for (const [name, fields, before, path] of refused) {
   test(`the mask ${name} is rejected`, (t) => {
@@ -61,8 +61,8 @@ for (const [name, fields, before, path] of refused) {
 }
 
 test('the audit log records that a secret changed, but not its old or new value', (t) => {
-  const before = sealed(given);
-  const after = sealed({ ...given, webhook: { ...given.webhook, key: 'another' } }, before);
+  const before = sealed(input);
+  const after = sealed({ ...input, webhook: { ...input.webhook, key: 'another' } }, before);
   const differences = findDifferences(markSecretChanges(before, secrets), markSecretChanges(after, secrets, before));
   t.deepEqual(differences, [{ path: 'webhook.key', before: '(secret)', after: '(secret, changed)' }]);
   t.deepEqual(findDifferences(markSecretChanges(before, secrets), markSecretChanges(before, secrets, before)), []);

@@ -7,7 +7,7 @@ import { RequestResults } from '../../queries/batch/results.ts';
 import { QueryError } from '../../queries/errors.ts';
 import { explain } from '../../queries/explain.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { AggregateQuery, QueryRequest } from '../../queries/query.ts';
 import { parseQuery, run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
@@ -50,7 +50,7 @@ test.after.always(() => tables.close());
 const threads = openPromql({ size: 1 });
 test.after.always(() => threads.close());
 
-const reading = (plan = 'enterprise', tenantId = 'acme'): QueryReader => ({
+const reader = (plan = 'enterprise', tenantId = 'acme'): QueryReader => ({
   columns: tables.columns.forTenant(tenantId),
   plan: defaultPlans[plan] as Plan,
   promql: { threads, translation: { strategy: 'UnderscoreEscapingWithSuffixes', promoted: [], scopeLabels: true } },
@@ -64,7 +64,7 @@ const countBy = (...groupBy: string[]): z.input<typeof AggregateQuery> => ({
 });
 
 test('a result includes its range, its cost, its units and its freshness', async (t) => {
-  const { cost, freshness, ...rest } = await run(countBy('service', 'host.name'), reading(), { range });
+  const { cost, freshness, ...rest } = await run(countBy('service', 'host.name'), reader(), { range });
   t.deepEqual(rest, {
     form: 'table',
     series: [],
@@ -95,7 +95,7 @@ test('a repeated query for rows reads only where the engine remembers possible m
       map('user', toString(number)) FROM numbers(${rows})`,
   );
   const query = { kind: 'rows', signal: 'logs', search: 'attribute.user:/^7$/', limit: 100 } as const;
-  const runQuery = () => run(query, reading('enterprise', 'many'), { range });
+  const runQuery = () => run(query, reader('enterprise', 'many'), { range });
   const first = await runQuery();
   t.is(first.rows?.length, 1);
   const second = await runQuery();
@@ -117,7 +117,7 @@ test('a shifted long range reads only where rows are possible, and finds all its
   const hourNs = 3_600_000_000_000n;
   const runSearch = async (search: string, from: bigint, to: bigint) => {
     const query = { kind: 'rows', signal: 'logs', search, limit: 100 } as const;
-    const { rows: found, cost } = await run(query, reading('enterprise', 'moving'), { range: { from, to } });
+    const { rows: found, cost } = await run(query, reader('enterprise', 'moving'), { range: { from, to } });
     return { found: found.length, rowsRead: cost.rowsRead };
   };
   const at = BigInt(beginNs) + foundAt;
@@ -138,13 +138,13 @@ test('a shifted long range reads only where rows are possible, and finds all its
 });
 
 test('if no records have landed lately, the freshness of a result is unknown', async (t) => {
-  const { freshness, rows } = await run(countBy(), reading('enterprise', 'nobody'), { range });
+  const { freshness, rows } = await run(countBy(), reader('enterprise', 'nobody'), { range });
   t.deepEqual(rows, [[0]]);
   t.deepEqual(freshness, { value: null, reason: 'no logs of the last 20 minutes have landed' });
 });
 
 test('steps start at multiples of the step, and steps partially in the range are listed', async (t) => {
-  const { series, partialSteps } = await run(countBy(), reading(), { range, stepMs: 10_000 });
+  const { series, partialSteps } = await run(countBy(), reader(), { range, stepMs: 10_000 });
   const first = Date.UTC(2026, 2, 1, 9, 59, 0);
   const counts = [20, 20, 20, 0, 0, 0, 0];
   t.deepEqual(
@@ -157,7 +157,7 @@ test('steps start at multiples of the step, and steps partially in the range are
 test('groups and records above the limit are reported, in tables and in series', async (t) => {
   const groups: QueryRequest = { ...countBy('took'), limit: 3 };
   for (const stepMs of [undefined, 60_000]) {
-    const { partial, rows, series } = await run(groups, reading(), { range, stepMs });
+    const { partial, rows, series } = await run(groups, reader(), { range, stepMs });
     t.is(rows.length + series.length, 3);
     t.deepEqual(partial, [
       { code: 'groups', message: 'there are more groups: these are the 3 with the largest count' },
@@ -165,7 +165,7 @@ test('groups and records above the limit are reported, in tables and in series',
   }
   const rows = await run(
     { kind: 'rows', signal: 'logs', limit: 4, fields: ['timestamp', 'took', 'resource.host.name', 'missing'] },
-    reading(),
+    reader(),
     { range },
   );
   t.deepEqual(rows.partial, [{ code: 'rows', message: 'there are more records: these are the newest 4' }]);
@@ -177,7 +177,7 @@ test('groups and records above the limit are reported, in tables and in series',
 });
 
 test('complete records have the columns of the list', async (t) => {
-  const { columns, rows } = await run({ kind: 'rows', signal: 'logs', order: 'oldest', limit: 1 }, reading(), {
+  const { columns, rows } = await run({ kind: 'rows', signal: 'logs', order: 'oldest', limit: 1 }, reader(), {
     range,
   });
   const record = Object.fromEntries(columns.map(({ name }, index) => [name, rows[0]?.[index]]));
@@ -186,7 +186,7 @@ test('complete records have the columns of the list', async (t) => {
     body: 'line 0',
     attributes: { took: '0', user: 'u0' },
   });
-  const spans = await run({ kind: 'rows', signal: 'traces' }, reading(), { range });
+  const spans = await run({ kind: 'rows', signal: 'traces' }, reader(), { range });
   t.is(spans.rows.length, 1);
   t.is(spans.columns[0]?.name, 'startTime');
 });
@@ -201,20 +201,20 @@ test('a formula is calculated over queries of several signals', async (t) => {
       spans: { kind: 'aggregate', signal: 'traces', measures: [{ function: 'avg', field: 'duration' }] },
     },
   };
-  const { rows, columns } = await run(formula, reading(), { range });
+  const { rows, columns } = await run(formula, reader(), { range });
   t.deepEqual(rows, [
     ['cart', 20],
     ['shop', 20],
   ]);
   t.is(columns.at(-1)?.unit, '%');
-  const twice = await run({ ...formula, expression: 'spans * 2' }, reading(), { range });
+  const twice = await run({ ...formula, expression: 'spans * 2' }, reader(), { range });
   t.deepEqual(twice.rows, [[10_000_000]]);
   t.deepEqual(twice.columns.at(-1), { name: 'value', type: 'duration', unit: 'ns' });
 });
 
 const code = async (query: unknown, plan?: string, at = range, stepMs?: number): Promise<string> => {
   try {
-    await run(query as QueryRequest, reading(plan), { range: at, stepMs });
+    await run(query as QueryRequest, reader(plan), { range: at, stepMs });
     return 'answered';
   } catch (error) {
     if (!(error instanceof QueryError)) throw error;
@@ -238,7 +238,7 @@ test('a plan without a signal, or with expired retention, is enforced in every p
 test('panels return what the plan retains of a longer range, and the reason why the rest is missing', async (t) => {
   const day = 86_400_000_000_000n;
   const old = { from: range.from - 10n * day, to: range.to };
-  const results = new RequestResults(reading('free'), new AbortController().signal);
+  const results = new RequestResults(reader('free'), new AbortController().signal);
   const total = await results.getResult(parseQuery(countBy()), { range: old });
   t.deepEqual(total.rows, [[2 * records]]);
   t.is(total.partial.length, 1);
@@ -265,7 +265,7 @@ test('a step longer than the range has one point within the range, at its end', 
   const toMs = Number(range.to / 1_000_000n);
   const query = { kind: 'promql', expression: 'time()' } as const;
   const readPoints = async (stepMs: number): Promise<unknown> =>
-    (await run(query, reading(), { range, stepMs })).series[0]?.points;
+    (await run(query, reader(), { range, stepMs })).series[0]?.points;
   t.deepEqual(await readPoints(86_400_000), [[toMs, toMs / 1000]]);
   t.deepEqual(await readPoints(7_200_000), [[Date.UTC(2026, 2, 1, 10), Date.UTC(2026, 2, 1, 10) / 1000]]);
 });
@@ -298,11 +298,11 @@ test('no query returns another organization’s records', async (t) => {
     { kind: 'rows', signal: 'logs', fields: ['service', 'resource.host.name'] },
     { kind: 'rows', signal: 'logs' },
   ];
-  for (const query of queries) t.notRegex(JSON.stringify(await run(query, reading(), { range })), /canary/);
+  for (const query of queries) t.notRegex(JSON.stringify(await run(query, reader(), { range })), /canary/);
 });
 
 test('a query can be explained with its statements, tables and indexes', async (t) => {
-  const statements = await explain({ ...countBy('host.name'), search: 'line service:cart' }, reading(), { range });
+  const statements = await explain({ ...countBy('host.name'), search: 'line service:cart' }, reader(), { range });
   const tablesOf = (table: string) =>
     statements.flatMap(({ tables: read }) => read.filter((each) => each.table === table));
   t.true(tablesOf('resources').length > 0);
@@ -310,25 +310,25 @@ test('a query can be explained with its statements, tables and indexes', async (
   t.true(used.some(({ type, keys }) => type === 'PrimaryKey' && keys.includes('tenant_id')));
   t.true(used.some(({ type, name }) => type === 'Skip' && name !== null));
   t.true(statements.every(({ sql }) => sql.includes('{tenant:String}')));
-  const stretches = await explain({ kind: 'rows', signal: 'logs', search: 'nowhere' }, reading(), { range });
+  const stretches = await explain({ kind: 'rows', signal: 'logs', search: 'nowhere' }, reader(), { range });
   t.true(stretches.some(({ times, sql }) => times >= 1 && sql.includes('ORDER BY')));
-  await t.throwsAsync(explain({ kind: 'rows', signal: 'traces' }, reading('free'), { range }), {
+  await t.throwsAsync(explain({ kind: 'rows', signal: 'traces' }, reader('free'), { range }), {
     instanceOf: QueryError,
   });
 });
 
 const examples = [
-  ...readFileSync(new URL('../../queries/README.md', import.meta.url), 'utf8').matchAll(/```json\n(.*?)```/gs),
+  ...readFileSync(new URL('../../docs/reference/queries.md', import.meta.url), 'utf8').matchAll(/```json\n(.*?)```/gs),
 ];
 test('every example in the README returns a result', async (t) => {
   t.true(examples.length >= 4);
   for (const [, example = ''] of examples) {
-    const { form } = await run(JSON.parse(example) as QueryRequest, reading(), { range });
+    const { form } = await run(JSON.parse(example) as QueryRequest, reader(), { range });
     t.is(form, 'table', example);
   }
 });
 
 test('a cancelled query ends', async (t) => {
   const signal = AbortSignal.abort(new Error('gone'));
-  await t.throwsAsync(run(countBy(), reading(), { range, signal }), { message: 'gone' });
+  await t.throwsAsync(run(countBy(), reader(), { range, signal }), { message: 'gone' });
 });

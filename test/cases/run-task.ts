@@ -126,9 +126,9 @@ export class TaskRun {
 
   /** The partition is idle until this time. */
   tick(clockMs: number): BatchResult | undefined {
-    const answer = this.#task.tick(clockMs);
+    const response = this.#task.tick(clockMs);
     this.#task.clearOutbox();
-    return answer === undefined ? undefined : this.#record(answer);
+    return response === undefined ? undefined : this.#record(response);
   }
 
   /** Goes on from a snapshot, as after a restart. */
@@ -141,10 +141,10 @@ export class TaskRun {
     return valuesIn(this.messages, topic?.name) as Value[];
   }
 
-  #record(answer: BatchResult): BatchResult {
-    this.answers.push(answer);
-    this.messages.push(...answer.messages);
-    return answer;
+  #record(response: BatchResult): BatchResult {
+    this.answers.push(response);
+    this.messages.push(...response.messages);
+    return response;
   }
 }
 

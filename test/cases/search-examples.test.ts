@@ -13,7 +13,7 @@ import { logRecords, spans } from '../../schemas/records/sources.ts';
 import type { ScanMessage } from '../../sinks/scan/scanner.ts';
 import { logsRequest, messageOf, openTables, type Tables, text, tracesRequest } from './sink-tables.ts';
 
-const page = readFileSync(new URL('../../queries/search/README.md', import.meta.url), 'utf8');
+const page = readFileSync(new URL('../../docs/reference/search-language.md', import.meta.url), 'utf8');
 
 /** Rows of the tables that begin with this heading, without code marks. */
 const rowsUnder = (heading: string): (readonly [string, string])[] =>
@@ -232,7 +232,7 @@ test('the number of plain words is limited only by their length', async (t) => {
   t.is(await bySql('payment failed '.repeat(273), 'logs'), '1');
 });
 
-test('an error has the path that it is given', (t) => {
+test('an error has the path of its parameter', (t) => {
   t.is(errorOf('(', 'queries.0.search')?.path, 'queries.0.search');
 });
 

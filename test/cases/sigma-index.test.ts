@@ -51,13 +51,40 @@ test('an indexed rule set finds the same matches as its individual rules', (t) =
   t.true(matches > 1_000);
 });
 
+test('the cost of an event and rule does not depend on earlier events', (t) => {
+  const expression = `(?:${Array.from({ length: 400 }, (_, at) => `${(at * 7919) % 99_991}x`).join('|')}).*[0-9]{3,9}`;
+  const { documents } = readRules(
+    `title: Long expression\nlogsource: { product: test }\ndetection: { one: { f|re: '${expression}' }, condition: one }\n`,
+  );
+  const set = compileRuleSet(
+    documents.map((document) => ({ id: 'rule', version: 1, document, anySource: true })),
+    fieldTables,
+  );
+  const measure = (text: string): number[] => {
+    const costs: number[] = [];
+    set.match(set.createEvent({ f: text }), {
+      isOff: () => false,
+      onRuleCost: (_rule, _version, characters) => costs.push(characters),
+      onEventKind: () => undefined,
+    });
+    return costs;
+  };
+  const text = 'word1 word2 word3 without digits';
+  const [first] = measure(text);
+  t.true(first !== undefined && !Number.isInteger(first), String(first));
+  for (let round = 1; round <= 200; round++) {
+    measure('word7'.repeat(round));
+    t.deepEqual(measure(text), [first]);
+  }
+});
+
 test('a text index finds all occurring texts', (t) => {
   for (let seed = 1; seed <= 200; seed++) {
     const random = seeded(seed);
-    const made = (length: number): string => Array.from({ length }, () => 'abé'[random(3)]).join('');
-    const texts = new Map(Array.from({ length: 20 }, () => made(3 + random(6))).map((text, at) => [text, at]));
+    const create = (length: number): string => Array.from({ length }, () => 'abé'[random(3)]).join('');
+    const texts = new Map(Array.from({ length: 20 }, () => create(3 + random(6))).map((text, at) => [text, at]));
     const index = new TextIndex(texts);
-    const text = made(60);
+    const text = create(60);
     const found = new Set<number>();
     index.scan(text, (id) => found.add(id));
     t.deepEqual(
@@ -74,13 +101,13 @@ test('a text index finds all occurring texts in bytes, for any search bounds', (
   let all = 0;
   for (let seed = 1; seed <= 400; seed++) {
     const random = seeded(seed);
-    const made = (length: number): string => Array.from({ length }, () => 'abC='[random(4)]).join('');
+    const create = (length: number): string => Array.from({ length }, () => 'abC='[random(4)]).join('');
     const texts = new Map(
-      Array.from({ length: 20 }, () => made(3 + random(5)).toLowerCase()).map((text, at) => [text, at]),
+      Array.from({ length: 20 }, () => create(3 + random(5)).toLowerCase()).map((text, at) => [text, at]),
     );
-    const [before, text] = [made(random(9)), made(random(60))];
+    const [before, text] = [create(random(9)), create(random(60))];
     const found = new Set<number>();
-    const bytes = Buffer.from(`${before}${text}${made(random(9))}`);
+    const bytes = Buffer.from(`${before}${text}${create(random(9))}`);
     new TextIndex(texts).scanBytes(bytes, before.length, before.length + text.length, (id) => found.add(id));
     const expected = [...texts].filter(([each]) => text.toLowerCase().includes(each)).map(([, id]) => id);
     t.deepEqual([...found].toSorted(), expected.toSorted(), `seed ${seed}`);
@@ -114,11 +141,11 @@ test('texts in bytes are found at any position', (t) => {
   let all = 0;
   for (let seed = 1; seed <= 400; seed++) {
     const random = seeded(seed);
-    const made = (length: number): string => Array.from({ length }, () => 'abé'[random(3)]).join('');
+    const create = (length: number): string => Array.from({ length }, () => 'abé'[random(3)]).join('');
     const minLength = 3 + random(10);
-    const texts = [...new Set(Array.from({ length: 12 }, () => made(minLength + random(6))))];
-    const [before, text] = [made(random(9)), `${made(random(30))}${pick(random, texts)}${made(random(30))}`];
-    const bytes = Buffer.from(`${before}${text}${made(random(9))}`);
+    const texts = [...new Set(Array.from({ length: 12 }, () => create(minLength + random(6))))];
+    const [before, text] = [create(random(9)), `${create(random(30))}${pick(random, texts)}${create(random(30))}`];
+    const bytes = Buffer.from(`${before}${text}${create(random(9))}`);
     const from = Buffer.byteLength(before);
     const found = new Set<string>();
     new ByteTextSearcher(texts).scan(bytes, from, from + Buffer.byteLength(text), (id) =>

@@ -85,8 +85,8 @@ const plainRule = (random: Random): string => {
   return `title: plain\nlogsource: { product: other }\ndetection:\n  s1: ${item()}\n  s2: ${item()}\n  condition: ${condition}\n`;
 };
 
-const opened = (attributes: readonly object[], made: readonly object[]) => {
-  const request = { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: made }] }] };
+const opened = (attributes: readonly object[], created: readonly object[]) => {
+  const request = { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: created }] }] };
   const message = { offset: 0, timestampMs: 0, key: '', ...otlpMessage('logs', request) };
   return logRecords.decode(message, { topic: '', partition: 0 });
 };

@@ -2,11 +2,11 @@
 import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
 import type { QueryRequest } from '../../queries/query.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
 import { buildSearchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { getSignalRecords, querySignals, type ReadSignal, signalDefinitions } from '../../queries/signals/index.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { checkValidity } from '../../queries/validity.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { test } from '../limit-concurrency.ts';
@@ -19,14 +19,14 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 const enterprise = defaultPlans['enterprise'] as Plan;
-const readingWith = (plan: Plan): TenantReader => ({
+const createReaderWith = (plan: Plan): TenantReader => ({
   columns: tables.columns.forTenant('acme'),
   plan,
   nowMs: receivedAtMs,
 });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
 const runQuery = (query: object, { plan = enterprise, stepMs }: { plan?: Plan; stepMs?: number } = {}) =>
-  run(query as QueryRequest, readingWith(plan), { range, stepMs });
+  run(query as QueryRequest, createReaderWith(plan), { range, stepMs });
 
 const isTime = (signal: ReadSignal, name: string): boolean =>
   signalDefinitions[signal].fields.some((field) => field.name === name && field.type === 'time');
@@ -66,7 +66,7 @@ for (const signal of querySignals) {
 
   test(`${signal}: attribute names are checked against landed attributes, if these are counted`, async (t) => {
     const query = { kind: 'rows', signal, search: 'attribute.nobody.has.it:1', order: 'newest', limit: 1 } as const;
-    const [validity] = await checkValidity([query], readingWith(enterprise));
+    const [validity] = await checkValidity([query], createReaderWith(enterprise));
     t.is(validity?.isValid, signalDefinitions[signal].countedBy === undefined ? true : null);
   });
 

@@ -2,8 +2,8 @@
 import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
 import type { QueryRequest } from '../../queries/query.ts';
-import type { TenantReader } from '../../queries/reading.ts';
 import { run } from '../../queries/run.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
 import { queryRule } from '../../subjects/alerts/run-query.ts';
@@ -45,7 +45,7 @@ test.before(async () => {
   );
 });
 
-const reading = (
+const reader = (
   plan: Pick<Plan, 'name' | 'entitlements' | 'retentionDays'> = defaultPlans['enterprise'] as Plan,
 ): TenantReader => ({
   columns: tables.columns.forTenant('acme'),
@@ -53,10 +53,10 @@ const reading = (
   nowMs: receivedAtMs + 1_000,
 });
 const range = { from: BigInt(receivedAtMs - 3_600_000) * 1_000_000n, to: BigInt(receivedAtMs) * 1_000_000n };
-const answer = async (query: object, stepMs?: number) =>
-  run({ signal: 'detections', ...query } as QueryRequest, reading(), { range, stepMs });
+const respond = async (query: object, stepMs?: number) =>
+  run({ signal: 'detections', ...query } as QueryRequest, reader(), { range, stepMs });
 const found = async (search: string): Promise<unknown> =>
-  (await answer({ kind: 'rows', search, fields: ['id'] })).rows.map(([id]) => id).sort();
+  (await respond({ kind: 'rows', search, fields: ['id'] })).rows.map(([id]) => id).sort();
 
 const searches: readonly (readonly [search: string, ids: readonly string[]])[] = [
   ['', ['s1', 's2', 's3']],
@@ -83,7 +83,7 @@ for (const [search, ids] of searches)
   });
 
 test('signals are counted by rule and severity, each once', async (t) => {
-  const { rows } = await answer({
+  const { rows } = await respond({
     kind: 'aggregate',
     groupBy: ['ruleId', 'severity'],
     measures: [{ function: 'count' }, { function: 'sum', field: 'riskScore' }],
@@ -96,7 +96,7 @@ test('signals are counted by rule and severity, each once', async (t) => {
 });
 
 test('a signal counts for each of its entities, and for none if it has none', async (t) => {
-  const { rows } = await answer({ kind: 'aggregate', groupBy: ['entity'], measures: [{ function: 'count' }] });
+  const { rows } = await respond({ kind: 'aggregate', groupBy: ['entity'], measures: [{ function: 'count' }] });
   t.deepEqual(rows.toSorted(), [
     ['', 1],
     ['host web-1', 1],
@@ -106,7 +106,7 @@ test('a signal counts for each of its entities, and for none if it has none', as
 });
 
 test('signals can be read as series by step, and as complete rows', async (t) => {
-  const { series } = await answer(
+  const { series } = await respond(
     { kind: 'aggregate', groupBy: ['technique'], measures: [{ function: 'count' }] },
     3_600_000,
   );
@@ -119,7 +119,7 @@ test('signals can be read as series by step, and as complete rows', async (t) =>
     ['T1033', 2],
     ['T1059.001', 1],
   ]);
-  const { columns, rows } = await answer({ kind: 'rows', search: 'user:ann' });
+  const { columns, rows } = await respond({ kind: 'rows', search: 'user:ann' });
   const whole = Object.fromEntries(columns.map(({ name }, at) => [name, rows[0]?.[at]]));
   t.like(whole, { id: 's1', rule: 'Title of whoami', severity: 'low', entity: 'user ann, host web-1', host: 'web-1' });
 });
@@ -130,7 +130,7 @@ test('signals can be read with the SIEM entitlement, within the longest retentio
   const codeOf = async (entitlements: readonly string[], fromMs: number): Promise<string> => {
     try {
       const at = { from: BigInt(fromMs) * 1_000_000n, to: range.to };
-      await run(query, reading({ ...plan, entitlements: [...entitlements] }), { range: at });
+      await run(query, reader({ ...plan, entitlements: [...entitlements] }), { range: at });
       return 'answered';
     } catch (error) {
       return error instanceof QueryError ? error.code : String(error);
@@ -162,9 +162,9 @@ test('an alert rule can query signals, by their entities', async (t) => {
       },
     }),
   };
-  const answered = await queryRule(rule, reading(), { nowMs: receivedAtMs + 1_000 });
-  t.is(answered.kind, 'groups');
-  const groups = answered.kind === 'groups' ? answered.groups : [];
+  const response = await queryRule(rule, reader(), { nowMs: receivedAtMs + 1_000 });
+  t.is(response.kind, 'groups');
+  const groups = response.kind === 'groups' ? response.groups : [];
   t.deepEqual(groups.map(({ labels, points }) => [labels['user'] ?? '', points[0]]).toSorted(), [
     ['', 40],
     ['ann', 40],

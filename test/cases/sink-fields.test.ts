@@ -228,8 +228,8 @@ test('sender-defined names above 2,000 an hour are counted together, and records
         },
       ],
     });
-  const made = Array.from({ length: 20_000 }, (_, index) => `made-up-${index}`);
-  await tables.land([messageOf([withKeys(made)], { tenantId: 'many' })], { scanner });
+  const created = Array.from({ length: 20_000 }, (_, index) => `made-up-${index}`);
+  await tables.land([messageOf([withKeys(created)], { tenantId: 'many' })], { scanner });
   await tables.land([messageOf([withKeys(['k'.repeat(513)])], { tenantId: 'many', offset: 1 })], {
     scanner,
     serial: 2,

@@ -101,14 +101,14 @@ test.serial('commands reach an instance as soon as its main address reports read
   const [port = 0] = await freePorts(1);
   const settings = { ...platform.settings, HTTP_ADDRESS: `127.0.0.1:${port}` };
   const starting = start({ ...platform, settings }, { names: [], components: [], plans: {}, onFirstStart() {} });
-  const answers: number[] = [];
+  const responses: number[] = [];
   await eventually('it is ready', async () => {
-    const answer = await fetch(`http://${settings.HTTP_ADDRESS}/readyz`).catch(() => undefined);
-    if (answer !== undefined) answers.push(answer.status);
-    return answer?.status === 200;
+    const response = await fetch(`http://${settings.HTTP_ADDRESS}/readyz`).catch(() => undefined);
+    if (response !== undefined) responses.push(response.status);
+    return response?.status === 200;
   });
   t.true(existsSync(getSocketPath(settings.DATA_DIR)));
-  t.is(answers[0], 503);
+  t.is(responses[0], 503);
   await (await starting).stop();
 });
 
@@ -125,10 +125,10 @@ test.serial(
           const value: unknown = Reflect.get(of, name);
           return typeof value === 'function' ? value.bind(of) : value;
         }
-        return async (...given: Parameters<typeof of.follow>) => {
+        return async (...parameters: Parameters<typeof of.follow>) => {
           follows++;
           if (follows === 3) throw new UnavailableError('MongoDB cannot be reached');
-          const feed = await of.follow(...given);
+          const feed = await of.follow(...parameters);
           open++;
           return { staleMs: () => feed.getStaleMs(), close: () => feed.close().then(() => void open--) };
         };
@@ -191,7 +191,7 @@ test.serial('a first start with a lost response shows its generated secrets, and
     names: ['api' as const],
     components: [],
     plans: {},
-    onFirstStart: (made: FirstStartSecrets) => void shown.push(made),
+    onFirstStart: (created: FirstStartSecrets) => void shown.push(created),
   };
   const running = await start({ ...platform, documents: losing }, options);
   t.true(lost.answers < 1);

@@ -6,12 +6,12 @@ const mebibyte = 1024 * 1024;
 
 /** An answer of pieces of a mebibyte, each of its number. */
 const answerOf = (pieces: number): Response => {
-  let given = 0;
+  let input = 0;
   return new Response(
     new ReadableStream({
       pull: (controller) => {
-        if (given === pieces) controller.close();
-        else controller.enqueue(new Uint8Array(mebibyte).fill(given++));
+        if (input === pieces) controller.close();
+        else controller.enqueue(new Uint8Array(mebibyte).fill(input++));
       },
     }),
   );

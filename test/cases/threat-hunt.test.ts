@@ -64,11 +64,11 @@ test.serial('a hunt finds the same matches as the stream, and omits those alread
   stream.tick(lastMs + 7_200_000);
 
   const plan = { name: 'all', entitlements: ['logs', 'siem'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-  const reading = { columns: tables.columns.forTenant('acme'), nowMs: lastMs, plan };
+  const reader = { columns: tables.columns.forTenant('acme'), nowMs: lastMs, plan };
   const hunt = () =>
     huntIndicators(
       { ...encodeBlock(held), fromMs: firstMs, toMs: lastMs },
-      { reading, tenantId: 'acme' },
+      { reader, tenantId: 'acme' },
       { isTimeUp: () => false },
     );
   const { matches, records, isComplete } = await hunt();
@@ -102,13 +102,13 @@ test.serial('a hunt yields to the event loop, and ends between two records', asy
   await tables.land(messages);
   const lastMs = messages.at(-1)?.timestampMs ?? 0;
   const plan = { name: 'all', entitlements: ['logs', 'siem'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-  const reading = { columns: tables.columns.forTenant('acme'), nowMs: lastMs, plan };
+  const reader = { columns: tables.columns.forTenant('acme'), nowMs: lastMs, plan };
   const hunt = { ...encodeBlock(held), fromMs: firstMs, toMs: lastMs };
   let [loopIterations, overChecks] = [0, 0];
   const isTimeUp = (): boolean => {
     setImmediate(() => loopIterations++);
     return ++overChecks === 4;
   };
-  const found = await huntIndicators(hunt, { reading, tenantId: 'acme' }, { isTimeUp, timeSliceMs: 0 });
+  const found = await huntIndicators(hunt, { reader, tenantId: 'acme' }, { isTimeUp, timeSliceMs: 0 });
   t.deepEqual([found.records, found.isComplete, loopIterations], [4, false, 3]);
 });

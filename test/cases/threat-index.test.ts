@@ -1,4 +1,4 @@
-/** Indicators are found by their values alone, the latest that each source says, however they lie in blocks. */
+/** A lookup returns the latest indicator of each source, regardless of how indicators are distributed over blocks. */
 import test from 'ava';
 import { indicatorTypes } from '../../schemas/resources/threat-intel.ts';
 import { type BlockIndicator, encodeBlock } from '../../subjects/threat-intel/block.ts';
@@ -6,7 +6,7 @@ import { IndicatorIndex } from '../../subjects/threat-intel/indicator-index.ts';
 import { mergeBlocks } from '../../subjects/threat-intel/merge-blocks.ts';
 import { seeded } from './random.ts';
 
-const indicator = (given: Partial<BlockIndicator>): BlockIndicator => ({
+const indicator = (input: Partial<BlockIndicator>): BlockIndicator => ({
   type: 'domain',
   value: 'evil.example',
   source: 'one',
@@ -17,14 +17,14 @@ const indicator = (given: Partial<BlockIndicator>): BlockIndicator => ({
   seenAt: '2026-01-01T00:00:00.000Z',
   halfLifeDays: null,
   raisesSignals: false,
-  ...given,
+  ...input,
 });
 const indexOf = (...blocks: readonly (readonly BlockIndicator[])[]): IndicatorIndex => {
   const index = new IndicatorIndex();
   for (const [number, block] of blocks.entries()) index.add(String(number), encodeBlock(block));
   return index;
 };
-/** Of each source, its confidence; those that were taken back are left out. */
+/** Returns the confidence by source, without revoked indicators. */
 const confidences = (index: IndicatorIndex, value: string, type: BlockIndicator['type'] = 'domain') =>
   Object.fromEntries(
     index
@@ -70,7 +70,7 @@ test('a lookup of a value returns all indicators of that value', (t) => {
     t.deepEqual(index.find(type, value), [], value);
 });
 
-test('each source is kept separately, and its latest statement counts, whatever the order of the blocks', (t) => {
+test('each source is stored separately, and its latest statement counts, whatever the order of the blocks', (t) => {
   const first = [indicator({ confidence: 10 }), indicator({ source: 'two', confidence: 30 })];
   const later = [indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })];
   const ended = [indicator({ isRevoked: true, seenAt: '2026-01-03T00:00:00.000Z' })];

@@ -12,7 +12,7 @@ const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
 const iso = (ms: number): string => new Date(ms).toISOString();
 
-const indicator = (given: Partial<BlockIndicator> = {}): BlockIndicator => ({
+const indicator = (input: Partial<BlockIndicator> = {}): BlockIndicator => ({
   type: 'ip',
   value: '203.0.113.7',
   source: 'feed',
@@ -23,7 +23,7 @@ const indicator = (given: Partial<BlockIndicator> = {}): BlockIndicator => ({
   seenAt: iso(firstMs),
   halfLifeDays: null,
   raisesSignals: false,
-  ...given,
+  ...input,
 });
 const hold = (run: TaskRun, id: string, indicators: readonly BlockIndicator[] | undefined, tenantId = 'acme'): void => {
   const document =

@@ -214,9 +214,9 @@ test('a request that keeps reading is refused when its time is over, and other r
   for (let each = 0; each < 5; each++) t.is((await fetch(`${url}/api/quick`)).status, 200);
   t.false(seen.ended.includes('patient: ApiError'), 'one that reads on is still running');
   patient.destroy();
-  const answer = await slow;
-  const body = (await answer.json()) as { error: string; message: string };
-  t.deepEqual([answer.status, body.error], [503, 'UNAVAILABLE']);
+  const response = await slow;
+  const body = (await response.json()) as { error: string; message: string };
+  t.deepEqual([response.status, body.error], [503, 'UNAVAILABLE']);
   t.is(body.message, 'this took longer than 1.5 seconds: request less data, or try again later');
   await until(() => seen.ended.length > 1);
   t.deepEqual(seen.ended.sort(), ['patient: ClientLeftError', 'slow: ApiError']);
@@ -229,17 +229,17 @@ for (const [writes, expected] of [
   test(`the error for a change that exceeds its time says whether it may have taken effect, which is ${writes}`, async (t) => {
     const { url } = await started(t);
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(`${url}/api/slow`, { method: 'POST', headers, body: JSON.stringify({ writes }) });
-    t.is(answer.status, 503);
-    t.regex(((await answer.json()) as { message: string }).message, expected);
+    const response = await fetch(`${url}/api/slow`, { method: 'POST', headers, body: JSON.stringify({ writes }) });
+    t.is(response.status, 503);
+    t.regex(((await response.json()) as { message: string }).message, expected);
   });
 
 for (const way of ['change', 'insert', 'transaction', 'mail'])
   test(`nothing takes effect after a response that nothing was changed, not even by ${way}`, async (t) => {
     const { seen, documents, url } = await started(t);
     const headers = { 'content-type': 'application/json' };
-    const answer = await fetch(`${url}/api/late`, { method: 'POST', headers, body: JSON.stringify({ way }) });
-    t.regex(((await answer.json()) as { message: string }).message, /and nothing was changed/);
+    const response = await fetch(`${url}/api/late`, { method: 'POST', headers, body: JSON.stringify({ way }) });
+    t.regex(((await response.json()) as { message: string }).message, /and nothing was changed/);
     await until(() => seen.ended.length > 0);
     t.deepEqual(seen.ended, [`${way}: ApiError`]);
     t.deepEqual((await documents.forTenant('a').collection(testCollection).list()).items, []);
@@ -277,7 +277,10 @@ test('a stream may last longer than the time limit of a response, and ends when 
   const { seen, url } = await started(t);
   t.is(await (await fetch(`${url}/api/stream`)).text(), '0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n');
   t.deepEqual(seen.ended.splice(0), ['stream']);
-  const left = get(`${url}/api/stream`, (answer) => answer.once('data', () => left.destroy())).on('error', () => {});
+  const left = get(`${url}/api/stream`, (response) => response.once('data', () => left.destroy())).on(
+    'error',
+    () => {},
+  );
   await until(() => seen.ended.length > 0);
   t.deepEqual(seen.ended, ['stream']);
 });

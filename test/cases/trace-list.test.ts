@@ -1,6 +1,6 @@
 /** Lists of traces with a filter by duration, over traces whose processes have different clocks. */
 import test from 'ava';
-import type { TenantReader } from '../../queries/reading.ts';
+import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { listTraces } from '../../queries/traces/list.ts';
 import { messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest } from './sink-tables.ts';
 
@@ -49,7 +49,7 @@ test('a filter by duration that discards most traces reads the range a few times
     if (sql.includes('GROUP BY trace_id HAVING')) scanCount++;
     return columns.query(sql, parameters, limits);
   };
-  const reading = {
+  const reader = {
     columns: { ...columns, query },
     plan: { name: 'all', entitlements: ['traces'], retentionDays: { logs: 30, metrics: 30, traces: 30 } },
     nowMs: receivedAtMs,
@@ -59,7 +59,7 @@ test('a filter by duration that discards most traces reads the range a few times
   let cursor: string | null | undefined;
   do {
     scanCount = 0;
-    const page = await listTraces({ ...range, limit: 20, minDuration: '1s', ...(cursor && { cursor }) }, reading);
+    const page = await listTraces({ ...range, limit: 20, minDuration: '1s', ...(cursor && { cursor }) }, reader);
     t.true(scanCount <= 10, `${scanCount} statements for a page`);
     found.push(...page.items.map(({ traceId }) => traceId));
     cursor = page.nextCursor;

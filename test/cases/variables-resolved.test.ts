@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
-import type { QueryReader } from '../../queries/promql/reading.ts';
+import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { readTranslation } from '../../queries/promql/settings.ts';
 import { parseExpression } from '../../queries/promql/syntax/parse.ts';
 import { addQueryFilters } from '../../queries/variables/filters.ts';
@@ -40,7 +40,7 @@ test.after.always(() => Promise.all([tables.close(), threads.close()]));
 
 const endMs = Date.UTC(2026, 2, 1, 10);
 const statements: string[] = [];
-const readingOf = (): QueryReader => {
+const createReader = (): QueryReader => {
   const columns = tables.columns.forTenant('variables');
   return {
     columns: {
@@ -67,7 +67,7 @@ const resolved = async (
 ): Promise<ResolvedVariables> =>
   resolveVariables(
     variables.map((variable) => Variable.parse(variable)),
-    readingOf(),
+    createReader(),
     { range: { from: BigInt(endMs - 3_600_000) * 1_000_000n, to: BigInt(endMs) * 1_000_000n }, ...options },
   );
 

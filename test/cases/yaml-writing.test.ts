@@ -61,11 +61,11 @@ test('any strings are read back, with any line width, and the output is printabl
     ),
   });
   fc.assert(
-    fc.property(value, fc.constantFrom(0, 80), (given, lineWidth) => {
-      const written = writeYaml(given, { lineWidth });
+    fc.property(value, fc.constantFrom(0, 80), (input, lineWidth) => {
+      const written = writeYaml(input, { lineWidth });
       t.notRegex(written, /[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]/);
       // A dictionary of fast-check has no prototype.
-      for (const read of readAs(written)) t.deepEqual(JSON.stringify(read), JSON.stringify(given));
+      for (const read of readAs(written)) t.deepEqual(JSON.stringify(read), JSON.stringify(input));
     }),
   );
 });

@@ -232,7 +232,7 @@ test('a span with too many tags or annotations is refused before it fills the me
   t.is(faultOf(JSON.stringify([{ ...ids, annotations: Array(10_001).fill({}) }]))?.reason, 'too-many');
 });
 
-test('no span is lost if a request has spans of more services than are held at once', (t) => {
+test('no span is lost if a request has spans of more services than are buffered at once', (t) => {
   const spans = Array.from({ length: 2_500 }, (_, index) => ({
     ...ids,
     localEndpoint: { serviceName: `s${index % 1_250}` },

@@ -37,8 +37,8 @@ const ann = { type: 'user', id: 'ann', name: 'ann@a.example' } as const;
 
 const make = (change: Transact, n: number): Promise<unknown> =>
   change(async ({ forTenant, record }) => {
-    const made = await forTenant('t').collection(testCollection).insert({ n });
-    record({ id: made.id, name: `thing ${n}`, after: { n } });
+    const created = await forTenant('t').collection(testCollection).insert({ n });
+    record({ id: created.id, name: `thing ${n}`, after: { n } });
   });
 
 const jobsOver = (documents: Documents) =>
@@ -95,7 +95,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   };
   /** In changes small enough for a busy machine. */
   const appendMany = async (tenantId: string, records: number): Promise<void> => {
-    for (let made = 0; made < records; made += 100)
+    for (let created = 0; created < records; created += 100)
       await changesFor(
         one,
         tenantId,
@@ -110,14 +110,14 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     `${name}: fifty concurrent changes through two instances form one chain without gap or fork`,
     async (t) => {
       const changes = [changesFor(one, 'many'), changesFor(other, 'many')];
-      const made = Array.from({ length: 50 }, (_, n) =>
+      const created = Array.from({ length: 50 }, (_, n) =>
         (changes[n % 2] as Transact)(async ({ forTenant, record }) => {
           const { id } = await forTenant('many').collection(testCollection).insert({ n });
           record({ id, after: { n } });
           if (n % 10 === 0) record({ id, action: 'thing.update' });
         }),
       );
-      await Promise.all(made);
+      await Promise.all(created);
       const chain = await recordsOf('many');
       t.is(await countOf('many'), 50);
       t.deepEqual(

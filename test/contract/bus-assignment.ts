@@ -125,17 +125,17 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
   });
 
   test(`${name}: after a crash the in-flight range is announced as claimed, and the crashed member receives no revocation`, async (t) => {
-    const made = await make(t);
+    const created = await make(t);
     const topic = someTopic();
-    await made.bus.ensureTopics([topic]);
-    await publish(made.bus, topic, ['1', '2', '3']);
+    await created.bus.ensureTopics([topic]);
+    await publish(created.bus, topic, ['1', '2', '3']);
     const { notes, batch, events } = notebook();
     const group = someGroup();
     const never = pending();
-    const member = consume(made.bus, [topic], { group }, () => never.promise, events('a'));
+    const member = consume(created.bus, [topic], { group }, () => never.promise, events('a'));
     await eventually('a batch', () => member.batches.length === 1);
-    await publish(made.bus, topic, ['4']);
-    const bus = await made.reopen();
+    await publish(created.bus, topic, ['4']);
+    const bus = await created.reopen();
     never.resolve();
     const next = consume(bus, [topic], { group }, batch('b'), events('b'));
     await eventually('all messages', () => next.texts.length === 4);
@@ -159,9 +159,9 @@ export const assignmentContract = ({ name, make, quietMs }: BusContract): void =
       bus,
       [topic],
       { group },
-      async (given) => {
+      async (input) => {
         await finish.promise;
-        batch('a')(given);
+        batch('a')(input);
       },
       {
         onAssigned: events('a').onAssigned,

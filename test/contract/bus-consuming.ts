@@ -92,19 +92,19 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
   });
 
   test(`${name}: batches are consecutive, and acknowledged messages are not redelivered`, async (t) => {
-    const made = await make(t);
+    const created = await make(t);
     const topic = someTopic();
-    await made.bus.ensureTopics([topic]);
-    const producer = await made.bus.producer();
+    await created.bus.ensureTopics([topic]);
+    const producer = await created.bus.producer();
     const group = someGroup();
     const publish = (from: number, to: number) =>
       producer.publish(Array.from({ length: to - from }, (_, index) => messageTo(topic, `${from + index}`)));
     await publish(0, 25);
-    const first = consume(made.bus, [topic], { group, maxRecords: 10 });
+    const first = consume(created.bus, [topic], { group, maxRecords: 10 });
     await eventually('25 messages', () => first.texts.length >= 25);
     await first.stop();
     await publish(25, 30);
-    const second = consume(made.bus, [topic], { group, maxRecords: 10 });
+    const second = consume(created.bus, [topic], { group, maxRecords: 10 });
     await eventually('5 more messages', () => second.texts.length >= 5);
     await second.stop();
     const batches = [...first.batches, ...second.batches];

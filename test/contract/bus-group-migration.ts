@@ -16,17 +16,17 @@ const lagOf = async (bus: Bus, group: string, topic: Topic): Promise<number> =>
 
 export const takeoverContract = ({ name, make, quietMs }: BusContract): void => {
   test(`${name}: a renamed group continues from the offsets of its former name, in every partition`, async (t) => {
-    const made = await make(t);
+    const created = await make(t);
     const topic = someTopic({ partitions: 4 });
-    await made.bus.ensureTopics([topic]);
+    await created.bus.ensureTopics([topic]);
     const former = someGroup();
     const group = `sinks.${former}`;
-    await publish(made.bus, topic, ['a', 'b', 'c', 'd', 'e', 'f']);
-    const before = consume(made.bus, [topic], { group: former });
+    await publish(created.bus, topic, ['a', 'b', 'c', 'd', 'e', 'f']);
+    const before = consume(created.bus, [topic], { group: former });
     await eventually('6 messages', () => before.texts.length === 6);
     await before.stop();
-    await publish(made.bus, topic, ['g', 'h']);
-    const bus = await made.reopen();
+    await publish(created.bus, topic, ['g', 'h']);
+    const bus = await created.reopen();
     t.is(await lagOf(bus, group, topic), 2, 'before it runs for the first time');
 
     const first = consume(bus, [topic], { group });
@@ -43,16 +43,16 @@ export const takeoverContract = ({ name, make, quietMs }: BusContract): void => 
   });
 
   test(`${name}: a range delivered under the former name is redelivered unchanged`, async (t) => {
-    const made = await make(t);
+    const created = await make(t);
     const topic = someTopic();
-    await made.bus.ensureTopics([topic]);
+    await created.bus.ensureTopics([topic]);
     const former = someGroup();
-    await publish(made.bus, topic, ['a', 'b', 'c']);
+    await publish(created.bus, topic, ['a', 'b', 'c']);
     const never = pending();
-    const before = consume(made.bus, [topic], { group: former }, () => never.promise);
+    const before = consume(created.bus, [topic], { group: former }, () => never.promise);
     await eventually('a batch', () => before.batches.length === 1);
-    await publish(made.bus, topic, ['d', 'e']);
-    const bus = await made.reopen();
+    await publish(created.bus, topic, ['d', 'e']);
+    const bus = await created.reopen();
     never.resolve();
     const after = consume(bus, [topic], { group: `sinks.${former}` });
     await eventually('5 messages', () => after.texts.length >= 5);

@@ -297,8 +297,8 @@ serial(
     await eventually('acknowledgements with two brokers', () => load.acknowledged.length > whenKilled + 20);
     await second.kill();
     await eventually('word that nothing is acknowledged', async () => {
-      const answer = await bus.check().then(() => 'ready', String);
-      return /did not acknowledge/.test(answer);
+      const response = await bus.check().then(() => 'ready', String);
+      return /did not acknowledge/.test(response);
     });
     const { length: whenStopped } = load.acknowledged;
     await Promise.all([first.start(), second.start()]);

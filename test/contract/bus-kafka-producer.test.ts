@@ -23,7 +23,7 @@ const loseAnswers = (t: ExecutionContext, count: number): void => {
   const { send } = Connection.prototype;
   let left = count;
   Connection.prototype.send = function (...args) {
-    const callback = args[6] as (error: Error | null, answer?: unknown) => void;
+    const callback = args[6] as (error: Error | null, response?: unknown) => void;
     if (args[0] === produceV9.api.key && left > 0) {
       left--;
       args[6] = () => callback(new Error('the answer was lost'));

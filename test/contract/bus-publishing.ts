@@ -234,13 +234,13 @@ const retention = ({ name, make }: BusContract): void => {
   };
 
   test(`${name}: a partition retains no more than its size, and reports which offsets are gone`, async (t) => {
-    const made = await make(t);
-    const { bus } = made;
+    const created = await make(t);
+    const { bus } = created;
     const topic = someTopic({ retentionBytes: 4 * mebibyte });
     await bus.ensureTopics([topic]);
-    await fill(made, topic);
+    await fill(created, topic);
     await eventually('old segments to go', async () => {
-      await made.retain?.();
+      await created.retain?.();
       return (await earliest(bus, topic.name)) > 0;
     });
     let first = 0;
@@ -261,13 +261,13 @@ const retention = ({ name, make }: BusContract): void => {
   });
 
   test(`${name}: a partition retains nothing older than its maximum age`, async (t) => {
-    const made = await make(t);
-    const { bus } = made;
+    const created = await make(t);
+    const { bus } = created;
     const topic = someTopic({ retentionHours: 1 / 3600 });
     await bus.ensureTopics([topic]);
-    await fill(made, topic);
+    await fill(created, topic);
     await eventually('old segments to go', async () => {
-      await made.retain?.();
+      await created.retain?.();
       return (await earliest(bus, topic.name)) > 0;
     });
     t.is((await bus.offsets(topic.name))[0]?.end, 48);

@@ -120,16 +120,16 @@ export const redeliveryContract = ({ name, make, quietMs }: BusContract): void =
   });
 
   test(`${name}: after a crash the same range is delivered first, although more messages have arrived`, async (t) => {
-    const made = await make(t);
+    const created = await make(t);
     const topic = someTopic();
-    await made.bus.ensureTopics([topic]);
+    await created.bus.ensureTopics([topic]);
     const group = someGroup();
-    await publish(made.bus, topic, 3);
+    await publish(created.bus, topic, 3);
     const never = pending();
-    const consuming = consume(made.bus, [topic], { group }, () => never.promise);
+    const consuming = consume(created.bus, [topic], { group }, () => never.promise);
     await eventually('a batch', () => consuming.batches.length === 1);
-    await publish(made.bus, topic, 4);
-    const bus = await made.reopen();
+    await publish(created.bus, topic, 4);
+    const bus = await created.reopen();
     never.resolve();
     await quiet(Math.min(quietMs, 200));
     const next = consume(bus, [topic], { group });

@@ -128,7 +128,7 @@ test('chDB: a directory that another process uses is refused with a remedy', asy
   t.regex(output, new RegExp(`^UnavailableError .*process ${process.pid} uses it: stop that process`));
 });
 
-test('chDB: files of a crashed process are removed, and its rows are kept', async (t) => {
+test('chDB: files of a crashed process are removed, and its rows remain', async (t) => {
   const path = mkdtempSync(join(tmpdir(), 'oiq-crash-'));
   mkdirSync(join(path, 'memory'));
   t.teardown(() => rmSync(path, { recursive: true, force: true }));

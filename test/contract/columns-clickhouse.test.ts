@@ -60,7 +60,7 @@ const balancer = async (
   const open = new Set<Socket>();
   const broken = new Set<Socket>();
   const upstreams = new Set<Socket>();
-  let made = 0;
+  let created = 0;
   const refusal = 'Code: 999. DB::Exception: the balancer says so.\n';
   const proxy = createServer((socket) => {
     const upstream = connect(Number(target.port), target.hostname);
@@ -77,7 +77,7 @@ const balancer = async (
     let isFirst = true;
     socket.on('data', async (part) => {
       if (isFirst && !part.toString('latin1').startsWith('GET /ping')) {
-        made++;
+        created++;
         open.add(socket);
       }
       isFirst = false;
@@ -102,7 +102,7 @@ const balancer = async (
       breakConnections();
       for (const socket of open) socket.destroy();
     },
-    made: () => made,
+    made: () => created,
     open: () => open.size,
   };
 };

@@ -35,7 +35,7 @@ export const tableNamed = (name: string): Table => {
 };
 
 /** Types whose values the generator cannot make, or that would scatter rows over partitions. */
-const made = (name: string, type: string, values: Readonly<Record<string, string>>): string => {
+const create = (name: string, type: string, values: Readonly<Record<string, string>>): string => {
   if (name in values) return `CAST(${values[name]} AS ${type}) AS ${name}`;
   if (name === 'received_at') return `CAST(toDateTime64('2026-03-01 10:00:00', 3, 'UTC') AS ${type}) AS received_at`;
   if (name === 'id') return `toString(number) AS id`;
@@ -49,7 +49,7 @@ const plain = (type: string): string =>
 export const randomRows = (table: Table, values: Readonly<Record<string, string>>, rows = 100, seed = 1): string => {
   const columns = insertedColumns(table);
   const structure = columns.map(({ name, type }) => `${name} ${plain(type)}`).join(', ');
-  return `SELECT ${columns.map(({ name, type }) => made(name, type, values)).join(', ')}
+  return `SELECT ${columns.map(({ name, type }) => create(name, type, values)).join(', ')}
 FROM (SELECT *, rowNumberInAllBlocks() AS number FROM generateRandom(${quoted(structure)}, ${seed}, 8, 3) LIMIT ${rows}) AS random`;
 };
 

@@ -93,7 +93,7 @@ run('every declared table is made as a replica of its shard, known to ZooKeeper'
   });
   for (const table of allTables) await columns.execute(buildCreateTable(table));
   const [own] = columns.listServers();
-  const made = await own?.columns.query<{ name: string; engine: string }>(
+  const created = await own?.columns.query<{ name: string; engine: string }>(
     'SELECT name, engine FROM system.tables WHERE database = currentDatabase() ORDER BY name',
   );
   const expected = allTables
@@ -105,7 +105,7 @@ run('every declared table is made as a replica of its shard, known to ZooKeeper'
       };
     })
     .sort((left, right) => (left.name < right.name ? -1 : 1));
-  t.deepEqual(made, expected);
+  t.deepEqual(created, expected);
   const replicas = await own?.columns.query<{ at: string; replica: string }>(
     "SELECT zookeeper_path AS at, replica_name AS replica FROM system.replicas WHERE table = 'logs'",
   );

@@ -52,6 +52,15 @@ const withoutOne = async (work: () => Promise<unknown>): Promise<void> => {
     await work();
   } finally {
     await shards[1]?.start();
+    await eventually('all shards are read again', async () => {
+      try {
+        await opened.at(-1)?.query('SELECT count() FROM logs');
+        return true;
+      } catch (error) {
+        if (error instanceof UnavailableError) return false;
+        throw error;
+      }
+    });
   }
 };
 const unavailableError = { instanceOf: UnavailableError };

@@ -46,6 +46,7 @@ const distinct: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   alert_states: { alert_id: 'toString(number)' },
   anomaly_looks: { detector_id: 'toString(number)' },
   error_hours: { users: '[toString(number)]' },
+  fleet_agents: { agent_id: 'toString(number)' },
   landings: { landed_in: 'toString(number)' },
   llm_prices: { price_id: 'toString(number)' },
   rum_sessions: { pages: '[toString(number)]' },

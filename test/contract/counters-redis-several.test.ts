@@ -62,7 +62,7 @@ const takeAcrossInstances = async (t: ExecutionContext, instances: readonly Coun
     await shared(instances);
     const key = freshKey();
     const grants = await Promise.all(Array.from({ length: 30 }, (_, n) => instances[n % 2]?.consume(key, bucket, 1)));
-    granted = grants.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0);
+    granted = grants.reduce((sum, response) => sum + (response?.granted ?? 0), 0);
     return instances.every((each) => !each.isDegraded());
   });
   t.is(granted, 10);

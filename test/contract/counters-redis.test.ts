@@ -40,14 +40,14 @@ function suites(): void {
       Array.from({ length: 90 }, (_, n) => instances[n % 3]?.consume(key, { rate: 0.01, burst: 20 }, 1)),
     );
     t.is(
-      grants.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0),
+      grants.reduce((sum, response) => sum + (response?.granted ?? 0), 0),
       20,
     );
     const spent = await Promise.all(
       Array.from({ length: 90 }, (_, n) => instances[n % 3]?.spend(key, 30, 86_400_000, 1)),
     );
     t.is(
-      spent.reduce((sum, answer) => sum + (answer?.granted ?? 0), 0),
+      spent.reduce((sum, response) => sum + (response?.granted ?? 0), 0),
       30,
     );
     await instances[0]?.setCached(key, 'v', 5000);

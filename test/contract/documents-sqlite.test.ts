@@ -22,14 +22,16 @@ test('sqlite: acknowledged writes are present after reopening, under the declare
   const path = join(directory, 'reopened.sqlite');
   const first = await openSqliteDocuments({ path });
   await first.ensureCollections([itemsDefinition]);
-  const made = await first.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
+  const created = await first.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 });
   await first.close();
-  await t.throwsAsync(first.forTenant('a').collection(itemsDefinition).find(made.id), { instanceOf: UnavailableError });
+  await t.throwsAsync(first.forTenant('a').collection(itemsDefinition).find(created.id), {
+    instanceOf: UnavailableError,
+  });
   await t.throwsAsync(first.forTenant('a').collection(itemsDefinition).insert({ state: 'x', n: 1 }), {
     instanceOf: UnavailableError,
   });
   const second = await openSqliteDocuments({ path });
-  t.deepEqual(await second.forTenant('a').collection(itemsDefinition).find(made.id), made);
+  t.deepEqual(await second.forTenant('a').collection(itemsDefinition).find(created.id), created);
   t.is(await second.forTenant('a').collection(itemsDefinition).count({ state: 'x' }), 1);
   await second.ensureCollections([itemsDefinition]);
   t.is(await second.forTenant('a').collection(itemsDefinition).count({ state: 'x' }), 1);

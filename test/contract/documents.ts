@@ -27,7 +27,7 @@ interface TestDocument {
 }
 
 /** Reads within a transaction until something outside of it has happened: its work may await nothing else. */
-const readingUntil = async <Result>(
+const createReaderUntil = async <Result>(
   staged: Pick<Collection<object>, 'count'>,
   outside: Promise<Result>,
 ): Promise<Result> => {
@@ -263,43 +263,43 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
 
   test.serial(`${name}: a document is inserted, found, replaced, updated and deleted, with its version`, async (t) => {
     const collection = collectionOf(freshCollection());
-    const made = await collection.insert({ name: 'one', state: 'open' });
-    t.is(made.version, 1);
-    t.is(made.createdAt, made.updatedAt);
-    t.regex(made.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
-    t.deepEqual(await collection.find(made.id), made);
-    const replaced = await collection.replace(made.id, { rank: 3 });
+    const created = await collection.insert({ name: 'one', state: 'open' });
+    t.is(created.version, 1);
+    t.is(created.createdAt, created.updatedAt);
+    t.regex(created.createdAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    t.deepEqual(await collection.find(created.id), created);
+    const replaced = await collection.replace(created.id, { rank: 3 });
     t.deepEqual(
       { ...replaced, updatedAt: '' },
-      { id: made.id, version: 2, createdAt: made.createdAt, updatedAt: '', rank: 3 },
+      { id: created.id, version: 2, createdAt: created.createdAt, updatedAt: '', rank: 3 },
     );
-    t.deepEqual(await collection.find(made.id), replaced);
-    const updated = await collection.update(made.id, { name: 'two', rank: undefined }, 2);
+    t.deepEqual(await collection.find(created.id), replaced);
+    const updated = await collection.update(created.id, { name: 'two', rank: undefined }, 2);
     t.deepEqual(
       { ...updated, updatedAt: '' },
-      { id: made.id, version: 3, createdAt: made.createdAt, updatedAt: '', name: 'two' },
+      { id: created.id, version: 3, createdAt: created.createdAt, updatedAt: '', name: 'two' },
     );
-    t.deepEqual(await collection.find(made.id), updated);
-    t.true(await collection.delete(made.id, 3));
-    t.is(await collection.find(made.id), undefined);
-    t.false(await collection.delete(made.id));
+    t.deepEqual(await collection.find(created.id), updated);
+    t.true(await collection.delete(created.id, 3));
+    t.is(await collection.find(created.id), undefined);
+    t.false(await collection.delete(created.id));
   });
 
   test.serial(
     `${name}: a write for another version, or for a missing document, is a conflict and changes nothing`,
     async (t) => {
       const collection = collectionOf(freshCollection());
-      const made = await collection.insert({ name: 'one' });
+      const created = await collection.insert({ name: 'one' });
       for (const write of [
-        () => collection.replace(made.id, { name: 'x' }, 2),
-        () => collection.update(made.id, { name: 'x' }, 7),
-        () => collection.delete(made.id, 2),
+        () => collection.replace(created.id, { name: 'x' }, 2),
+        () => collection.update(created.id, { name: 'x' }, 7),
+        () => collection.delete(created.id, 2),
         () => collection.replace('none', { name: 'x' }),
         () => collection.update('none', { name: 'x' }, 1),
         () => collection.delete('none', 1),
       ])
         t.true(conflict('version')(await t.throwsAsync(write)));
-      t.deepEqual((await collection.list()).items, [made]);
+      t.deepEqual((await collection.list()).items, [created]);
     },
   );
 
@@ -334,7 +334,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
   for (const [what, fields, expected = fields] of awkward)
     test.serial(`${name}: ${what} is read back as it was stored`, async (t) => {
       const collection = collectionOf(freshCollection<Record<string, unknown>>());
-      const made = await collection.insert({ ...fields });
+      const created = await collection.insert({ ...fields });
       const strip = (document: object | undefined): unknown =>
         Object.fromEntries(
           Object.entries(document ?? {}).filter(([key]) => !['id', 'version', 'createdAt', 'updatedAt'].includes(key)),
@@ -343,14 +343,14 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         t.deepEqual(strip(document), expected);
         t.is(JSON.stringify(strip(document)), JSON.stringify(expected));
       };
-      same(made);
-      same(await collection.find(made.id));
+      same(created);
+      same(await collection.find(created.id));
       same((await collection.list()).items[0]);
-      same(await collection.replace(made.id, { ...fields }, 1));
-      same(await collection.find(made.id));
-      same(await collection.update(made.id, { ...fields }, 2));
-      same(await collection.find(made.id));
-      t.true(await collection.delete(made.id, 3));
+      same(await collection.replace(created.id, { ...fields }, 1));
+      same(await collection.find(created.id));
+      same(await collection.update(created.id, { ...fields }, 2));
+      same(await collection.find(created.id));
+      t.true(await collection.delete(created.id, 3));
     });
 
   test.serial(`${name}: a value that is not a document is refused`, async (t) => {
@@ -744,7 +744,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
         t.is((await staged.find('old'))?.name, 'older');
         t.is(await staged.count({ name: { $in: ['new', 'older'] } }), 2);
         t.is((await staged.list()).items.length, 2);
-        const outside = await readingUntil(
+        const outside = await createReaderUntil(
           staged,
           Promise.all([collection.count(), collection.find('old'), collectionOf(audit, b).find('1')]),
         );
@@ -906,7 +906,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     t.deepEqual(changes.map(brief).sort(), ['a/1/2', 'b/1/1']);
     changes.length = 0;
     const collection = collectionOf(definition);
-    const made = await collection.insert({ id: '2', name: 'x', rank: { $deep: { 'a.b': 1 } } });
+    const created = await collection.insert({ id: '2', name: 'x', rank: { $deep: { 'a.b': 1 } } });
     await collection.update('2', { state: 'open' });
     await collection.update('1', { name: 'again' });
     await collection.delete('2');
@@ -918,7 +918,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     await t.throwsAsync(collection.update('2', { rank: 2 }, 9));
     await eventually('changes told', () => changes.length >= 7);
     t.deepEqual(changes.map(brief), ['a/2/1', 'a/2/2', 'a/1/3', 'a/2/gone', 'a/2/1', 'a/2/2', 'b/1/gone']);
-    t.deepEqual(changes[0]?.document, made);
+    t.deepEqual(changes[0]?.document, created);
     t.is(changes[1]?.document?.state, 'open');
     await feed.close();
     await collection.insert({ id: '3' });
@@ -989,7 +989,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
       await documents.transaction(async (transaction) => {
         const staged = transaction.forTenant(a).collection(definition);
         await staged.insert({ id: '1' });
-        await readingUntil(staged, new Promise((resolve) => setTimeout(resolve, 50)));
+        await createReaderUntil(staged, new Promise((resolve) => setTimeout(resolve, 50)));
         t.is(changes.length, 0);
         await transaction.forTenant(a).collection(definition).insert({ id: '2' });
       });

@@ -75,12 +75,12 @@ const overHttp =
       },
       body: body as Uint8Array<ArrayBuffer>,
     });
-    const answer = Buffer.from(await response.arrayBuffer());
+    const apiResponse = Buffer.from(await response.arrayBuffer());
     const isAccepted = response.status === success;
     return {
       isAccepted,
       code: response.status,
-      message: isAccepted ? '' : messageOf(response.headers.get('content-type'), answer),
+      message: isAccepted ? '' : messageOf(response.headers.get('content-type'), apiResponse),
       retry: Number(response.headers.get('retry-after')) >= 1,
     };
   };
@@ -262,12 +262,12 @@ for (const receiver of storing) {
     test(`${title}: when publishing fails intermittently, acknowledged requests are on the bus, once each`, async (t) => {
       await using fixture = await running();
       fixture.bus.failsEvery = 3;
-      const answers: Answered[] = [];
-      for (let index = 0; index < 9; index++) answers.push(await send(fixture, good));
-      const acknowledged = answers.filter(({ isAccepted }) => isAccepted).length;
+      const responses: Answered[] = [];
+      for (let index = 0; index < 9; index++) responses.push(await send(fixture, good));
+      const acknowledged = responses.filter(({ isAccepted }) => isAccepted).length;
       t.true(acknowledged > 0 && acknowledged < 9, `${acknowledged}`);
       t.is(recordsIn(published(fixture)), acknowledged * records);
-      for (const { isAccepted, code, retry } of answers)
+      for (const { isAccepted, code, retry } of responses)
         t.true(isAccepted || (retry && code === codeOf('unavailable')), `${code}`);
     });
   }

@@ -4,11 +4,13 @@
  * their schema requires. An operation that then answers anything but 200 needs an entry here, or in `unshown` with the reason.
  */
 import { emptyQuota } from '../../schemas/resources/quota.ts';
+import { reports } from '../cases/vulnerabilities/reports.ts';
 import { auditExamples } from './audit-examples.ts';
 import type { Example, OperationRequest } from './example.ts';
 import { identityExamples } from './identity-examples.ts';
 import { peopleExamples } from './people-examples.ts';
 import {
+  agentIdOf,
   anomalyIdOf,
   canaryOf,
   deadLetterIdOf,
@@ -17,7 +19,9 @@ import {
   llmRequestIdOf,
   otherErrorIdOf,
   patternIdOf,
+  secretIdOf,
   signalIdOf,
+  threatIdOf,
   traceIdOf,
 } from './telemetry.ts';
 import { firingAlert } from './telemetry-alerts.ts';
@@ -45,6 +49,9 @@ export const examples: Readonly<Record<string, Example>> = {
   ...peopleExamples,
   ...auditExamples,
 
+  getInstrumentationAgent: async ({ make }) => ({
+    params: { id: (await make('listInstrumentationAgents')).items[0].id },
+  }),
   getLog: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   getLogContext: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   listLogFieldValues: { params: { name: 'key' } },
@@ -80,6 +87,13 @@ export const examples: Readonly<Record<string, Example>> = {
     const { id, version } = await make('takeFileBaseline');
     return { params: { id }, headers: { 'if-match': `"${version}"` } };
   },
+  importVulnerabilities: { body: reports.trivy },
+  triageVulnerability: async ({ make }) => {
+    await make('importVulnerabilities');
+    return { params: { id: (await make('listVulnerabilities')).items[0].id }, body: { state: 'resolved' } };
+  },
+  triageThreat: ({ tenant }) => ({ params: { id: threatIdOf(tenant) }, body: { state: 'resolved' } }),
+  triageSecret: ({ tenant }) => ({ params: { id: secretIdOf(tenant) }, body: { state: 'resolved' } }),
   triageSignal: ({ tenant }) => ({ params: { id: signalIdOf(tenant) }, body: { state: 'acknowledged' } }),
   validateDetectionRules: { body: { source: 'title: Nothing\nlogsource: { product: linux }' } },
   createSyntheticDowntime: () => ({
@@ -170,9 +184,9 @@ export const examples: Readonly<Record<string, Example>> = {
   }),
   getDashboardVersion: async ({ make }) => ofDashboard(await make('createDashboard'), { version: '1' }),
   restoreDashboardVersion: async ({ make }) => {
-    const made = await make('createDashboard');
-    await make('removePanel', ofDashboard(made, { panelId: 'errors' }));
-    return ofDashboard({ ...made, version: 2 }, { version: '1' });
+    const created = await make('createDashboard');
+    await make('removePanel', ofDashboard(created, { panelId: 'errors' }));
+    return ofDashboard({ ...created, version: 2 }, { version: '1' });
   },
   getTemplate: ofTemplate(),
   instantiateTemplate: ofTemplate({}),
@@ -254,6 +268,10 @@ export const examples: Readonly<Record<string, Example>> = {
   formatPromql: { query: { query: 'sum(up)' } },
   parsePromql: { query: { query: 'sum(up)' } },
   listWebVitals: { query: { groupBy: 'page' } },
+  uploadSourceMaps: () => ({
+    query: { application: 'shop-web', release: '1.0', file: 'app.js' },
+    body: { version: 3, sources: ['a.js'], names: [], mappings: 'AAAA' },
+  }),
   getRumSession: ({ tenant }) => ({ params: { id: canaryOf(tenant) } }),
   getRumReplay: ({ tenant }) => ({ params: { id: canaryOf(tenant) } }),
   getError: ({ tenant }) => ({ params: { id: errorIdOf(tenant) } }),
@@ -265,6 +283,7 @@ export const examples: Readonly<Record<string, Example>> = {
   mergeErrors: ({ tenant }) => ({ body: { ids: [errorIdOf(tenant), otherErrorIdOf(tenant)] } }),
 
   getLlmRequest: ({ tenant }) => ({ params: { id: llmRequestIdOf(tenant) } }),
+  getAgent: ({ tenant }) => ({ params: { id: agentIdOf(tenant) } }),
   setLlmPrice: ({ tenant }) => ({
     params: { model: `house-model-of-${tenant}` },
     body: {

@@ -132,15 +132,15 @@ const remove = async ({ operation: { method, path } }: Trial, { status, body }: 
 const faultOf = async (trial: Trial, text: string): Promise<string | undefined> => {
   let minMs = Number.POSITIVE_INFINITY;
   for (let tried = 0; tried < tries && minMs > limitMs; tried++) {
-    let answer: Answer | undefined;
+    let response: Answer | undefined;
     const blockedMs = await maxBlockedMs(async () => {
-      answer = await callWithText(trial, text);
+      response = await callWithText(trial, text);
     });
     minMs = Math.min(minMs, blockedMs);
-    if (answer === undefined) continue;
-    await remove(trial, answer);
+    if (response === undefined) continue;
+    await remove(trial, response);
     // 503: a store or a thread that was busy; 501: what is left out of an installation.
-    if (answer.status === 500) return 'is answered 500';
+    if (response.status === 500) return 'is answered 500';
   }
   return minMs > limitMs ? `holds up the process for ${Math.round(minMs)} ms` : undefined;
 };

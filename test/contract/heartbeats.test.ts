@@ -38,8 +38,8 @@ const itemsIn = ({ bus }: Fixture): SyntheticHeartbeat[] =>
 const heartbeatsIn = (fixture: Fixture) => itemsIn(fixture).flatMap((item) => (item.kind === 'beat' ? [item] : []));
 
 const get = async (url: string, init: RequestInit = {}) => {
-  const answer = await fetch(url, init);
-  return { status: answer.status, text: await answer.text(), headers: answer.headers };
+  const response = await fetch(url, init);
+  return { status: response.status, text: await response.text(), headers: response.headers };
 };
 /** Tokens are known within a second of when they were made. */
 const known = (fixture: Fixture, token: string) =>
@@ -100,10 +100,10 @@ test('an invalid heartbeat is refused with the reason, and is not stored', async
     [off, {}, 200, /OK, but the check is disabled: this heartbeat does not count/],
   ];
   for (const [path, init, status, text] of table) {
-    const answer = await get(`${fixture.http}/beats/${path}`, init);
-    t.is(answer.status, status, path);
-    t.regex(answer.text, text, path);
-    if (status === 405) t.is(answer.headers.get('allow'), 'GET, HEAD, POST');
+    const response = await get(`${fixture.http}/beats/${path}`, init);
+    t.is(response.status, status, path);
+    t.regex(response.text, text, path);
+    if (status === 405) t.is(response.headers.get('allow'), 'GET, HEAD, POST');
   }
   t.deepEqual(heartbeatsIn(fixture), []);
   t.is((await get(`${fixture.main}/beats`)).status, 418);
@@ -117,14 +117,14 @@ test('a successful heartbeat is durable: while the bus does not accept it, the r
   const { promise, resolve } = Promise.withResolvers<void>();
   fixture.bus.held = promise;
   let isAnswered = false;
-  const answer = get(url).finally(() => {
+  const response = get(url).finally(() => {
     isAnswered = true;
   });
   await new Promise((done) => setTimeout(done, 100));
   t.false(isAnswered);
   t.deepEqual(heartbeatsIn(fixture), []);
   resolve();
-  t.is((await answer).status, 200);
+  t.is((await response).status, 200);
   fixture.bus.held = undefined;
   fixture.bus.broken = topics.syntheticHeartbeats.name;
   const refused = await get(url);
@@ -147,9 +147,9 @@ test('a token may send ten heartbeats a second, a hundred at once; clients that 
   const counted = (statuses: readonly number[], status: number) => statuses.filter((one) => one === status).length;
   const statuses = await statusesOf(150, () => token);
   t.deepEqual([counted(statuses, 200), counted(statuses, 429), heartbeatsIn(fixture).length], [100, 50, 100]);
-  const answer = await get(`${fixture.http}/beats/${token}`);
-  t.regex(answer.text, /too many heartbeats with this token: ten a second/);
-  t.is(answer.headers.get('retry-after'), '1');
+  const response = await get(`${fixture.http}/beats/${token}`);
+  t.regex(response.text, /too many heartbeats with this token: ten a second/);
+  t.is(response.headers.get('retry-after'), '1');
   t.is((await get(`${fixture.http}/beats/${other}`)).status, 200);
   nowMs += 1000;
   t.is(counted(await statusesOf(20, () => token), 200), 10);

@@ -146,8 +146,8 @@ test.serial(
     const wire = sender.open();
     for (let round = 0; round < 60; round++) {
       wire.send(Buffer.concat([sender.bytes(headOf(size)), body, sender.bytes(refused)]));
-      for (const answered of [await wire.next(), await wire.next()])
-        statuses.set(answered?.status, (statuses.get(answered?.status) ?? 0) + 1);
+      for (const response of [await wire.next(), await wire.next()])
+        statuses.set(response?.status, (statuses.get(response?.status) ?? 0) + 1);
     }
     t.deepEqual([...statuses.keys()].sort(), [400, 415, 429]);
     t.is(wire.answers.length, 120);

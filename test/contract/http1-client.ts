@@ -161,9 +161,9 @@ export const sending = async (options: Parameters<typeof running>[0] = {}): Prom
 };
 
 /** What matters of an answer. */
-export const essence = (answered: Answered | undefined): unknown => {
-  if (answered === undefined) return 'closed without an answer';
-  const { status, headers, body: text } = answered;
+export const essence = (response: Answered | undefined): unknown => {
+  if (response === undefined) return 'closed without an answer';
+  const { status, headers, body: text } = response;
   const { date: _date, 'keep-alive': _keepAlive, ...rest } = headers;
   return { status, headers: rest, body: text };
 };

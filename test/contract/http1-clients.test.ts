@@ -63,8 +63,10 @@ test("Node's agent sends many concurrent requests over few connections", async (
   sender.bus.storesMessages = false;
   const agent = new Agent({ keepAlive: true, maxSockets: 10 });
   const sizes = Array.from({ length: 400 }, (_, n) => (n % 40 === 0 ? large : body));
-  const answers = await Promise.all(sizes.map((each) => sent(sender, agent, each, { 'content-length': each.length })));
-  t.true(answers.every(({ status }) => status === 200));
+  const responses = await Promise.all(
+    sizes.map((each) => sent(sender, agent, each, { 'content-length': each.length })),
+  );
+  t.true(responses.every(({ status }) => status === 200));
   agent.destroy();
 });
 

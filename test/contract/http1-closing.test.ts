@@ -87,9 +87,9 @@ test('a stop answers the in-flight calls as the last ones and closes idle connec
   await half.read();
   release();
   for (const wire of [waiting, half]) {
-    const answered = await wire.next();
-    t.is(answered?.status, 200);
-    t.is(answered?.headers['connection'], 'close');
+    const response = await wire.next();
+    t.is(response?.status, 200);
+    t.is(response?.headers['connection'], 'close');
     await wire.closed();
   }
   await stopped;

@@ -56,8 +56,8 @@ for (const [title, raw, status] of [
     const count = 2_000;
     const wire = sender.open().send(Buffer.concat(Array.from({ length: count }, () => sender.bytes(raw))));
     for (let n = 0; n < count; n++) {
-      const answered = await wire.next();
-      if (answered?.status !== status) t.fail(`${n}: ${answered?.status}`);
+      const response = await wire.next();
+      if (response?.status !== status) t.fail(`${n}: ${response?.status}`);
     }
     t.is(wire.answers.length, count);
     t.is((await wire.send(sender.bytes(good)).next())?.status, 200);

@@ -34,10 +34,10 @@ test.after.always(async () => {
 /** Statuses, as many as there are to be, and `closed` when the connection is to end. */
 const answersTo = async (wire: Wire, bytes: Uint8Array, outcome: string): Promise<(Answered | undefined)[]> => {
   wire.send(bytes);
-  const answers: (Answered | undefined)[] = [];
-  for (const _ of outcome.match(/\d+/g) ?? []) answers.push(await wire.next());
+  const responses: (Answered | undefined)[] = [];
+  for (const _ of outcome.match(/\d+/g) ?? []) responses.push(await wire.next());
   if (outcome.includes('closed')) await wire.closed();
-  return answers;
+  return responses;
 };
 const outcomeOf = (wire: Wire): string =>
   [...wire.answers.map(({ status }) => status), ...(wire.isClosed ? ['closed'] : [])].join(' ');

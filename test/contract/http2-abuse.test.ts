@@ -80,7 +80,9 @@ for (const [what, [before, one]] of Object.entries(floods))
 
 test('frames of all kinds count towards one flood limit', async (t) => {
   // However long it takes, nothing is added to what is allowed at once.
-  await using fixture = await serving({ freeFrames: { ...defaultOptions.freeFrames, perSecond: 0.001 } });
+  await using fixture = await serving({
+    controlFrameBudget: { ...defaultOptions.controlFrameBudget, perSecond: 0.001 },
+  });
   const peer = fixture.greeted();
   const mixed = [ping(), settings(), priority, windowUpdate(0, 1), frame(0xbe, 0, 0)];
   peer.send(...Array.from({ length: 1_500 }, (_, index) => mixed[index % mixed.length] ?? ping()));
@@ -89,7 +91,7 @@ test('frames of all kinds count towards one flood limit', async (t) => {
 });
 
 test('empty frames within the limit do no harm, and the allowance is refilled over time', async (t) => {
-  await using fixture = await serving({ freeFrames: { burst: 100, perSecond: 1_000 } });
+  await using fixture = await serving({ controlFrameBudget: { burst: 100, perSecond: 1_000 } });
   const peer = fixture.greeted().send(...Array.from({ length: 90 }, () => ping()));
   for (let wave = 0; wave < 5; wave++) {
     await peer.send(request(1 + 2 * wave)).untilEvent(`end ${1 + 2 * wave}`);
@@ -101,7 +103,7 @@ test('empty frames within the limit do no harm, and the allowance is refilled ov
 });
 
 test('an active client may send PING and WINDOW_UPDATE frames in proportion to its traffic', async (t) => {
-  await using fixture = await serving({ freeFrames: { burst: 50, perSecond: 0.001 } });
+  await using fixture = await serving({ controlFrameBudget: { burst: 50, perSecond: 0.001 } });
   const peer = fixture.greeted();
   for (let stream = 1; stream < 2_000; stream += 2) {
     peer.send(request(stream), ping(), windowUpdate(0, 7));
@@ -112,7 +114,7 @@ test('an active client may send PING and WINDOW_UPDATE frames in proportion to i
 });
 
 test('a client that reads a large response with small windows may send the WINDOW_UPDATE frames for it', async (t) => {
-  await using fixture = await serving({ freeFrames: { burst: 50, perSecond: 0.001 } });
+  await using fixture = await serving({ controlFrameBudget: { burst: 50, perSecond: 0.001 } });
   const peer = fixture.greeted([setting.window, 4_096]).send(request(1, '/bytes/1000000'));
   while (!peer.events.includes('end 1')) {
     const bytes = peer.bytesOn(1);
@@ -185,7 +187,7 @@ const cutShort: Readonly<Record<string, readonly (Uint8Array | string)[]>> = {
 };
 for (const [what, sent] of Object.entries(cutShort))
   test(`a peer that sends ${what} and then stops is disconnected in time`, async (t) => {
-    await using fixture = await serving({ handshakeMs: stretched(2_000) });
+    await using fixture = await serving({ receiveTimeoutMs: stretched(2_000) });
     const idle = await fixture.greeted().settled();
     const peer = new Peer(fixture.port).send(...sent);
     await peer.closed();
@@ -195,7 +197,7 @@ for (const [what, sent] of Object.entries(cutShort))
   });
 
 test('a peer that sends a frame byte by byte is disconnected in time', async (t) => {
-  await using fixture = await serving({ handshakeMs: 1_000 });
+  await using fixture = await serving({ receiveTimeoutMs: 1_000 });
   const peer = await fixture.greeted().settled();
   const slow = request(1, `/${'x'.repeat(1_000)}`);
   let at = 0;
@@ -206,8 +208,8 @@ test('a peer that sends a frame byte by byte is disconnected in time', async (t)
 });
 
 test('a peer whose bytes always end within a frame is not disconnected while its frames continue', async (t) => {
-  const handshakeMs = stretched(2_000);
-  await using fixture = await serving({ handshakeMs });
+  const receiveTimeoutMs = stretched(2_000);
+  await using fixture = await serving({ receiveTimeoutMs });
   const peer = await fixture.greeted().settled();
   const frames = Buffer.concat(Array.from({ length: 20 }, (_, index) => request(1 + 2 * index)));
   const step = frames.length / 20;
@@ -216,7 +218,7 @@ test('a peer whose bytes always end within a frame is not disconnected while its
     const end = (index + 0.5) * step;
     peer.send(frames.subarray(sent, end));
     sent = Math.floor(end);
-    await new Promise((resolve) => setTimeout(resolve, handshakeMs / 10));
+    await new Promise((resolve) => setTimeout(resolve, receiveTimeoutMs / 10));
   }
   await peer.send(frames.subarray(sent)).untilEvent('end 39');
   t.is(fixture.calls.length, 20);
@@ -232,9 +234,9 @@ for (const text of [
 ])
   test(`${text.split('\r')[0]} gets a response in its own protocol that it uses the wrong port`, async (t) => {
     await using fixture = await serving();
-    const answer = (await readAllFrom(fixture.port, text)).toString();
-    t.regex(answer, /^HTTP\/1\.1 400 .+\r\n/);
-    t.regex(answer, /gRPC over HTTP\/2/);
+    const response = (await readAllFrom(fixture.port, text)).toString();
+    t.regex(response, /^HTTP\/1\.1 400 .+\r\n/);
+    t.regex(response, /gRPC over HTTP\/2/);
     t.is(fixture.calls.length, 0);
   });
 
@@ -250,8 +252,8 @@ const foreign: Readonly<Record<string, Uint8Array | string>> = {
 for (const [what, bytes] of Object.entries(foreign))
   test(`${what}: the connection is closed, and no handler is called`, async (t) => {
     await using fixture = await serving();
-    const answer = await readAllFrom(fixture.port, bytes);
-    t.notRegex(answer.toString(), /HTTP/);
+    const response = await readAllFrom(fixture.port, bytes);
+    t.notRegex(response.toString(), /HTTP/);
     await fixture.empty();
     t.is(fixture.calls.length, 0);
     await stillServes(t, fixture);

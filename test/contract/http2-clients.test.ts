@@ -69,10 +69,10 @@ for (const headerTableSize of [4096, 0, 65_536, 100])
   onEach(`a thousand calls on one connection with a header table of ${headerTableSize} bytes`, async (t) => {
     await using fixture = await serving({}, t.context);
     const client = session(t, fixture.port, { settings: { headerTableSize } });
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 1_000 }, (_, index) => post(client, '/', Buffer.alloc(index, 'x'))),
     );
-    for (const [index, { headers, body, trailers }] of answers.entries()) {
+    for (const [index, { headers, body, trailers }] of responses.entries()) {
       t.is(String(headers[':status']), '200');
       t.is(headers['content-type'], 'text/plain');
       t.is(body.toString(), `${index} bytes`);
@@ -217,13 +217,21 @@ const call = (
   { deadlineMs = 600_000, cancelled }: Ending = {},
 ): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    const timer = setInterval(() => cancelled?.() && made.cancel(), 5);
+    const timer = setInterval(() => cancelled?.() && created.cancel(), 5);
     const options = { deadline: Date.now() + deadlineMs };
-    const made = client.makeUnaryRequest(path, identity, identity, body, new Metadata(), options, (error, answer) => {
-      clearInterval(timer);
-      if (error === null) resolve(answer ?? Buffer.alloc(0));
-      else reject(error);
-    });
+    const created = client.makeUnaryRequest(
+      path,
+      identity,
+      identity,
+      body,
+      new Metadata(),
+      options,
+      (error, response) => {
+        clearInterval(timer);
+        if (error === null) resolve(response ?? Buffer.alloc(0));
+        else reject(error);
+      },
+    );
   });
 const grpc = (t: ExecutionContext, port: number): Client => {
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {

@@ -26,21 +26,21 @@ export interface Serving extends AsyncDisposable {
   empty(): Promise<void>;
 }
 
-const answer = Object.freeze({ ':status': '200', 'content-type': 'text/plain' });
+const response = Object.freeze({ ':status': '200', 'content-type': 'text/plain' });
 const trailers = Object.freeze({ 'grpc-status': '0' });
 
 /** `/` says how long the body was; the others are for tests that need more time, more bytes, or less obedience. */
 const reply = ({ stream, path, bytes }: Call): void => {
   const size = /^\/bytes\/(\d+)$/.exec(path)?.[1];
   if (path === '/silent' || stream.hasResponded) return;
-  stream.respond(answer);
+  stream.respond(response);
   stream.write(size === undefined ? Buffer.from(`${bytes} bytes`) : Buffer.alloc(Number(size), 'x'));
   stream.end(trailers);
 };
 
 /** What is said at once, whatever the body will be. */
 const replyEarly = (call: Call): void => {
-  if (call.path === '/only-headers') call.stream.respond(answer, true);
+  if (call.path === '/only-headers') call.stream.respond(response, true);
   if (call.path === '/early') reply(call);
 };
 

@@ -185,14 +185,14 @@ const sendWithin = async (
   streamId: number,
   bytes: number,
 ): Promise<{ stream: number; connection: number }> => {
-  const given = (on: number): number =>
+  const input = (on: number): number =>
     peer.frames.reduce(
       (sum, { kind, streamId: id, payload }) =>
         sum + (kind === type.windowUpdate && id === on ? payload.readUInt32BE(0) : 0),
       0,
     );
   let sent = 0;
-  const room = (): number => Math.min(4 * mebibyte + given(streamId), 65_535 + given(0)) - sent;
+  const room = (): number => Math.min(4 * mebibyte + input(streamId), 65_535 + input(0)) - sent;
   const part = Buffer.alloc(16_384, 'x');
   while (sent < bytes) {
     const length = Math.min(part.length, bytes - sent, room());
@@ -201,17 +201,17 @@ const sendWithin = async (
       peer.send(data(streamId, part.subarray(0, length), sent === bytes ? flag.endStream : flag.none));
     } else await peer.until('a window was given', () => room() > 0);
   }
-  return { stream: given(streamId), connection: given(0) };
+  return { stream: input(streamId), connection: input(0) };
 };
 
 test('a request of 60 MiB is accepted within the announced windows, and no more window is returned than bytes arrived', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted().send(opening(1)).settled();
-  const given = await sendWithin(peer, 1, 60 * mebibyte);
+  const input = await sendWithin(peer, 1, 60 * mebibyte);
   await peer.untilEvent(`bytes 1 ${`${60 * mebibyte} bytes`.length}`);
   t.is(fixture.calls[0]?.bytes, 60 * mebibyte);
-  t.true(given.stream <= 60 * mebibyte);
-  t.true(given.connection <= 76 * mebibyte);
+  t.true(input.stream <= 60 * mebibyte);
+  t.true(input.connection <= 76 * mebibyte);
 });
 
 test('bytes of streams that are already closed are returned to the window of the connection', async (t) => {
@@ -238,9 +238,9 @@ test('another client receives a large response in full, and sends a large reques
     for await (const part of stream) parts.push(part as Buffer);
     return Buffer.concat(parts);
   };
-  const answer = await bodyOf(`/bytes/${20 * mebibyte}`, Buffer.alloc(0));
+  const response = await bodyOf(`/bytes/${20 * mebibyte}`, Buffer.alloc(0));
   const echo = await bodyOf('/', Buffer.alloc(sent, 'x'));
-  t.is(answer.length, 20 * mebibyte);
+  t.is(response.length, 20 * mebibyte);
   t.is(echo.toString(), `${sent} bytes`);
 });
 

@@ -139,7 +139,7 @@ const hold = async (count: number, conversation: (chance: Chance) => Promise<voi
 test.serial('whatever frames arrive, a connection ends with GOAWAY or answers the next request', async (t) => {
   await using fixture = await serving();
   let ended = 0;
-  let answered = 0;
+  let response = 0;
   await hold(5_000, async (chance) => {
     const peer = new Peer(fixture.port).greet().send(...frames(chance));
     // In a header block that is still open this is an error; anywhere else it is a request as good as any.
@@ -149,11 +149,11 @@ test.serial('whatever frames arrive, a connection ends with GOAWAY or answers th
       if (!peer.events.some((one) => one.startsWith('goaway')))
         throw new Error(`closed without a word: ${peer.events}`);
       ended++;
-    } else answered++;
+    } else response++;
     peer.socket.destroy();
   });
-  t.log(`${answered} answered, ${ended} ended`);
-  t.true(answered > 1_000 && ended > 1_000, 'chance makes both');
+  t.log(`${response} answered, ${ended} ended`);
+  t.true(response > 1_000 && ended > 1_000, 'chance makes both');
   await fixture.empty();
   t.true(fixture.calls.length > 1_000);
   closedOnce(t, fixture);

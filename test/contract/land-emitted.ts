@@ -50,7 +50,7 @@ export const landEmittedContract = ({
   under(): { readonly columns: Columns };
 }): void => {
   let pool: ScanPool;
-  test.serial.before(`${name}: a table of a derived topic is made`, async () => {
+  test.serial.before(`${name}: a table of a derived topic is created`, async () => {
     await migrate(under().columns, silentLog, migrations, [errorBurstsTable]);
     pool = new ScanPool(new URL('./made-up-sink.ts', import.meta.url), 1);
   });

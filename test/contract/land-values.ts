@@ -44,7 +44,7 @@ const batchOf = (
 export const landValuesContract = ({ name, under }: { name: string; under(): { readonly columns: Columns } }): void => {
   let pool: ScanPool;
   let tokens = 0;
-  test.serial.before(`${name}: a declared table is made`, async () => {
+  test.serial.before(`${name}: a declared table is created`, async () => {
     await migrate(under().columns, silentLog, migrations, [errorCountsTable]);
     pool = new ScanPool(new URL('./made-up-sink.ts', import.meta.url), 1);
   });

@@ -89,13 +89,13 @@ export const madeUpChecks = (id: string) => {
       await documents.ensureCollections([checkCollection, processorStates, processorStateChunks]);
       const triggerTopic = scheduleTopic(schedule.name);
       await bus.ensureTopics([{ ...triggerTopic, partitions: 4, embeddedPartitions: 4 }, effects]);
-      const made: MadeCheck[] = [];
+      const created: MadeCheck[] = [];
       for (let index = 0; index < 30; index++) {
         const tenantId = `tenant-${index % 3}`;
         const check = { everyMs: everyMs + 500 * (index % 7) };
-        made.push({ ...(await documents.forTenant(tenantId).collection(checkCollection).insert(check)), tenantId });
+        created.push({ ...(await documents.forTenant(tenantId).collection(checkCollection).insert(check)), tenantId });
       }
-      return made;
+      return created;
     },
     lastDue: (check: MadeCheck, nowMs: number): number => next(check, nowMs) - check.everyMs,
     /** Each due time until the last saved one took effect once, and none after it. Answers how many. */

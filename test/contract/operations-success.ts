@@ -26,10 +26,10 @@ export const wrongWith = async (
   a: World,
   operation: Operation,
   operationRequest: OperationRequest,
-  answer: Answer,
+  response: Answer,
 ): Promise<string[]> => {
-  if (answer.status !== 200) return [`answered ${answer.status} ${JSON.stringify(answer.body).slice(0, 300)}`];
-  const records = await recordsOf(a, answer.headers.get('x-request-id'));
+  if (response.status !== 200) return [`answered ${response.status} ${JSON.stringify(response.body).slice(0, 300)}`];
+  const records = await recordsOf(a, response.headers.get('x-request-id'));
   const actions = records.map(({ action }) => action).filter((action) => !operation.audit.includes(action));
   const wrong = actions.map((action) => `recorded ${action}`);
   const expected = operation.audit.length > 0 && !(operation.operationId in recordsElsewhere);
@@ -39,7 +39,7 @@ export const wrongWith = async (
   for (const { details } of byOwner ? records : [])
     if (details?.actorName !== owner) wrong.push(`recorded the actor ${details?.actorName}`);
   const recordsText = JSON.stringify(records);
-  const secrets = [...secretsIn(operationRequest.body), ...secretsIn(answer.body), ...cookiesOf(answer)];
+  const secrets = [...secretsIn(operationRequest.body), ...secretsIn(response.body), ...cookiesOf(response)];
   return [...wrong, ...secrets.filter((secret) => recordsText.includes(secret)).map((secret) => `recorded ${secret}`)];
 };
 

@@ -44,9 +44,9 @@ test('every field of every body is validated', async (t) => {
   let callCount = 0;
   for (const [at, operation] of built.entries())
     for (const { path, what, value } of drawnAt(at, badBodiesOf(operation), parts)) {
-      const answer = await harness.request(operation.method, pathOf(operation, {}), { body: value });
+      const response = await harness.request(operation.method, pathOf(operation, {}), { body: value });
       callCount++;
-      if (!names(answer, path)) failures.push(describeFailure(operation, `${path} ${what}`, answer));
+      if (!names(response, path)) failures.push(describeFailure(operation, `${path} ${what}`, response));
     }
   t.log(`${callCount} bodies are drawn (TEST_SEED=${drawSeed})`);
   t.true(callCount > built.length);
@@ -74,9 +74,9 @@ test('every parameter of every query is validated', async (t) => {
   let callCount = 0;
   for (const [at, operation] of built.entries())
     for (const [path, what, text] of drawnAt(at, queriesOf(operation), parts)) {
-      const answer = await harness.request(operation.method, `${pathOf(operation, {})}?${text}`);
+      const response = await harness.request(operation.method, `${pathOf(operation, {})}?${text}`);
       callCount++;
-      if (!names(answer, path)) failures.push(describeFailure(operation, `${path} ${what}`, answer));
+      if (!names(response, path)) failures.push(describeFailure(operation, `${path} ${what}`, response));
     }
   t.log(`${callCount} queries are drawn (TEST_SEED=${drawSeed})`);
   t.true(callCount > built.length);
@@ -91,8 +91,8 @@ test('an undeclared parameter is refused, even if the operation declares none', 
       ['tenantId[]', 'tenantId[]=b'],
       ['__proto__', '__proto__=x'],
     ] as const) {
-      const answer = await harness.request(operation.method, `${pathOf(operation, {})}?${text}`);
-      if (!names(answer, path)) failures.push(describeFailure(operation, text, answer));
+      const response = await harness.request(operation.method, `${pathOf(operation, {})}?${text}`);
+      if (!names(response, path)) failures.push(describeFailure(operation, text, response));
     }
   t.deepEqual(failures, []);
 });

@@ -91,15 +91,15 @@ for (const signal of ['logs', 'metrics', 'traces'] as const) {
         [protobuf, encode(signal, body)],
       ] as const) {
         fixture.bus.messages.length = 0;
-        const answer = await post(fixture, bytes, { path: `/v1/${signal}`, 'content-type': type });
-        t.is(answer.status, 200, `${name} ${answer.body}`);
+        const response = await post(fixture, bytes, { path: `/v1/${signal}`, 'content-type': type });
+        t.is(response.status, 200, `${name} ${response.body}`);
         if (type === json) {
-          const { partialSuccess } = JSON.parse(answer.body.toString());
+          const { partialSuccess } = JSON.parse(response.body.toString());
           t.is(partialSuccess[rejectedNames[signal]], '1', name);
           t.regex(partialSuccess.errorMessage, /\[4\]\.(?:start)?[tT]imeUnixNano: the time is /, name);
         } else {
-          t.is(rejectedCount(answer.body), 1, name);
-          t.regex(answer.body.toString(), /TimeUnixNano is|timeUnixNano is/, name);
+          t.is(rejectedCount(response.body), 1, name);
+          t.regex(response.body.toString(), /TimeUnixNano is|timeUnixNano is/, name);
         }
         t.is(acceptedRecords(fixture), readableTimes.length, name);
         const [deadLetter, ...others] = fixture.bus.deadLetters();
@@ -139,10 +139,10 @@ test('one bad record of a batch does not cost the others, and a replay of its de
   for (const [name, badRecord] of badRecords) {
     fixture.bus.messages.length = 0;
     const body = requests.logs([...records.slice(0, 500), badRecord, ...records.slice(500)]);
-    const answer = await post(fixture, JSON.stringify(body), { 'content-type': json });
-    t.is(answer.status, 200, name);
-    t.is(JSON.parse(answer.body.toString()).partialSuccess.rejectedLogRecords, '1', name);
-    t.regex(JSON.parse(answer.body.toString()).partialSuccess.errorMessage, /logRecords\[500\]/, name);
+    const response = await post(fixture, JSON.stringify(body), { 'content-type': json });
+    t.is(response.status, 200, name);
+    t.is(JSON.parse(response.body.toString()).partialSuccess.rejectedLogRecords, '1', name);
+    t.regex(JSON.parse(response.body.toString()).partialSuccess.errorMessage, /logRecords\[500\]/, name);
     t.is(acceptedRecords(fixture), 999, name);
     const [deadLetter] = fixture.bus.deadLetters();
     if (deadLetter === undefined) return t.fail(name);
@@ -187,8 +187,8 @@ test('a resource, a scope or a metric with a fault is rejected alone, and its re
   for (const [name, resourceMetrics, accepted, rejected] of cases) {
     fixture.bus.messages.length = 0;
     const text = JSON.stringify({ resourceMetrics });
-    const answer = await post(fixture, text, { path: '/v1/metrics', 'content-type': json });
-    const { rejectedDataPoints } = JSON.parse(answer.body.toString()).partialSuccess;
+    const response = await post(fixture, text, { path: '/v1/metrics', 'content-type': json });
+    const { rejectedDataPoints } = JSON.parse(response.body.toString()).partialSuccess;
     t.is(acceptedRecords(fixture), accepted, name);
     t.true(Number(rejectedDataPoints) >= 1 && Number(rejectedDataPoints) <= rejected, `${name}: ${rejectedDataPoints}`);
   }
@@ -220,9 +220,9 @@ test('a span without an id, or with only zeros, is rejected; a log record of no 
     [protobuf, encode('traces', body)],
   ] as const) {
     fixture.bus.messages.length = 0;
-    const answer = await post(fixture, bytes, { path: '/v1/traces', 'content-type': type });
-    if (type === json) t.is(JSON.parse(answer.body.toString()).partialSuccess.rejectedSpans, '4');
-    else t.is(rejectedCount(answer.body), 4);
+    const response = await post(fixture, bytes, { path: '/v1/traces', 'content-type': type });
+    if (type === json) t.is(JSON.parse(response.body.toString()).partialSuccess.rejectedSpans, '4');
+    else t.is(rejectedCount(response.body), 4);
     t.is(acceptedRecords(fixture), 1);
     t.is(fixture.bus.deadLetters()[0]?.headers.reason, 'bad-id');
   }
@@ -251,10 +251,10 @@ test('a body in which no record is found is reported, unless it has none to find
   await using fixture = await running({ plan });
   for (const [text, signal, message] of emptyBodies) {
     fixture.bus.messages.length = 0;
-    const answer = await post(fixture, text, { path: `/v1/${signal}`, 'content-type': json });
-    t.is(answer.status, 200);
+    const response = await post(fixture, text, { path: `/v1/${signal}`, 'content-type': json });
+    t.is(response.status, 200);
     t.is(acceptedRecords(fixture), 0);
-    const { partialSuccess } = JSON.parse(answer.body.toString());
+    const { partialSuccess } = JSON.parse(response.body.toString());
     if (message === undefined) t.is(partialSuccess, undefined, text);
     else t.regex(partialSuccess?.errorMessage ?? '', message, text);
     t.is(partialSuccess?.rejectedLogRecords ?? '0', '0');
@@ -270,8 +270,11 @@ test('records beside a part with unknown names are stored, and that part is repo
   const good = { scopeLogs: [{ logRecords: [recordAt.logs('0')] }] };
   const lost = { scope_logs: [{ log_records: [{}] }] };
   const text = JSON.stringify({ resourceLogs: [good, lost, good] });
-  const answer = await post(fixture, text, { 'content-type': json });
-  t.regex(JSON.parse(answer.body.toString()).partialSuccess.errorMessage, /^resourceLogs\[1\].*scope_logs is unknown/);
+  const response = await post(fixture, text, { 'content-type': json });
+  t.regex(
+    JSON.parse(response.body.toString()).partialSuccess.errorMessage,
+    /^resourceLogs\[1\].*scope_logs is unknown/,
+  );
   t.is(acceptedRecords(fixture), 2);
   t.deepEqual(JSON.parse(fixture.bus.deadLetters()[0]?.body.toString() ?? '{}'), { resourceLogs: [lost] });
 });
@@ -290,9 +293,9 @@ test('Loki: entries with a fault are refused with their place, and the others ar
   ];
   for (const [streams, accepted, message] of cases) {
     fixture.bus.messages.length = 0;
-    const answer = await post(fixture, JSON.stringify({ streams }), { path, 'content-type': json });
-    t.is(answer.status, 400);
-    t.regex(answer.body.toString(), message);
+    const response = await post(fixture, JSON.stringify({ streams }), { path, 'content-type': json });
+    t.is(response.status, 400);
+    t.regex(response.body.toString(), message);
     t.is(acceptedRecords(fixture), accepted);
     t.is(fixture.bus.deadLetters().length, 1);
   }
@@ -309,9 +312,9 @@ test('Loki: entries with a fault are refused with their place, and the others ar
     [seconds, 1, 'two'],
   ]);
   const body = Buffer.concat([push, lokiPush('{job=shop}', [[seconds, 0, 'no quotes']])]);
-  const answer = await post(fixture, compressSnappy(body), { path });
-  t.is(answer.status, 400);
-  t.regex(answer.body.toString(), /2 entries were stored, and 2 rejected/);
+  const apiResponse = await post(fixture, compressSnappy(body), { path });
+  t.is(apiResponse.status, 400);
+  t.regex(apiResponse.body.toString(), /2 entries were stored, and 2 rejected/);
   t.is(acceptedRecords(fixture), 2);
   const [deadLetter] = fixture.bus.deadLetters();
   t.is(deadLetter?.headers.format, 'loki-protobuf');
@@ -331,13 +334,13 @@ test('Zipkin: spans with a fault are refused with their place, and the others ar
   ];
   for (const [badSpan, message] of cases) {
     fixture.bus.messages.length = 0;
-    const answer = await post(fixture, JSON.stringify([span, badSpan, span]), {
+    const response = await post(fixture, JSON.stringify([span, badSpan, span]), {
       path: '/api/v2/spans',
       'content-type': json,
     });
-    t.is(answer.status, 400);
-    t.regex(answer.body.toString(), /2 spans were stored, and 1 rejected/);
-    t.regex(answer.body.toString(), message);
+    t.is(response.status, 400);
+    t.regex(response.body.toString(), /2 spans were stored, and 1 rejected/);
+    t.regex(response.body.toString(), message);
     t.is(acceptedRecords(fixture), 2);
     t.deepEqual(JSON.parse(fixture.bus.deadLetters()[0]?.body.toString() ?? ''), [badSpan]);
   }

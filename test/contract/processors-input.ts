@@ -1,5 +1,7 @@
 /** Seeded input for any processor: by the topics that it reads. */
 
+import { agentEvents } from '../../processors/agents/agent-events.ts';
+import { agentLogReports } from '../../processors/agents/agent-log-reports.ts';
 import { correlations } from '../../processors/detections/correlations.ts';
 import { detections } from '../../processors/detections/detections.ts';
 import { callEnds } from '../../processors/edges/call-ends.ts';
@@ -67,7 +69,7 @@ const spanOf = (random: Random, atMs: number, calls: Call[]): object => {
   return {
     ...own,
     ...(call === undefined ? { kind: 3 } : { kind: 2, parentSpanId: call.spanId }),
-    name: 'GET /',
+    name: random(9) === 0 ? secretText(random) : 'GET /',
     startTimeUnixNano: ns(startMs),
     endTimeUnixNano: ns(startMs + random(900)),
     attributes:
@@ -139,7 +141,12 @@ const spansOf = (random: Random, atMs: number, calls: Call[]): object => ({
       ? { resource: browserResource, scopeSpans: [{ spans: [pageSpanOf(random, atMs)] }] }
       : {
           resource: { attributes: [text('service.name', pick(random, services))] },
-          scopeSpans: [{ spans: Array.from({ length: 1 + random(4) }, () => spanOf(random, atMs, calls)) }],
+          scopeSpans: [
+            {
+              scope: { name: pick(random, ['test', 'test', 'agentsight']) },
+              spans: Array.from({ length: 1 + random(4) }, () => spanOf(random, atMs, calls)),
+            },
+          ],
         },
   ),
 });
@@ -157,6 +164,68 @@ const fileLine = (random: Random, atMs: number): string => {
     `2026-01-01 10:00:00 status installed ${pick(random, words)}:amd64 1.${random(9)}`,
   ]);
 };
+
+/** What AgentSight reports of an agent, its processes and its traffic. */
+const agentLine = (random: Random, atMs: number): string => {
+  const pid = 100 + random(6);
+  const [source, data] = pick<readonly [string, object]>(random, [
+    [
+      'process',
+      { event: 'EXEC', ppid: 100 + random(6), filename: pick(random, ['/bin/claude', '/bin/sh', '/bin/curl']) },
+    ],
+    ['process', { event: 'EXIT', exit_code: random(2) }],
+    ['process', { event: 'FILE_OPEN', filepath: `/srv/${pick(random, words)}`, flags: random(2), count: 1 }],
+    ['process', { event: 'SUMMARY', type: 'NET_CONNECT', detail: `${pick(random, words)}.example:443`, count: 1 }],
+    ['ssl', { function: 'READ/RECV', len: random(900) }],
+    [
+      'http_parser',
+      {
+        method: 'POST',
+        path: '/v1/messages',
+        body: JSON.stringify({
+          model: 'claude-sonnet-4-5',
+          tools: [{}],
+          messages: [{ role: 'user', content: `read ${pick(random, words)}` }],
+        }),
+      },
+    ],
+    [
+      'http_parser',
+      {
+        status_code: 200,
+        body: JSON.stringify({
+          type: 'message',
+          id: `msg_${random(90)}`,
+          content: [
+            { type: 'tool_use', id: `call_${random(90)}`, name: 'Bash', input: { command: pick(random, words) } },
+          ],
+        }),
+      },
+    ],
+  ]);
+  return JSON.stringify({ timestamp: timeOf(random, atMs), source, pid, comm: pick(random, ['claude', 'sh']), data });
+};
+
+const alphanumerics = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** A text with one of four tokens in the format of GitHub. */
+const secretText = (random: Random): string => {
+  const variant = random(4);
+  const characters = Array.from({ length: 36 }, (_, index) => alphanumerics[(index * 7 + variant * 5) % 62]);
+  return `login with ghp_${characters.join('')} of ${pick(random, words)}`;
+};
+
+/** What Falco reports of a rule that a program violated. */
+const threatLine = (random: Random, atMs: number): string =>
+  JSON.stringify({
+    output: `a shell was spawned by ${pick(random, words)}`,
+    priority: pick(random, ['Notice', 'Critical']),
+    rule: pick(random, ['Terminal shell in container', 'Read sensitive file']),
+    source: 'syscall',
+    tags: ['container', 'T1059'],
+    time: new Date(timeOf(random, atMs)).toISOString(),
+    output_fields: { 'container.id': `c${random(4)}`, 'proc.name': pick(random, words), 'fd.name': '/etc/shadow' },
+  });
 
 const logsOf = (random: Random, atMs: number): object => ({
   resourceLogs: [
@@ -178,7 +247,7 @@ const logsOf = (random: Random, atMs: number): object => ({
             body: {
               stringValue:
                 random(5) === 0
-                  ? fileLine(random, atMs)
+                  ? pick(random, [fileLine, agentLine, threatLine, secretText])(random, atMs)
                   : `${pick(random, words)} ${pick(random, words)} ${random(900)} ${pick(random, words)}`,
             },
           })),
@@ -443,6 +512,8 @@ const upstream: readonly Processor[] = [
   correlations,
   llmCalls,
   nestedLlmCalls,
+  agentLogReports,
+  agentEvents,
 ];
 
 /** What another processor emits to a topic, of made-up input of its own. */

@@ -198,7 +198,7 @@ class DisturbedRun {
     ]);
     const limits = { requestsPerSecond: 1, requestsBurst: 1, requestsPerMinute: 1, bytesPerDay: null };
     const retentionDays = { logs: 1, metrics: 1, traces: 1 };
-    const plan = { name: 'all', retentionDays, entitlements: entitlement === undefined ? [] : [entitlement], limits };
+    const plan = { name: 'all', retentionDays, entitlements: [entitlement ?? []].flat(), limits };
     await documents
       .forTenant(plansTenant)
       .collection(plans)
@@ -358,9 +358,9 @@ class DisturbedRun {
       const saved = await states.load(`${this.#processor.name}/${topic}/${partition}`);
       if (saved === undefined || decodeTask(saved.bytes).tick === reference.ticks) continue;
       addToReference(reference, task.batch(await readAll(bus, topic, partition, task.status.nextOffset)));
-      const answer = task.tick(this.#nowMs);
+      const response = task.tick(this.#nowMs);
       task.clearOutbox();
-      if (answer !== undefined) addToReference(reference, answer);
+      if (response !== undefined) addToReference(reference, response);
       reference.ticks++;
     }
   }

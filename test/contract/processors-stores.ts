@@ -1,8 +1,12 @@
 /** The stores of the suite that disturbs processors, as the test and its members open them. */
 import { join } from 'node:path';
+import { setFingerprintKey } from '../../runtime/fingerprint-key.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { staged } from './staged-bus.ts';
+
+// The test and its members recognize the same secrets.
+setFingerprintKey('0'.repeat(64));
 
 export type StoresPlace = { readonly prefix: string } & (
   | { readonly kind: 'embedded'; readonly directory: string }

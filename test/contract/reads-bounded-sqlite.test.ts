@@ -6,17 +6,17 @@ let rows = 0;
 const { get, all, iterate } = StatementSync.prototype;
 // Rows as the driver gives them: what a filter passes over counts too.
 const counted = {
-  get(this: StatementSync, ...given: unknown[]) {
+  get(this: StatementSync, ...parameters: unknown[]) {
     rows += 1;
-    return Reflect.apply(get, this, given);
+    return Reflect.apply(get, this, parameters);
   },
-  all(this: StatementSync, ...given: unknown[]) {
-    const found: unknown[] = Reflect.apply(all, this, given);
+  all(this: StatementSync, ...parameters: unknown[]) {
+    const found: unknown[] = Reflect.apply(all, this, parameters);
     rows += found.length;
     return found;
   },
-  *iterate(this: StatementSync, ...given: unknown[]) {
-    for (const row of Reflect.apply(iterate, this, given)) {
+  *iterate(this: StatementSync, ...parameters: unknown[]) {
+    for (const row of Reflect.apply(iterate, this, parameters)) {
       rows += 1;
       yield row;
     }

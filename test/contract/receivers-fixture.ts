@@ -64,7 +64,7 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
   /** Telemetry members with their own bytes. */
   members(): { headers: TelemetryHeaders; key: string; records: number; bytes: Buffer }[] {
     return this.messages
-      .filter(({ topic }) => topic !== topics.deadLetter.name && topic !== topics.usage.name)
+      .filter(({ topic }) => ![topics.deadLetter.name, topics.usage.name, topics.rumReplays.name].includes(topic))
       .flatMap(({ key, headers: encoded, value }) => {
         const headers = decodeHeaders(encoded);
         let at = 0;
@@ -158,6 +158,8 @@ export interface Fixture extends AsyncDisposable {
   readonly grpc: string;
   /** Bytes that the receivers' metrics count under an outcome, once they have stopped. */
   counted(outcome: string): number;
+  /** Value of a counter, of all its labels. */
+  getCounter(name: string): number;
   readonly receivers: Awaited<ReturnType<typeof startReceivers>>;
 }
 
@@ -177,9 +179,11 @@ export const running = async ({
   const key = await furnish(documents, changes);
   const bus = new RecordingBus();
   const bytes = new Map<string, number>();
+  const counters = new Map<string, number>();
   const metrics: Metrics = {
     ...silentMetrics,
     add(name, value, labels) {
+      counters.set(name, (counters.get(name) ?? 0) + value);
       const { outcome = '' } = labels as { outcome?: string };
       if (name === 'oiq_ingest_bytes_total') bytes.set(outcome, (bytes.get(outcome) ?? 0) + value);
     },
@@ -201,14 +205,19 @@ export const running = async ({
     }),
   });
   // Kept as long as on the other addresses: with five seconds, a slow machine closes what a client is about to use.
-  const server = createServer({ keepAliveTimeout: 75_000 }, (request, response) => {
-    if (!receivers.handler(request, response)) response.writeHead(418).end();
-  });
+  const server = createServer(
+    { keepAliveTimeout: 75_000, shouldUpgradeCallback: (request) => receivers.sockets.accepts(request) },
+    (request, response) => {
+      if (!receivers.handler(request, response)) response.writeHead(418).end();
+    },
+  );
+  server.on('upgrade', (request, socket, head) => receivers.sockets.upgrade(request, socket, head));
   const main = await bind(server, 'OIQ_HTTP_ADDRESS', '127.0.0.1:0');
   return {
     bus,
     documents,
     receivers,
+    getCounter: (name) => counters.get(name) ?? 0,
     counted: (outcome) => bytes.get(outcome) ?? 0,
     ...key,
     main: `http://${main}`,

@@ -143,7 +143,7 @@ test.serial('many large concurrent bodies do not grow memory beyond a limit', as
     peak = Math.max(peak, process.memoryUsage().rss);
   }, 20);
   const url = `${fixture.http}/v1/logs`;
-  const answers = await Promise.all(
+  const responses = await Promise.all(
     Array.from({ length: 20 }, async () => {
       const response = await fetch(url, { method: 'POST', headers, body });
       await response.arrayBuffer();
@@ -151,7 +151,7 @@ test.serial('many large concurrent bodies do not grow memory beyond a limit', as
     }),
   );
   clearInterval(timer);
-  t.deepEqual(new Set(answers), new Set([413]));
+  t.deepEqual(new Set(responses), new Set([413]));
   const grown = (peak - before) / mebibyte;
   t.log(`${grown.toFixed(0)} MiB`);
   t.true(grown < 400, `${grown.toFixed(0)} MiB`);

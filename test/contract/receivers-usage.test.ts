@@ -17,13 +17,13 @@ import { type Fixture, projectId, running, tenantId } from './receivers-fixture.
 
 const post = async ({ http, secret }: Fixture, body: Uint8Array | string, headers: Record<string, string> = {}) => {
   const { path = '/v1/logs', ...others } = headers;
-  const answer = await fetch(http + path, {
+  const response = await fetch(http + path, {
     method: 'POST',
     headers: { 'x-license-key': secret, 'content-type': 'application/x-protobuf', ...others },
     body: body as Uint8Array<ArrayBuffer>,
   });
-  await answer.arrayBuffer();
-  return answer.status;
+  await response.arrayBuffer();
+  return response.status;
 };
 
 /** The status of a call that carries these bytes, which no client would send. */

@@ -1,6 +1,10 @@
 /** What OTLP and remote-write promise beyond what holds for every receiver (`every-receiver.test.ts`). */
 import { createHash, randomBytes } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import test from 'ava';
@@ -18,7 +22,7 @@ import { topics, type UsageReport } from '../../schemas/topics.ts';
 import { eventually } from '../waiting.ts';
 import { jsonRequest, nestedArrays, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
 import { call, grpcPath, post, protobuf } from './receivers-calls.ts';
-import { manyRequests, running, secretBox, tenantId } from './receivers-fixture.ts';
+import { browserApplication, browserOrigin, manyRequests, running, secretBox, tenantId } from './receivers-fixture.ts';
 
 const signals: readonly Signal[] = ['logs', 'metrics', 'traces'];
 
@@ -141,12 +145,12 @@ const refusals: [string, number, () => Parameters<typeof post>[1], Record<string
 for (const [name, status, body, headers] of refusals) {
   test(`otlp-http: ${name} is answered with ${status}, as a Status in the request's encoding`, async (t) => {
     await using fixture = await running();
-    const answer = await post(fixture, body(), headers);
-    t.is(answer.status, status);
+    const response = await post(fixture, body(), headers);
+    t.is(response.status, status);
     const json = !['application/x-protobuf', undefined].includes(headers['content-type']);
-    if (json) t.true(typeof JSON.parse(answer.body.toString()).message === 'string');
-    else t.is(answer.body[0], 0x08);
-    t.is(answer.headers.get('content-type'), json ? 'application/json' : protobuf);
+    if (json) t.true(typeof JSON.parse(response.body.toString()).message === 'string');
+    else t.is(response.body[0], 0x08);
+    t.is(response.headers.get('content-type'), json ? 'application/json' : protobuf);
     t.deepEqual(fixture.bus.members(), []);
   });
 }
@@ -218,17 +222,17 @@ test('a refused body above the message size is stored in several chunks', async 
 test('when the copy of a refused body cannot be stored the response is 503', async (t) => {
   await using fixture = await running();
   fixture.bus.broken = 'dead-letter';
-  const answer = await post(fixture, randomBytes(100));
-  t.is(answer.status, 503);
-  t.truthy(answer.headers.get('retry-after'));
+  const response = await post(fixture, randomBytes(100));
+  t.is(response.status, 503);
+  t.truthy(response.headers.get('retry-after'));
 });
 
 test('a body that the bus does not accept is answered with 503 and UNAVAILABLE, with a retry delay', async (t) => {
   await using fixture = await running();
   fixture.bus.broken = 'everything';
-  const answer = await post(fixture, request('logs'));
-  t.is(answer.status, 503);
-  t.true(Number(answer.headers.get('retry-after')) >= 1);
+  const response = await post(fixture, request('logs'));
+  t.is(response.status, 503);
+  t.true(Number(response.headers.get('retry-after')) >= 1);
   const { error } = await call(fixture, grpcPath('logs'), request('logs'));
   t.is(error?.code, 14);
   t.true(error?.metadata.get('grpc-status-details-bin')[0]?.includes('google.rpc.RetryInfo'));
@@ -606,3 +610,100 @@ for (const server of ['own', 'node'])
     await t.throwsAsync(post(fixture, request('logs')));
     await fixture[Symbol.asyncDispose]();
   });
+
+test('a session of a browser that sends too much is refused, from whatever address, and other sessions are not', async (t) => {
+  await using fixture = await running({ environment: { OIQ_TRUSTED_PROXIES: '127.0.0.1/32' } });
+  const send = async (session: string, index: number): Promise<number> => {
+    const logRecords = [{ attributes: [{ key: 'session.id', value: { stringValue: session } }] }];
+    const response = await fetch(`${fixture.http}/rum/${fixture.browserSecret}/v1/logs`, {
+      method: 'POST',
+      headers: { origin: browserOrigin, 'x-forwarded-for': `198.51.100.${index % 200}` },
+      body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords }] }] }),
+    });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const statuses: number[] = [];
+  for (let index = 0; index < 300 && statuses.at(-1) !== 429; index++) statuses.push(await send('flood', index));
+  t.is(statuses.at(-1), 429);
+  t.true(statuses.length > 120);
+  t.is(await send('calm', 1), 200);
+});
+
+test('the country of a visitor is stored, and the address is not', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'oiq-country-'));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const path = join(directory, 'countries.csv');
+  writeFileSync(path, '198.51.100.0/24,FR\n');
+  await using fixture = await running({
+    environment: { OIQ_TRUSTED_PROXIES: '127.0.0.1/32', OIQ_COUNTRY_FILE: path },
+  });
+  const response = await fetch(`${fixture.http}/rum/${fixture.browserSecret}/v1/logs`, {
+    method: 'POST',
+    headers: { origin: browserOrigin, 'x-forwarded-for': '198.51.100.7' },
+    body: jsonRequest('logs', 1, 'hello').replaceAll('checkout', browserApplication),
+  });
+  t.is(response.status, 200);
+  const text = fixture.bus
+    .members()
+    .map(({ bytes }) => bytes.toString('latin1'))
+    .join();
+  t.regex(text, /client\.geo\.country\.iso_code[^a-z]*FR/);
+  t.false(text.includes('198.51.100.7'));
+});
+
+/** Sends bodies with many values that are searched for personal data, from one address, until it ends. Runs in a thread. */
+const floodCode = `
+  const { parentPort, workerData: { url, origin } } = require('node:worker_threads');
+  const values = Array.from({ length: 1_000 }, (_, index) => ({
+    key: 'k' + index,
+    value: { stringValue: 'https://shop.example.com/cart/' + index + '?token=abc#top of user' + index + '@example.com' },
+  }));
+  const body = JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ attributes: values }] }] }] });
+  const headers = { origin, 'x-forwarded-for': '198.51.100.7' };
+  const send = async () => {
+    const response = await fetch(url, { method: 'POST', headers, body });
+    await response.arrayBuffer();
+    parentPort.postMessage(response.status);
+    setImmediate(send);
+  };
+  for (let count = 0; count < 16; count++) send();
+`;
+
+test.serial('a flood of one visitor delays neither other visitors nor servers', async (t) => {
+  await using fixture = await running({ environment: { OIQ_TRUSTED_PROXIES: '127.0.0.1/32' } });
+  const url = `${fixture.http}/rum/${fixture.browserSecret}/v1/logs`;
+  const small = jsonRequest('logs', 1, 'hello').replaceAll('checkout', browserApplication);
+  const visit = async (address: string): Promise<number> => {
+    const headers = { origin: browserOrigin, 'x-forwarded-for': address };
+    const response = await fetch(url, { method: 'POST', headers, body: small });
+    await response.arrayBuffer();
+    return response.status;
+  };
+  const statuses: number[] = [];
+  const measure = async (send: (index: number) => Promise<number>): Promise<number> => {
+    const durations: number[] = [];
+    for (let index = 0; index < 15; index++) {
+      const startedAt = performance.now();
+      statuses.push(await send(index));
+      durations.push(performance.now() - startedAt);
+    }
+    return durations.toSorted((left, right) => left - right)[7] ?? 0;
+  };
+  const measureBoth = async (): Promise<string> => {
+    const visitMs = await measure((index) => visit(`203.0.113.${index}`));
+    const serverMs = await measure(async () => (await post(fixture, request('logs'))).status);
+    return `${visitMs.toFixed(1)} ms of a visitor, ${serverMs.toFixed(1)} ms of a server`;
+  };
+  const alone = await measureBoth();
+  const flooded = new Set<number>();
+  const flood = new Worker(floodCode, { eval: true, workerData: { url, origin: browserOrigin } });
+  flood.on('message', (status: number) => flooded.add(status));
+  await eventually('the flood is limited', () => flooded.has(429));
+  const during = await measureBoth();
+  await flood.terminate();
+  t.log(`medians alone: ${alone}; during the flood: ${during}`);
+  t.deepEqual([...new Set(statuses)], [200]);
+  t.deepEqual([...flooded].sort(), [200, 429]);
+  t.true(fixture.getCounter('oiq_browser_removed_values_total') > 1_000);
+});

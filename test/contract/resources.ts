@@ -39,9 +39,9 @@ export const resourcesContract = (
 
   const make = async (resource: RegisteredResource, as?: `token ${string}`): Promise<Fields & { id: string }> => {
     const options = as === undefined ? {} : { as };
-    const answer = await harness.request('POST', resource.path, { ...options, body: await bodyFor(resource, as) });
-    if (answer.status !== 200) throw new Error(`${resource.noun}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const response = await harness.request('POST', resource.path, { ...options, body: await bodyFor(resource, as) });
+    if (response.status !== 200) throw new Error(`${resource.noun}: ${JSON.stringify(response.body)}`);
+    return response.body;
   };
 
   const pathOf = ({ path }: RegisteredResource, id: unknown): string => `${path}/${id}`;
@@ -77,10 +77,10 @@ export const resourcesContract = (
         .list({ filter: { 'resource.type': type, 'resource.id': id }, sort: { sequence: 1 } })
     ).items;
 
-  const refused = (t: ExecutionContext, answer: Answer, status: number, code: string, pattern: RegExp): void => {
-    t.is(answer.status, status, JSON.stringify(answer.body));
-    t.is(answer.body.error, code);
-    t.regex(answer.body.message, pattern);
+  const refused = (t: ExecutionContext, response: Answer, status: number, code: string, pattern: RegExp): void => {
+    t.is(response.status, status, JSON.stringify(response.body));
+    t.is(response.body.error, code);
+    t.regex(response.body.message, pattern);
   };
 
   const chosen = drawn(resources, parts);
@@ -112,14 +112,14 @@ export const resourcesContract = (
     titled('what is created is read back', async (t) => {
       const shown = await make(resource);
       for (const name of shownOnce[type] ?? []) delete shown[name];
-      const answer = await read(resource, shown.id);
-      t.is(answer.status, 200);
-      t.deepEqual(answer.body, shown);
-      t.is(answer.headers.get('etag'), '"1"');
+      const response = await read(resource, shown.id);
+      t.is(response.status, 200);
+      t.deepEqual(response.body, shown);
+      t.is(response.headers.get('etag'), '"1"');
     });
 
     titled('all are listed, page by page, each once', async (t) => {
-      const made = [await make(resource), await make(resource), await make(resource)];
+      const created = [await make(resource), await make(resource), await make(resource)];
       const seen: string[] = [];
       for (let cursor: string | null = ''; cursor !== null; ) {
         const from: string = cursor === '' ? '' : `&cursor=${cursor}`;
@@ -130,16 +130,16 @@ export const resourcesContract = (
         cursor = page.body.nextCursor;
       }
       t.is(new Set(seen).size, seen.length);
-      for (const { id } of made) t.true(seen.includes(id));
+      for (const { id } of created) t.true(seen.includes(id));
     });
 
     titled('a list finds by text, and refuses a cursor of another order', async (t) => {
-      const made = await make(resource);
-      const text = encodeURIComponent(String(made['name'] ?? made[field]).toUpperCase());
+      const created = await make(resource);
+      const text = encodeURIComponent(String(created['name'] ?? created[field]).toUpperCase());
       const found = await harness.request('GET', `${resource.path}?search=${text}`);
       t.deepEqual(
         found.body.items.map(({ id }: { id: string }) => id),
-        [made.id],
+        [created.id],
       );
       for (const none of ['.*', '%00'])
         t.deepEqual((await harness.request('GET', `${resource.path}?search=${none}`)).body.items, []);
@@ -156,10 +156,10 @@ export const resourcesContract = (
       const headers = { 'if-match': before.headers.get('etag') ?? '' };
       for (const method of ['PUT', 'PATCH']) {
         if (!verbs.some((verb) => (method === 'PUT' ? ['replace', 'update'] : ['patch']).includes(verb))) continue;
-        const answer = await harness.request(method, pathOf(resource, id), { body: before.body, headers });
-        t.is(answer.status, 200, JSON.stringify(answer.body));
-        t.deepEqual(answer.body, before.body);
-        t.is(answer.headers.get('etag'), before.headers.get('etag'));
+        const response = await harness.request(method, pathOf(resource, id), { body: before.body, headers });
+        t.is(response.status, 200, JSON.stringify(response.body));
+        t.deepEqual(response.body, before.body);
+        t.is(response.headers.get('etag'), before.headers.get('etag'));
       }
       t.deepEqual(await recordsOf(resource, id), records);
     });
@@ -167,11 +167,11 @@ export const resourcesContract = (
     titled('a change of one field leaves every other as it was', async (t) => {
       const { id } = await make(resource);
       const before = await read(resource, id);
-      const answer = await change(resource, id, `changed ${id}`);
-      t.is(answer.status, 200, JSON.stringify(answer.body));
-      const expected = { ...before.body, [field]: `changed ${id}`, version: 2, updatedAt: answer.body.updatedAt };
-      t.deepEqual(answer.body, expected);
-      t.is(answer.headers.get('etag'), '"2"');
+      const response = await change(resource, id, `changed ${id}`);
+      t.is(response.status, 200, JSON.stringify(response.body));
+      const expected = { ...before.body, [field]: `changed ${id}`, version: 2, updatedAt: response.body.updatedAt };
+      t.deepEqual(response.body, expected);
+      t.is(response.headers.get('etag'), '"2"');
       t.deepEqual((await read(resource, id)).body, expected);
     });
 
@@ -187,16 +187,16 @@ export const resourcesContract = (
           for (const name of Object.keys(fields.shape)) {
             const initial = fields.shape[name]?.safeParse(undefined) as { success: boolean; data?: unknown };
             if (!initial.success) continue;
-            const answer = await harness.request(method, pathOf(resource, id), { body: { [name]: null }, headers });
-            if (answer.status === 400) {
+            const response = await harness.request(method, pathOf(resource, id), { body: { [name]: null }, headers });
+            if (response.status === 400) {
               t.deepEqual(
-                answer.body.details.map(({ path }: { path: string }) => path),
+                response.body.details.map(({ path }: { path: string }) => path),
                 [name],
               );
               continue;
             }
-            t.is(answer.status, 200, JSON.stringify(answer.body));
-            t.deepEqual(answer.body[name], initial.data, name);
+            t.is(response.status, 200, JSON.stringify(response.body));
+            t.deepEqual(response.body[name], initial.data, name);
           }
         },
       );
@@ -327,8 +327,8 @@ export const resourcesContract = (
       const headers = { 'if-match': '*' };
       for (const { method, path } of operations.filter((one) => one.path === `${resource.path}/{id}`)) {
         const body = method === 'GET' || method === 'DELETE' ? undefined : (await read(resource, id)).body;
-        const answer = await harness.request(method, path.replace('{id}', id), { as: token, body, headers });
-        t.is(answer.status, 404, `${method} ${JSON.stringify(answer.body)}`);
+        const response = await harness.request(method, path.replace('{id}', id), { as: token, body, headers });
+        t.is(response.status, 404, `${method} ${JSON.stringify(response.body)}`);
       }
       t.is((await read(resource, id)).body.version, 1);
     });
@@ -339,11 +339,11 @@ export const resourcesContract = (
         for (const { path, to } of referred) {
           const body = await bodyFor(resource);
           for (const id of ['no-such-thing', (await make(resourceOf(to), token)).id]) {
-            const answer = await harness.request('POST', resource.path, {
+            const response = await harness.request('POST', resource.path, {
               body: referringTo(resource, body, path, id),
             });
-            refused(t, answer, 400, 'VALIDATION_FAILED', new RegExp(id));
-            t.is(answer.body.details[0].path, path);
+            refused(t, response, 400, 'VALIDATION_FAILED', new RegExp(id));
+            t.is(response.body.details[0].path, path);
           }
         }
       });
@@ -355,8 +355,8 @@ export const resourcesContract = (
           const { id } = await make(resource);
           const body = referringTo(referrer, await bodyFor(referrer), path, id);
           const user = (await harness.request('POST', referrer.path, { body })).body;
-          const answer = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
-          refused(t, answer, 409, 'CONFLICT', new RegExp(`${referrer.noun}.*${user.id}`));
+          const response = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
+          refused(t, response, 409, 'CONFLICT', new RegExp(`${referrer.noun}.*${user.id}`));
           t.is((await read(resource, id)).status, 200);
           // What is never deleted refers only while it goes on: its own tests say until when.
           if (referrer.path === '/api/incidents') continue;
@@ -391,8 +391,8 @@ export const resourcesContract = (
         const last = (await change(resource, id, `changed ${id}`)).body;
         const stale = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '"1"' } });
         refused(t, stale, 412, 'PRECONDITION_FAILED', /version 2/);
-        const answer = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '"2"' } });
-        t.is(answer.status, 200);
+        const response = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '"2"' } });
+        t.is(response.status, 200);
         t.is((await read(resource, id)).status, 404);
         t.is((await harness.request('DELETE', pathOf(resource, id))).status, 404);
         t.deepEqual(await readVersions(harness.documents.forTenant('a'), type, id), []);

@@ -48,7 +48,7 @@ test('every due time takes effect once, even if a process is paused beyond its s
   });
   const id = randomUUID();
   const checks = madeUpChecks(id);
-  const made = await checks.prepare(bus, documents, 1000);
+  const created = await checks.prepare(bus, documents, 1000);
   const states = openStates({ documents, clock: systemClock });
 
   const first = startProcess(t, [brokers, url, id]);
@@ -57,7 +57,7 @@ test('every due time takes effect once, even if a process is paused beyond its s
   const runsEverything = (what: string): Promise<void> => {
     const sinceMs = Date.now();
     return eventually(`${what} to run everything`, async () => {
-      const saved = await Promise.all(made.map((check) => checks.saved(states, check)));
+      const saved = await Promise.all(created.map((check) => checks.saved(states, check)));
       return saved.every((each) => each !== undefined && each.dueMs > sinceMs);
     });
   };
@@ -71,5 +71,5 @@ test('every due time takes effect once, even if a process is paused beyond its s
   await runsEverything('the first process, alone');
   first.child.stdin?.write('stop\n');
   await once(first.child, 'exit');
-  t.true((await checks.verify(t, { bus, states, made })) > 100);
+  t.true((await checks.verify(t, { bus, states, made: created })) > 100);
 });

@@ -22,9 +22,9 @@ import { eventually } from '../waiting.ts';
 import { schedulesContract } from './schedules.ts';
 
 const directory = async (t: ExecutionContext, what: string): Promise<string> => {
-  const made = await mkdtemp(join(tmpdir(), `oiq-schedules-${what}-`));
-  t.teardown(() => rm(made, { recursive: true, force: true }));
-  return made;
+  const created = await mkdtemp(join(tmpdir(), `oiq-schedules-${what}-`));
+  t.teardown(() => rm(created, { recursive: true, force: true }));
+  return created;
 };
 
 const buses = {

@@ -143,7 +143,7 @@ export const schedulesContract = ({ name, bus: makeBus, documents: makeDocuments
     const [bus, documents] = [await makeBus(t), await makeDocuments(t)];
     const checks = madeUpChecks(randomUUID());
     const { schedule } = checks;
-    const made = await checks.prepare(bus, documents, 3000);
+    const created = await checks.prepare(bus, documents, 3000);
 
     const clock = { nowMs: Date.now() + 60_000 };
     const states = openStates({ documents, clock: { now: () => clock.nowMs } });
@@ -177,10 +177,10 @@ export const schedulesContract = ({ name, bus: makeBus, documents: makeDocuments
     await works('the last member', third);
     clearInterval(ticking);
 
-    const expected = made.map((item) => ({ item, lastMs: checks.lastDue(item, clock.nowMs) }));
+    const expected = created.map((item) => ({ item, lastMs: checks.lastDue(item, clock.nowMs) }));
     for (const { item, lastMs } of expected)
       await eventually('the last due time', async () => (await checks.saved(states, item))?.dueMs === lastMs);
     await third.running.stop();
-    t.true((await checks.verify(t, { bus, states, made })) > 300);
+    t.true((await checks.verify(t, { bus, states, made: created })) > 300);
   });
 };

@@ -1,5 +1,6 @@
 /** Values made from a schema: one that it accepts, and ones that it must refuse, each wrong in one field. */
 import { z } from 'zod';
+import type { Operation } from '../../api/kernel/operation.ts';
 
 /** The part of JSON Schema that `z.toJSONSchema` writes. */
 export interface Schema {
@@ -131,3 +132,7 @@ export const badValuesOf = (schema: Schema, good: unknown, at: readonly string[]
   }
   return found;
 };
+
+/** Whether an operation parses JSON of another product itself, such as a source map. */
+export const parsesJson = ({ alsoAccepts = {} }: Pick<Operation, 'alsoAccepts'>): boolean =>
+  Object.hasOwn(alsoAccepts, 'application/json');

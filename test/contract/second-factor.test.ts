@@ -54,8 +54,8 @@ const contract = (store: string, open: () => Promise<readonly Documents[]>): voi
         lastTimeStep: 0,
         recoveryCodes: [...codes.hashes],
       });
-    const accepted = async (given: readonly string[]): Promise<number> =>
-      (await used(instances, userId, given)).filter((by) => by !== undefined).length;
+    const accepted = async (input: readonly string[]): Promise<number> =>
+      (await used(instances, userId, input)).filter((by) => by !== undefined).length;
     t.is(await accepted(Array(6).fill(generateSync({ secret }))), 1);
     const [first = '', second = '', third = ''] = codes.displayedCodes;
     t.is(await accepted(Array(6).fill(first)), 1);

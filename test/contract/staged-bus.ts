@@ -14,7 +14,7 @@ export const staged = (bus: Bus, prefix: string, partitions: number): Bus => {
   };
   const sent = (messages: readonly Message[]): Message[] =>
     messages.map((message) => ({ ...message, topic: outer(message.topic) }));
-  const consumer = (made: Consumer): Consumer => ({
+  const consumer = (created: Consumer): Consumer => ({
     run: (topics, onBatch, events = {}) => {
       const staged: PartitionEvents = {
         onAssigned: (each) => events.onAssigned?.({ ...each, topic: inner(each.topic) }),
@@ -22,9 +22,9 @@ export const staged = (bus: Bus, prefix: string, partitions: number): Bus => {
       };
       const handle = (batch: Batch): Promise<void> =>
         onBatch({ ...batch, topic: inner(batch.topic), records: batch.records.map(timed) });
-      return made.run(topics.map(outer), handle, staged);
+      return created.run(topics.map(outer), handle, staged);
     },
-    stop: () => made.stop(),
+    stop: () => created.stop(),
   });
   return {
     ensureTopics: (topics: readonly Topic[]) =>

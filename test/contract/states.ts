@@ -138,7 +138,7 @@ export const statesContract = (
         const half = randomBytes(bytes);
         return Buffer.concat([half, half]);
       };
-      const reader = async (): Promise<number> => {
+      const countReads = async (): Promise<number> => {
         let reads = 0;
         for (; !isOver; reads++) {
           const bytes = (await other.load(key))?.bytes ?? new Uint8Array();
@@ -148,7 +148,7 @@ export const statesContract = (
         }
         return reads;
       };
-      const reading = reader();
+      const reads = countReads();
       for (let round = 0; round < 100; round++) {
         const bytes = [one, other].map(() => doubled(round % 10 === 0 ? 1_000_000 : 500));
         const saves = [one, other].map((states, index) =>
@@ -163,7 +163,7 @@ export const statesContract = (
         t.is((await chunkIds(key)).length, await chunksOf(key));
       }
       isOver = true;
-      t.true((await reading) > 0);
+      t.true((await reads) > 0);
     },
   );
 

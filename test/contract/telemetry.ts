@@ -18,12 +18,16 @@ export const patternIdOf = (tenant: string): string => digitOf(tenant).repeat(16
 export const errorIdOf = (tenant: string): string => `f1-${digitOf(tenant).repeat(16)}`;
 export const otherErrorIdOf = (tenant: string): string => `f1-${digitOf(tenant).repeat(15)}0`;
 export const signalIdOf = (tenant: string): string => `signal-${digitOf(tenant).repeat(16)}`;
+export const threatIdOf = (tenant: string): string => `threat-${digitOf(tenant).repeat(16)}`;
+export const secretIdOf = (tenant: string): string => digitOf(tenant).repeat(32);
 const anomalyBeganMs = Math.floor(Date.now() / 1000) * 1000 - 60_000;
 export const anomalyIdOf = (tenant: string): string =>
   `detector-${tenant}.${digitOf(tenant).repeat(16)}.${anomalyBeganMs.toString(36)}`;
 const llmCalledMs = Math.floor(Date.now() / 1000) * 1000 - 5_000;
 export const llmRequestIdOf = (tenant: string): string =>
   `${llmCalledMs}000000-${traceIdOf(tenant)}-${digitOf(tenant).repeat(16)}`;
+/** Agents have IDs of 32 digits. */
+export const agentIdOf = (tenant: string): string => digitOf(tenant).repeat(32);
 export const deadLetterIdOf = (tenant: string): string => `letter-${tenant}`;
 export const deadLetterToDiscardOf = (tenant: string): string => `letter-to-discard-${tenant}`;
 
@@ -72,7 +76,7 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
   const ordinal = ordinalOf(tenant);
   await columns.execute(
     `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) VALUES
-      ('${tenant}', 7, '${canary}', map('service.name', '${canary}'), 's', now64(3), now64(3))`,
+      ('${tenant}', 7, '${canary}', map('service.name', '${canary}', 'telemetry.distro.name', 'beyla'), 'ss', now64(3), now64(3))`,
   );
   await columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, resource_id, severity_number, severity_text, body, body_type, attributes, attribute_types, trace_id) VALUES
@@ -151,8 +155,24 @@ export const seedTelemetry = async (harness: Harness, tenant: string): Promise<v
       ('${tenant}', 'default', now64(3), ${offset}, 'file-${tenant}', '1-0-0-0', now64(3) - 5, '${canary}', 'wazuh', 'changed', '/etc/${canary}', '${canary}', '${canary}', map('mode', '0644'))`,
   );
   await columns.execute(
+    `INSERT INTO runtime_threats (tenant_id, project_id, received_at, offset, id, group_id, record_id, time, source, rule, severity, message, service, host, workload) VALUES
+      ('${tenant}', 'default', now64(3), ${offset}, 'threat-${tenant}', '${threatIdOf(tenant)}', '1-0-0-0', now64(3) - 5, 'falco', '${canary}', 'high', '${canary}', '${canary}', '${canary}', '${canary}')`,
+  );
+  await columns.execute(
+    `INSERT INTO vulnerability_findings (tenant_id, project_id, hour, finding_id, time, vulnerability, title, package, target, status, state, first_time, received_at) VALUES
+      ('${tenant}', '', toStartOfHour(now64(3) - 5), 'finding-${tenant}', now64(3) - 5, '${canary}', '${canary}', '${canary}', '${canary}', 'open', 'open', now64(3) - 5, now64(3))`,
+  );
+  await columns.execute(
+    `INSERT INTO secret_findings (tenant_id, project_id, received_at, offset, id, finding_id, time, signal, record_id, service, field, rule, fingerprint, preview, occurrences) VALUES
+      ('${tenant}', 'default', now64(3), ${offset}, 'secret-${tenant}', '${secretIdOf(tenant)}', now64(3) - 5, 'logs', '1-0-0-0', '${canary}', 'attribute.${canary}', 'github-pat', '${canary}', 'ghp_', 1)`,
+  );
+  await columns.execute(
     `INSERT INTO llm_calls (tenant_id, timestamp, trace_id, span_id, project_id, kind, service, operation, provider, model, user_id, conversation_id, duration_ns, input, output, cost_text, currency, convention, attribute_json, received_at) VALUES
       ('${tenant}', fromUnixTimestamp64Milli(toInt64(${llmCalledMs}), 'UTC'), '${traceIdOf(tenant)}', '${digitOf(tenant).repeat(16)}', 'default', 'call', '${canary}', 'chat', 'openai', '${canary}', '${canary}', '${canary}', 1000000, 5, 7, '0.5', 'USD', 'opentelemetry', '{"key":"${canary}"}', now64(3))`,
+  );
+  await columns.execute(
+    `INSERT INTO agent_events (tenant_id, project_id, timestamp, id, version, service, record_id, source, kind, host, pid, process_id, program, command, agent_id, agent, session_id, conversation_id, turn, link, reason, path, model, text, received_at) VALUES
+      ('${tenant}', 'default', now64(9) - 5, '${agentIdOf(tenant)}', 0, '${canary}', '1-0-0-0', 'agentsight', 'process_start', '${canary}', 7, '${agentIdOf(tenant)}', '/usr/bin/${canary}', '${canary}', '${agentIdOf(tenant)}', '${canary}', '${agentIdOf(tenant)}', '${canary}', 1, 'stated', '${canary}', '/${canary}', '${canary}', '${canary}', now64(3))`,
   );
   for (const fingerprint of [errorIdOf(tenant), otherErrorIdOf(tenant)]) {
     await columns.execute(

@@ -49,12 +49,12 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
   const bodyOf = async (operation: Operation, schema: z.ZodType): Promise<unknown> => {
     const resource = writtenBy(operation);
     if (resource === undefined) return sampleOf(schemaOf(schema));
-    const made = await newBody(resource, async ({ path }) => {
+    const created = await newBody(resource, async ({ path }) => {
       const maker = operations.find((one) => one.method === 'POST' && one.path === path);
       return idIn(await world.make(maker?.operationId ?? '')) ?? '';
     });
-    if (operation.method === 'POST') return made;
-    return Object.fromEntries(Object.entries(made).filter(([name]) => name in resource.fields.shape));
+    if (operation.method === 'POST') return created;
+    return Object.fromEntries(Object.entries(created).filter(([name]) => name in resource.fields.shape));
   };
 
   const derived = async (operation: Operation): Promise<OperationRequest> => {
@@ -82,8 +82,8 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
       return { id: user.id, email, password, token: await harness.signIn(email) };
     },
     async example(operation) {
-      const given: Example | undefined = examples[operation.operationId];
-      const own = typeof given === 'function' ? await given(world) : given;
+      const input: Example | undefined = examples[operation.operationId];
+      const own = typeof input === 'function' ? await input(world) : input;
       const needed = own === undefined || (operation.path.includes('/{') && own.params === undefined);
       return { ...(needed ? await derived(operation) : {}), ...own };
     },
@@ -95,10 +95,10 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
       }),
     async make(operationId, request) {
       const operation = operationOf(operationId);
-      const answer = await world.call(operation, request ?? (await world.example(operation)));
-      if (answer.status !== 200)
-        throw new Error(`${operationId} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-      return answer.body;
+      const response = await world.call(operation, request ?? (await world.example(operation)));
+      if (response.status !== 200)
+        throw new Error(`${operationId} answered ${response.status}: ${JSON.stringify(response.body)}`);
+      return response.body;
     },
   };
   return world;

@@ -180,10 +180,35 @@ test('an answer shows the query, its range, its explanation and its matched word
       { text: 'per minute', mappedTo: 'steps of 1 minute' },
       { text: 'since 10am', mappedTo: 'range' },
     ],
+    deployment: null,
+    compared: null,
+    comparedResult: null,
     emptyReason: null,
   });
   t.is(result.form, 'series');
-  t.deepEqual([body.alternatives, body.refusal], [[], null]);
+  t.deepEqual([body.alternatives, body.investigation, body.refusal], [[], null, null]);
+});
+
+test('a comparison returns the results of both ranges', async (t) => {
+  const { body } = await answerOf('number of logs of lending today compared with yesterday');
+  t.deepEqual(body.answer.compared, {
+    from: '2026-02-28T00:00:00.000000000Z',
+    to: '2026-02-28T23:59:59.999999999Z',
+  });
+  t.is(body.answer.comparedResult.from, body.answer.compared.from);
+  t.is(body.answer.comparedResult.rows.length, 1);
+});
+
+test('a question continues the previous ones', async (t) => {
+  const { body } = await answerOf('only errors', { previousQuestions: ['number of logs', 'and for lending?'] });
+  t.is(body.answer.query.search, 'service:lending severity:>=error');
+});
+
+test('a range that is not retained is refused with the reason', async (t) => {
+  const { status, body } = await answerOf('errors of lending in the last 4000 days');
+  t.is(status, 200);
+  t.is(body.refusal.code, 'invalid');
+  t.regex(body.refusal.reason, /retain|retention|days/);
 });
 
 test('two interpretations are alternatives, each with its query and explanation', async (t) => {

@@ -175,6 +175,7 @@ const first = ({ causes }: { causes: { kind: string; at: string }[] }): string =
     .slice(0, 1)
     .map(({ kind, at: node }) => `${kind} ${node}`)
     .join();
+const toTexts = (evidence: readonly { text: string }[] = []): string[] => evidence.map(({ text: reason }) => reason);
 const ofService = (service: string) =>
   findRootCause({
     service,
@@ -189,13 +190,61 @@ test('a deployment two calls away is found as the cause, and a conspicuous chang
   const [cause] = found.causes;
   t.deepEqual(cause.path, ['web', 'api', 'cart']);
   t.true(
-    cause.evidence.some((each: string) => /^cart after it: errors .* % → \d\d %/.test(each)),
-    cause.evidence.join('; '),
+    toTexts(cause.evidence).some((each) => /^cart after it: errors .* % → \d\d %/.test(each)),
+    toTexts(cause.evidence).join('; '),
   );
   t.true(Math.abs(Date.parse(found.symptom.begin) - at) <= minuteMs, found.symptom.begin);
   t.false(found.causes.some(({ at: node }: { at: string }) => node.includes('mail')));
   const mail = found.others.find(({ at: node }: { at: string }) => node === 'service:mail');
-  t.deepEqual(mail?.counterEvidence, ['it is not on the path of the symptom']);
+  t.deepEqual(toTexts(mail?.counterEvidence), ['it is not on the path of the symptom']);
+});
+
+test('each piece of evidence links to records that show it', async (t) => {
+  const { causes, others } = await ofService('web');
+  for (const { evidence, counterEvidence } of [...causes, ...others])
+    for (const { text: reason, link } of [...evidence, ...counterEvidence]) {
+      t.true(link.startsWith('/api/'), `${reason}: ${link}`);
+      const path = link.startsWith('/api/services/') ? `${link}?scope=account` : link;
+      const { status, body } = await harness.request('GET', path);
+      t.is(status, 200, `${reason}: ${link} ${JSON.stringify(body)}`);
+      if (link.startsWith('/api/spans')) t.true(body.items.length > 0, `${reason}: ${link}`);
+    }
+});
+
+const ask = async (question: string) => {
+  const from = new Date(at - 20 * minuteMs).toISOString();
+  const { status, body } = await harness.request('POST', '/api/ai/query', { as: 'viewer', body: { question, from } });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  return body;
+};
+
+test('"why" is answered by the causes of the service that it names, with their evidence', async (t) => {
+  const { investigation, answer, refusal } = await ask('why is web failing?');
+  t.deepEqual([answer, refusal], [null, null]);
+  t.like(investigation, { about: 'cause', service: 'web' });
+  t.is(first(investigation.cause), 'deployment service:cart', JSON.stringify(investigation.cause));
+  const refused = await ask('why is everything failing?');
+  t.is(refused.refusal.code, 'cause');
+});
+
+test('"what changed" is answered by deployments, restarts and kills of the range, of all services or one', async (t) => {
+  const everything = (await ask('what changed?')).investigation;
+  t.is(everything.cause, null);
+  const list = (changes: readonly { kind: string; at: string }[]) =>
+    changes.map(({ kind, at: node }) => `${kind} ${node}`).toSorted();
+  t.deepEqual(list(everything.changes), ['deployment cart', 'deployment mail', 'oom-kill pay']);
+  const { investigation } = await ask('what changed in cart in the last 2 hours?');
+  t.deepEqual(list(investigation.changes), ['deployment cart']);
+  t.is(investigation.cause.symptom.services[0], 'cart');
+  t.deepEqual((await ask('what changed in calm?')).investigation.changes, []);
+});
+
+test('"since the last deployment" begins with the last one of the service', async (t) => {
+  const { answer } = await ask('error rate of cart since the last deployment');
+  t.like(answer.deployment, { service: 'cart', version: '2' });
+  t.is(Date.parse(answer.from), Date.parse(answer.deployment.time));
+  t.true(Math.abs(Date.parse(answer.from) - at) <= minuteMs);
+  t.true(answer.result.rows[0][0] > 25, JSON.stringify(answer.result.rows));
 });
 
 for (const [service, cause] of [
@@ -258,7 +307,7 @@ test('alerts, anomalies and incidents identify the symptom, and a reference that
 });
 
 test('a change of a detector just before its anomaly is the cause, if requests did not get worse', async (t) => {
-  const made = await harness.request('POST', '/api/ai/detectors', {
+  const created = await harness.request('POST', '/api/ai/detectors', {
     as: 'editor',
     body: {
       name: 'Calm requests',
@@ -266,16 +315,16 @@ test('a change of a detector just before its anomaly is the cause, if requests d
       query: { kind: 'aggregate', signal: 'traces', measures: [{ function: 'count' }], groupBy: ['service'] },
     },
   });
-  t.is(made.status, 200, JSON.stringify(made.body));
+  t.is(created.status, 200, JSON.stringify(created.body));
   const beginMs = Date.now();
   const anomalyId = (key: string): string => `changed.${key}.${beginMs.toString(36)}`;
   for (const [key, service] of Object.entries({ c: 'calm', n: 'nobody' }))
     await rows(
       'anomalies',
       'time, id, revision, detector_id, detector_name, signals, step_ms, series, name, labels, sign, direction, end_ms, score, value',
-      `fromUnixTimestamp64Milli(toInt64(${beginMs}), 'UTC'), '${anomalyId(key)}', 1, '${made.body.id}', 'Calm requests', ['traces'], 60000, '${key}', 'count', map('${key === 'n' ? 'queue' : 'service'}', '${service}'), 'down', 'down', 0, 1, 5`,
+      `fromUnixTimestamp64Milli(toInt64(${beginMs}), 'UTC'), '${anomalyId(key)}', 1, '${created.body.id}', 'Calm requests', ['traces'], 60000, '${key}', 'count', map('${key === 'n' ? 'queue' : 'service'}', '${service}'), 'down', 'down', 0, 1, 5`,
     );
-  const place = `configuration detector ${made.body.id}`;
+  const place = `configuration detector ${created.body.id}`;
   t.is(first(await findRootCause({ anomalyId: anomalyId('c') })), place, 'its requests are as before');
   const gauge = await findRootCause({ anomalyId: anomalyId('n') });
   t.is(first(gauge), place, 'of a gauge without traces nothing else is known');

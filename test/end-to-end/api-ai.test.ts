@@ -38,8 +38,11 @@ const analyze = (
   body: object,
   as: 'viewer' | `token ${string}` = 'viewer',
 ): Promise<Answer> => harness.request('POST', `/api/ai/${path}`, { as, body });
-const made = (length: number, value: (index: number) => number | null, spacingMs = hourMs): [number, number | null][] =>
-  Array.from({ length }, (_, index) => [index * spacingMs, value(index)]);
+const create = (
+  length: number,
+  value: (index: number) => number | null,
+  spacingMs = hourMs,
+): [number, number | null][] => Array.from({ length }, (_, index) => [index * spacingMs, value(index)]);
 const counts = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }], groupBy: ['service'] };
 
 test('points are scored bit by bit like in the scorer, and anomalies are reported as episodes', async (t) => {
@@ -65,7 +68,7 @@ test('points are scored bit by bit like in the scorer, and anomalies are reporte
 });
 
 test('the false alarm rate applies to all series together', async (t) => {
-  const points = made(300, (i) => (i * 7919) % 13);
+  const points = create(300, (i) => (i * 7919) % 13);
   const high = async (count: number): Promise<number> => {
     const series = Array.from({ length: count }, () => ({ points }));
     return (await analyze('detect', { series })).body.series[0].points.at(-1)[4];
@@ -109,7 +112,7 @@ test('a forecast of a query continues its seasonality, within prediction interva
 });
 
 test('a forecast states when a limit is crossed, or why not', async (t) => {
-  const line = { points: made(200, (hour) => 10 + hour + ((hour * 7919) % 5)) };
+  const line = { points: create(200, (hour) => 10 + hour + ((hour * 7919) % 5)) };
   const above = await analyze('forecast', { series: [line], horizon: 100, until: { above: 260 } });
   const [{ until }] = above.body.series;
   const expected = 248 * hourMs;
@@ -122,7 +125,7 @@ test('a forecast states when a limit is crossed, or why not', async (t) => {
 });
 
 test('too few values allow no forecast, and the response says so', async (t) => {
-  const { status, body } = await analyze('forecast', { series: [{ points: made(1, () => 1) }], until: { above: 5 } });
+  const { status, body } = await analyze('forecast', { series: [{ points: create(1, () => 1) }], until: { above: 5 } });
   t.is(status, 200);
   t.deepEqual(body.series[0].points, []);
   t.regex(body.series[0].reason, /too few/);
@@ -131,14 +134,14 @@ test('too few values allow no forecast, and the response says so', async (t) => 
 
 test('forecasts of all kinds of points are finite', async (t) => {
   const cases: Record<string, [number, number | null][]> = {
-    huge: made(200, (i) => 1e300 * (1 + (i % 24))),
-    constant: made(200, () => 3),
-    'with holes': made(200, (i) => (i % 3 === 0 ? null : i % 24)),
+    huge: create(200, (i) => 1e300 * (1 + (i % 24))),
+    constant: create(200, () => 3),
+    'with holes': create(200, (i) => (i % 3 === 0 ? null : i % 24)),
     'a gap of a month': [
-      ...made(100, (i) => i % 24),
-      ...made(100, (i) => i % 24).map(([ms, value]): [number, number | null] => [ms + 800 * hourMs, value]),
+      ...create(100, (i) => i % 24),
+      ...create(100, (i) => i % 24).map(([ms, value]): [number, number | null] => [ms + 800 * hourMs, value]),
     ],
-    'nothing at all': made(50, () => null),
+    'nothing at all': create(50, () => null),
   };
   for (const [name, points] of Object.entries(cases)) {
     const { status, body } = await analyze('forecast', { series: [{ points }], horizon: 24 });
@@ -192,7 +195,7 @@ const bad: readonly [title: string, body: object, path: string][] = [
   ['no points', { series: [{ points: [] }] }, 'series.0.points'],
   ['neither series nor a query', {}, 'series'],
   ['both', { series: [good], query: counts }, 'series'],
-  ['too many points', { series: [{ points: made(30_000, () => 1) }, { points: made(30_000, () => 1) }] }, 'series'],
+  ['too many points', { series: [{ points: create(30_000, () => 1) }, { points: create(30_000, () => 1) }] }, 'series'],
   ['a table', { query: { kind: 'rows', signal: 'logs' } }, 'step'],
   ['an unknown signal', { query: { ...counts, signal: 'smells' } }, 'query.signal'],
   ['a range that ends before it begins', { query: counts, from: 'now', to: 'now-1h' }, 'from'],
@@ -207,15 +210,15 @@ for (const [title, body, path] of bad)
   });
 
 test('50,000 points are scored, and one more is refused', async (t) => {
-  const points = made(50_000, (i) => i % 100, 60_000);
+  const points = create(50_000, (i) => i % 100, 60_000);
   const { status, body } = await analyze('detect', { series: [{ points }] });
   t.is(status, 200, JSON.stringify(body).slice(0, 200));
   t.is(body.series[0].points.length, 50_000);
-  t.is((await analyze('detect', { series: [{ points: made(50_001, () => 1) }] })).status, 400);
+  t.is((await analyze('detect', { series: [{ points: create(50_001, () => 1) }] })).status, 400);
 });
 
 test('a horizon of too many steps is refused with its path', async (t) => {
-  const answer = await analyze('forecast', { series: [{ points: made(50, () => 1) }], horizon: '90d' });
+  const answer = await analyze('forecast', { series: [{ points: create(50, () => 1) }], horizon: '90d' });
   t.is(answer.status, 400);
   t.is(answer.body.details[0].path, 'horizon');
 });

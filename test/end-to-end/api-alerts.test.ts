@@ -56,9 +56,10 @@ const errorsAbove = (value: number, services = 'service:cart OR service:mail') =
 });
 
 const request = async (method: string, path: string, body?: unknown) => {
-  const answer = await harness.request(method, path, { as: 'owner', ...(body === undefined ? {} : { body }) });
-  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await harness.request(method, path, { as: 'owner', ...(body === undefined ? {} : { body }) });
+  if (response.status !== 200)
+    throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+  return response.body;
 };
 
 test('a rule fires for the groups above its threshold, states why, is acknowledged, and ends when it is disabled', async (t) => {
@@ -228,9 +229,9 @@ test('a preview returns the past values, each at the end of its window, with thr
   await land('past', 4);
   const preview = async (condition: object) => {
     const body = { name: 'Errors', condition };
-    const answer = await harness.request('POST', '/api/alerts/rules/preview?from=now-1h', { as: 'owner', body });
-    t.is(answer.status, 200, JSON.stringify(answer.body));
-    return answer.body.past;
+    const response = await harness.request('POST', '/api/alerts/rules/preview?from=now-1h', { as: 'owner', body });
+    t.is(response.status, 200, JSON.stringify(response.body));
+    return response.body.past;
   };
   const errors = errorsAbove(3, 'service:past');
   const past = await preview({ ...errors, window: '10m' });

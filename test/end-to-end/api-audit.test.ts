@@ -38,9 +38,9 @@ test.after.always(async () => {
 });
 
 const getRecords = async (path: string, as: 'auditor' | 'owner' = 'auditor'): Promise<Answer> => {
-  const answer = await harness.request('GET', path, { as });
-  if (answer.status !== 200) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer;
+  const response = await harness.request('GET', path, { as });
+  if (response.status !== 200) throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`);
+  return response;
 };
 
 /** A project is made and given a name that a spreadsheet would run. */
@@ -52,9 +52,9 @@ const makeProject = async (name = `=HYPERLINK("x") ${randomUUID()}`): Promise<{ 
 
 test.serial('records are listed newest first, page by page, and can be filtered by each of their parts', async (t) => {
   const before = new Date().toISOString();
-  const made: { id: string; requestId: string }[] = [];
-  for (let n = 0; n < 5; n++) made.push(await makeProject());
-  const [first] = made;
+  const created: { id: string; requestId: string }[] = [];
+  for (let n = 0; n < 5; n++) created.push(await makeProject());
+  const [first] = created;
   const { body } = await getRecords(`/api/audit?resourceId=${first?.id}`);
   t.is(body.items.length, 1);
   const [record] = body.items;
@@ -69,7 +69,7 @@ test.serial('records are listed newest first, page by page, and can be filtered 
     pages.push(...page.body.items.map(({ resource }: { resource: { id: string } }) => resource.id));
     cursor = page.body.nextCursor ?? '';
   } while (cursor !== '');
-  t.deepEqual(pages, made.map(({ id }) => id).reverse());
+  t.deepEqual(pages, created.map(({ id }) => id).reverse());
 
   for (const [query, count] of [
     [`requestId=${first?.requestId}`, 1],
@@ -117,13 +117,13 @@ test.serial('an export is recorded, streams every record, and executes nothing i
     records.map((_: unknown, index: number) => index + 1),
   );
   t.is(records.at(-1).action, 'audit-log.export');
-  const answer = await getRecords('/api/audit/export?format=csv&resourceType=project');
-  t.is(answer.headers.get('content-type'), 'text/csv; charset=utf-8');
-  t.regex(answer.headers.get('content-disposition') ?? '', /^attachment; filename="audit-.*\.csv"$/);
-  const [head, ...rows] = answer.body.trim().split('\r\n');
+  const response = await getRecords('/api/audit/export?format=csv&resourceType=project');
+  t.is(response.headers.get('content-type'), 'text/csv; charset=utf-8');
+  t.regex(response.headers.get('content-disposition') ?? '', /^attachment; filename="audit-.*\.csv"$/);
+  const [head, ...rows] = response.body.trim().split('\r\n');
   t.true(head.startsWith('"sequence","id","at","action"'));
   t.true(rows.some((row: string) => row.includes(`"'=HYPERLINK(""x"")`)));
-  t.notRegex(answer.body, /(?:^|,)"[=+@-]/m);
+  t.notRegex(response.body, /(?:^|,)"[=+@-]/m);
   const refused = await harness.request('GET', '/api/audit/export?format=evidence&action=x', { as: 'auditor' });
   t.is(refused.body.details[0].path, 'action');
 });
@@ -342,8 +342,8 @@ test.serial('an export that cannot continue aborts the connection, and is not a 
 
 test.serial('a role has signed all records when it stops', async (t) => {
   const own = await startHarness({ sharing: harness });
-  const made = await own.request('POST', '/api/projects', { body: { name: randomUUID() } });
-  t.is(made.status, 200);
+  const created = await own.request('POST', '/api/projects', { body: { name: randomUUID() } });
+  t.is(created.status, 200);
   await own.close();
   const { body } = await getRecords('/api/evidence/verify');
   t.like(body, { valid: true, unsigned: 0 });

@@ -16,11 +16,11 @@ const userOf = async (role: string): Promise<string> => {
   return items[0]?.id ?? '';
 };
 const wall = new Date(Date.now() - 86_400_000).toISOString().slice(0, 16);
-let made = 0;
+let created = 0;
 const scheduleOf = async (role: string) => {
   const layer = { name: 'first', startsAt: wall, participants: [[await userOf(role)]] };
   const body = {
-    name: `of ${role} ${made++}`,
+    name: `of ${role} ${created++}`,
     timeZone: 'UTC',
     layers: [{ ...layer, rotation: { every: 1, unit: 'weeks' } }],
   };

@@ -11,11 +11,11 @@ test.after.always(() => harness.close());
 
 const request = (method: string, path: string, as: string, body?: object) =>
   harness.request(method, path, { as, ...(body && { body }) } as never);
-let made = 0;
+let created = 0;
 const create = async (as: string, settings: object = { type: 'ntfy', topic: 'pages' }) => {
-  const answer = await request('POST', '/api/contacts', as, { name: `contact ${made++}`, settings });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body as { readonly id: string; readonly name: string; readonly settings: Record<string, string> };
+  const response = await request('POST', '/api/contacts', as, { name: `contact ${created++}`, settings });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body as { readonly id: string; readonly name: string; readonly settings: Record<string, string> };
 };
 
 test.serial('all users have contacts of their own, which nobody else can see or change', async (t) => {
@@ -33,14 +33,14 @@ test.serial('a contact hides its secrets, and a test is sent with them', async (
   const { settings = () => ({}), accepted = { status: 200 } } = services['ntfy'] ?? {};
   const service = await startChannelReceiver(accepted);
   t.teardown(() => service.close());
-  const given = settings(service.url) as Record<string, string>;
-  const contact = await create('viewer', { type: 'ntfy', ...given });
+  const input = settings(service.url) as Record<string, string>;
+  const contact = await create('viewer', { type: 'ntfy', ...input });
   t.is(contact.settings['token'], '********');
   const stored = await harness.documents.forTenant('a').collection(contacts).find(contact.id);
-  t.false(JSON.stringify(stored).includes(given['token'] ?? ''));
+  t.false(JSON.stringify(stored).includes(input['token'] ?? ''));
   const delivery = await request('POST', `/api/contacts/${contact.id}/test`, 'viewer');
   t.true(delivery.body.delivered, JSON.stringify(delivery.body));
-  t.is(service.received[0]?.headers.authorization, `Bearer ${given['token']}`);
+  t.is(service.received[0]?.headers.authorization, `Bearer ${input['token']}`);
 });
 
 test.serial('preferences order the contacts of their person only, and drop a contact that is deleted', async (t) => {

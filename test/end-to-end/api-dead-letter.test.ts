@@ -41,13 +41,13 @@ const recordsOf = async (topic: string): Promise<BusRecord[]> => {
 
 /** Asks for a replay; answers how it ended, which it may not have yet when it is answered. */
 const replay = async (body: object): Promise<Answer> => {
-  let answer = await harness.request('POST', '/api/dead-letter/replay', { body });
+  let response = await harness.request('POST', '/api/dead-letter/replay', { body });
   await eventually('the end of the replay', async () => {
-    if (answer.body.state === 'running')
-      answer = await harness.request('GET', `/api/dead-letter/replays/${answer.body.id}`);
-    return answer.body.state !== 'running';
+    if (response.body.state === 'running')
+      response = await harness.request('GET', `/api/dead-letter/replays/${response.body.id}`);
+    return response.body.state !== 'running';
   });
-  return answer;
+  return response;
 };
 
 const chunkBytes = 100_000;

@@ -16,9 +16,10 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const request = async (method: string, path: string, body?: object) => {
-  const answer = await harness.request(method, path, { ...(body !== undefined && { body }) });
-  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await harness.request(method, path, { ...(body !== undefined && { body }) });
+  if (response.status !== 200)
+    throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+  return response.body;
 };
 
 /** Runs a schedule for one document at times after its creation, as it is stored then. Returns the titles of events. */

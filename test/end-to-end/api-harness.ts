@@ -102,7 +102,7 @@ const sendRequest = async (
   token: string | undefined,
   { body, headers = {} }: { readonly body?: unknown; readonly headers?: Readonly<Record<string, string>> } = {},
 ): Promise<Answer> => {
-  const answer = await fetch(`${url}${path}`, {
+  const response = await fetch(`${url}${path}`, {
     method,
     redirect: 'manual',
     headers: {
@@ -115,9 +115,9 @@ const sendRequest = async (
     // What went wrong is in its cause, which ava does not print.
     throw new Error(`${method} ${path}: ${cause.message}: ${cause.cause}`, { cause });
   });
-  const text = await answer.text();
-  const isJson = answer.headers.get('content-type')?.startsWith('application/json') ?? false;
-  return { status: answer.status, headers: answer.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
+  const text = await response.text();
+  const isJson = response.headers.get('content-type')?.startsWith('application/json') ?? false;
+  return { status: response.status, headers: response.headers, body: isJson && text !== '' ? JSON.parse(text) : text };
 };
 
 const embedded = (path: string): Promise<Documents> => openSqliteDocuments({ path });
@@ -230,7 +230,11 @@ export const startHarness = async ({
     metrics,
     checkResponses,
   });
-  const server = createServer({ shouldUpgradeCallback: (request) => api.sockets.accepts(request) }, api.callback);
+  // The client closes idle connections first: a server that does resets a request that is sent in that moment.
+  const server = createServer(
+    { keepAliveTimeout: 75_000, shouldUpgradeCallback: (request) => api.sockets.accepts(request) },
+    api.callback,
+  );
   server.on('upgrade', (request, socket, head) => api.sockets.upgrade(request, socket, head));
   await new Promise<void>((listening) => server.listen(port, '127.0.0.1', listening));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -244,20 +248,20 @@ export const startHarness = async ({
     });
   /** A user who was put into the store a moment ago, or their membership, may not have reached the API's memory, or its feed may be behind: then it is asked again. */
   const signIn = async (email: string, again = 5): Promise<string> => {
-    let answer = await login(email);
+    let response = await login(email);
     await eventually(`another answer than 503 to the sign-in of ${email}`, async () => {
-      if (answer.status !== 503) return true;
-      await answer.text();
-      answer = await login(email);
-      return answer.status !== 503;
+      if (response.status !== 503) return true;
+      await response.text();
+      response = await login(email);
+      return response.status !== 503;
     });
-    if ((answer.status === 401 || answer.status === 403) && again > 0) {
-      await answer.text();
+    if ((response.status === 401 || response.status === 403) && again > 0) {
+      await response.text();
       await new Promise((resolve) => setTimeout(resolve, stretched(500)));
       return signIn(email, again - 1);
     }
-    if (answer.status !== 200) throw new Error(`${email} could not sign in: ${await answer.text()}`);
-    return ((await answer.json()) as { token: string }).token;
+    if (response.status !== 200) throw new Error(`${email} could not sign in: ${await response.text()}`);
+    return ((await response.json()) as { token: string }).token;
   };
   const tokenOf = (role: Role): Promise<string> => {
     const token = tokens.get(role) ?? signIn(`${role}@a.example`);
@@ -301,11 +305,11 @@ export const startHarness = async ({
 export const patient = (harness: Harness): Harness => ({
   ...harness,
   async request(method, path, options) {
-    let answer = await harness.request(method, path, options);
+    let response = await harness.request(method, path, options);
     await eventually(`another answer than 503 to ${method} ${path}`, async () => {
-      if (answer.status === 503) answer = await harness.request(method, path, options);
-      return answer.status !== 503;
+      if (response.status === 503) response = await harness.request(method, path, options);
+      return response.status !== 503;
     });
-    return answer;
+    return response;
   },
 });

@@ -11,9 +11,10 @@ test.after.always(() => harness?.close());
 const request = (method: string, path: string, body?: object) =>
   harness.request(method, path, { ...(body !== undefined && { body }) });
 const succeed = async (method: string, path: string, body?: object) => {
-  const answer = await request(method, path, body);
-  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await request(method, path, body);
+  if (response.status !== 200)
+    throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+  return response.body;
 };
 
 interface Item {
@@ -48,7 +49,7 @@ test('a second import of a rule file changes nothing, and preserves what people 
   t.like(await succeed('GET', `/api/alerts/recording-groups/${group?.id}`), { enabled: false, version: 2 });
 });
 
-test('a group of recording rules that was made by hand is changed only with takeOver', async (t) => {
+test('a group of recording rules that was created by hand is changed only with takeOver', async (t) => {
   const rules = [{ record: 'hand:up', expression: 'up' }];
   const { id } = await succeed('POST', '/api/alerts/recording-groups', { name: 'hand', rules });
   const file =
@@ -77,7 +78,7 @@ const importSigma = async (source: string, query = ''): Promise<string[][]> =>
     ({ outcome, message }: { outcome: string; message: string }) => [outcome, message.split(';')[0] ?? ''],
   );
 
-test('a detection rule that was made by hand is changed by an import only with takeOver', async (t) => {
+test('a detection rule that was created by hand is changed by an import only with takeOver', async (t) => {
   const [hand, other] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
   await succeed('POST', '/api/siem/rules', { source: sigma(hand, 'mine') });
   const message = `the rule with the id ${hand} was not imported: import again with takeOver to change it, or give the document another id`;

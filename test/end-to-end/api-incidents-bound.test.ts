@@ -9,12 +9,12 @@ test.after.always(() => harness.close());
 
 test('with 5,000 open incidents no further incident can be declared until one is resolved', async (t) => {
   const stored = harness.documents.forTenant('a').collection(incidents);
-  const made = { ...initialFields, openedBy: '', openedAt: new Date().toISOString(), groupId: null };
+  const created = { ...initialFields, openedBy: '', openedAt: new Date().toISOString(), groupId: null };
   await harness.documents.transaction(async ({ forTenant }) => {
     for (let count = 0; count < 5000; count++)
       await forTenant('a')
         .collection(incidents)
-        .insert({ ...IncidentFields.parse({ title: `incident ${count}` }), ...made });
+        .insert({ ...IncidentFields.parse({ title: `incident ${count}` }), ...created });
   });
   const declare = () => harness.request('POST', '/api/incidents', { as: 'editor', body: { title: 'one more' } });
   const refused = await declare();

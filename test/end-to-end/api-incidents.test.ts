@@ -198,11 +198,11 @@ test('a postmortem starts with facts, respects If-Match, and is exported as Mark
   const stranger = await put(1, { actions: [{ text: 'x', ownerId: 'nobody' }] });
   t.is(stranger.body.details[0].path, 'actions.0.ownerId');
   const token = await harness.signIn('viewer@a.example');
-  const answer = await fetch(`${harness.url}/api/incidents/${id}/postmortem?format=markdown`, {
+  const response = await fetch(`${harness.url}/api/incidents/${id}/postmortem?format=markdown`, {
     headers: { authorization: `Bearer ${token}` },
   });
-  t.regex(answer.headers.get('content-type') ?? '', /^text\/markdown/);
-  const text = await answer.text();
+  t.regex(response.headers.get('content-type') ?? '', /^text\/markdown/);
+  const text = await response.text();
   t.true(text.startsWith('# a postmortem\n'));
   t.regex(text, /- \[ \] Watch disks \(owner: nobody, due: 2026-12-01\)/);
 });
@@ -354,7 +354,7 @@ test('an incident can be resolved while telemetry cannot be read, and the missin
   const failing = { ...columns.forTenant('a'), query: () => Promise.reject(new Error('away')) };
   const observation = {
     tenantId: 'a',
-    reading: { columns: failing, plan: (await readPlan(documents, 'a')) as never, nowMs: Date.now() },
+    reader: { columns: failing, plan: (await readPlan(documents, 'a')) as never, nowMs: Date.now() },
     ports: { documents, clock: { now: () => Date.now() }, log: silentLog, configurationActions: [] },
   };
   const { entries, missing } = await readTelemetryEntries({ ...incident, alertIds: ['x'] }, observation);

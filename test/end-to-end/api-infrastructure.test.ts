@@ -599,6 +599,6 @@ test('instances and containers are counted by provider, region and type', async 
 
 test('a plan without metrics cannot read any operation of this group', async (t) => {
   const plan = { name: 'small', entitlements: ['logs'], retentionDays: { logs: 1, metrics: 1, traces: 1 } };
-  const reading = { columns: harness.columns.forTenant('a'), plan, nowMs } as Parameters<typeof parsePage>[2];
-  t.throws(() => parsePage('hosts', { limit: 1, sort: 'name' }, reading), { message: /does not include metrics/ });
+  const reader = { columns: harness.columns.forTenant('a'), plan, nowMs } as Parameters<typeof parsePage>[2];
+  t.throws(() => parsePage('hosts', { limit: 1, sort: 'name' }, reader), { message: /does not include metrics/ });
 });

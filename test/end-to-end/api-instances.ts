@@ -80,13 +80,13 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
     const { refreshToken } = await signIn('owner@a.example');
     const refresh = ({ request: send }: Harness) =>
       send('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } });
-    const answers = await Promise.all([refresh(one), refresh(other), refresh(one), refresh(other)]);
+    const responses = await Promise.all([refresh(one), refresh(other), refresh(one), refresh(other)]);
     t.deepEqual(
-      answers.map(({ status }) => status),
+      responses.map(({ status }) => status),
       [200, 200, 200, 200],
     );
-    t.is(new Set(answers.map(({ body }) => body.refreshToken)).size, 1);
-    for (const { body } of answers) t.is(await statusOf(other, body.token), 200);
+    t.is(new Set(responses.map(({ body }) => body.refreshToken)).size, 1);
+    for (const { body } of responses) t.is(await statusOf(other, body.token), 200);
   });
 
   test.serial(`${store}: an API token is valid on both instances, and invalid on both after its end`, async (t) => {

@@ -54,7 +54,7 @@ const idOf = async (email: string): Promise<string> => {
   const { items } = await harness.documents.forTenant(usersTenant).collection(users).list({ filter: { email } });
   return items[0]?.id ?? '';
 };
-const withoutRequest = (answer: Answer) => ({ status: answer.status, body: { ...answer.body, requestId: '' } });
+const withoutRequest = (response: Answer) => ({ status: response.status, body: { ...response.body, requestId: '' } });
 
 test.serial(
   'a forgotten password can be replaced by the mailed link, once, and every session of the user ends',
@@ -100,8 +100,8 @@ test.serial('one of two concurrent uses of a link succeeds', async (t) => {
   await post('/auth/forgot-password', { email });
   const token = tokenIn(await mailTo(email, /new password/));
   const words = ['forty-one grey herons', 'forty-two grey herons'];
-  const answers = await Promise.all(words.map((word) => post('/auth/reset-password', { token, password: word })));
-  t.deepEqual(answers.map(({ status }) => status).sort(), [200, 400]);
+  const responses = await Promise.all(words.map((word) => post('/auth/reset-password', { token, password: word })));
+  t.deepEqual(responses.map(({ status }) => status).sort(), [200, 400]);
   const signedIn = await Promise.all(words.map((word) => signIn(email, word)));
   t.deepEqual(signedIn.map(({ status }) => status).sort(), [200, 401]);
 });
@@ -137,11 +137,11 @@ test.serial(
   async (t) => {
     const people = harness.documents.forTenant(usersTenant).collection(users);
     await people.insert({ email: 'gone@a.example', name: '', passwordHash: 'x', disabled: true });
-    const answers = [];
+    const responses = [];
     for (const email of ['auditor@b.example', 'unknown@b.example', 'gone@a.example'])
-      answers.push(withoutRequest(await post('/auth/forgot-password', { email })));
-    t.deepEqual(answers[1], answers[0]);
-    t.deepEqual(answers[2], answers[0]);
+      responses.push(withoutRequest(await post('/auth/forgot-password', { email })));
+    t.deepEqual(responses[1], responses[0]);
+    t.deepEqual(responses[2], responses[0]);
     await mailTo('auditor@b.example', /new password/);
     // The queue is worked off in order of due times: what came after an unknown address was sent, so it was passed over.
     await post('/auth/forgot-password', { email: 'owner@b.example' });

@@ -36,9 +36,10 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const post = async (path: string, body: object) => {
-  const answer = await harness.request('POST', path, { as: 'editor', body });
-  if (![200, 201].includes(answer.status)) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await harness.request('POST', path, { as: 'editor', body });
+  if (![200, 201].includes(response.status))
+    throw new Error(`${path}: ${response.status} ${JSON.stringify(response.body)}`);
+  return response.body;
 };
 
 test('a panel shows each pattern per minute and in total', async (t) => {

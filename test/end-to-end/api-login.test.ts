@@ -18,8 +18,8 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const from = (address: string) => ({ 'x-forwarded-for': address });
-const login = (email: string, given: string, headers: Record<string, string>): Promise<Answer> =>
-  harness.request('POST', '/auth/login', { as: 'nobody', body: { email, password: given }, headers });
+const login = (email: string, input: string, headers: Record<string, string>): Promise<Answer> =>
+  harness.request('POST', '/auth/login', { as: 'nobody', body: { email, password: input }, headers });
 const recordsOf = async (action: string, id: string): Promise<AuditRecord[]> => {
   const found: AuditRecord[] = [];
   for await (const record of harness.documents.findInAllTenants(auditRecords, { action, 'resource.id': id }))
@@ -134,16 +134,16 @@ test.serial('an unknown, a disabled and a password-less user take as long as a w
     ['without@a.example', 'wrong'],
   ] as const;
   const cost = cases.map((): number[] => []);
-  const answers = new Set<string>();
+  const responses = new Set<string>();
   // A missing hash would cost a hundredth.
   for (let attempt = 0; attempt < 9; attempt++)
     for (const [index, [email, given]] of cases.entries()) {
       const before = cpuMs();
       const { status, body } = await login(email, given, from(`203.0.113.${50 + attempt}`));
       cost[index]?.push(cpuMs() - before);
-      answers.add(`${status} ${body.error} ${body.message}`);
+      responses.add(`${status} ${body.error} ${body.message}`);
     }
-  t.is(answers.size, 1, [...answers].join('\n'));
+  t.is(responses.size, 1, [...responses].join('\n'));
   const [wrong = 0, ...others] = cost.map(median);
   for (const other of others) t.true(other > wrong / 3 && other < wrong * 3, cost.map(median).join(' '));
 });

@@ -11,13 +11,13 @@ const now = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
 const traceId = '0af7651916cd43dd8448eb211c80319c';
 
 const request = async (method: string, path: string, body?: unknown) => {
-  const answer = await fetch(`${subject.oiq.http}${path}`, {
+  const response = await fetch(`${subject.oiq.http}${path}`, {
     method,
     headers: { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
   // biome-ignore lint/suspicious/noExplicitAny: looked into below
-  return { status: answer.status, body: (await answer.json()) as any };
+  return { status: response.status, body: (await response.json()) as any };
 };
 
 /** Prometheus' requests: a counter with a reset, a classic histogram and an exemplar, a minute of points every 15 seconds. */

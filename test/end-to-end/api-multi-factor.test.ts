@@ -123,8 +123,8 @@ test.serial('one of many concurrent uses of the same code succeeds', async (t) =
   for (const code of [codeAt(secret), recoveryCodes[0]]) {
     nowMs += 61_000;
     const again = code === recoveryCodes[0] ? code : codeAt(secret);
-    const answers = await Promise.all(Array.from({ length: 3 }, () => login('auditor@a.example', again)));
-    t.deepEqual(answers.map(({ status }) => status).sort(), [200, 401, 401]);
+    const responses = await Promise.all(Array.from({ length: 3 }, () => login('auditor@a.example', again)));
+    t.deepEqual(responses.map(({ status }) => status).sort(), [200, 401, 401]);
   }
 });
 

@@ -13,11 +13,13 @@ test.after.always(() => harness.close());
 const channels = '/api/notification-channels';
 const mask = '********';
 
-let made = 0;
+let createdItem = 0;
 const create = async (settings: object, fields: object = {}) => {
-  const answer = await harness.request('POST', channels, { body: { name: `channel ${made++}`, settings, ...fields } });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body as { id: string; name: string; settings: Record<string, string> };
+  const response = await harness.request('POST', channels, {
+    body: { name: `channel ${createdItem++}`, settings, ...fields },
+  });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body as { id: string; name: string; settings: Record<string, string> };
 };
 
 test.serial('types describe the settings and secrets of each', async (t) => {
@@ -32,17 +34,17 @@ for (const [type, { settings, accepted }] of Object.entries(services))
   test.serial(`a ${type} channel hides its secrets, and reports a test as delivered only when it was`, async (t) => {
     const service = await startChannelReceiver(accepted);
     t.teardown(() => service.close());
-    const given = { type, ...settings(service.url) } as Record<string, string>;
-    const channel = await create(given);
+    const input = { type, ...settings(service.url) } as Record<string, string>;
+    const channel = await create(input);
     const { body: types } = await harness.request('GET', `${channels}/types`);
     const { secrets } = types.items.find((one: { type: string }) => one.type === type);
     const stored = JSON.stringify(
       await harness.documents.forTenant('a').collection(notificationChannels).find(channel.id),
     );
     for (const secret of secrets) {
-      if (given[secret] === undefined) continue;
+      if (input[secret] === undefined) continue;
       t.is(channel.settings[secret], mask);
-      t.false(stored.includes(given[secret]));
+      t.false(stored.includes(input[secret]));
     }
     const delivery = await harness.request('POST', `${channels}/${channel.id}/test`);
     t.true(delivery.body.delivered, JSON.stringify(delivery.body));
@@ -52,10 +54,10 @@ for (const [type, { settings, accepted }] of Object.entries(services))
       { status: 302, headers: { location: service.url } },
     ]) {
       service.reply = () => reply;
-      const answer = await harness.request('POST', `${channels}/${channel.id}/test`);
-      t.is(answer.status, 200);
-      t.false(answer.body.delivered);
-      t.is(answer.body.statusCode, reply.status);
+      const response = await harness.request('POST', `${channels}/${channel.id}/test`);
+      t.is(response.status, 200);
+      t.false(response.body.delivered);
+      t.is(response.body.statusCode, reply.status);
     }
   });
 
@@ -124,15 +126,15 @@ const refused: readonly (readonly [what: string, fields: object])[] = [
 ];
 for (const [what, fields] of refused)
   test.serial(`a channel with ${what} is refused`, async (t) => {
-    const answer = await harness.request('POST', channels, { body: { name: what, ...fields } });
-    t.is(answer.status, 400, JSON.stringify(answer.body));
+    const response = await harness.request('POST', channels, { body: { name: what, ...fields } });
+    t.is(response.status, 400, JSON.stringify(response.body));
   });
 
 test.serial('templates are rendered with a sample, which is marked as a test', async (t) => {
   const body = { title: '{{status}}: {{name}}', text: '{{#alerts}}{{labels.instance}} {{/alerts}}' };
-  const answer = await harness.request('POST', `${channels}/preview`, { body });
-  t.is(answer.body.title, '[TEST] firing: NotificationTest');
-  t.is(answer.body.text, 'This is a test.\n\na b');
+  const response = await harness.request('POST', `${channels}/preview`, { body });
+  t.is(response.body.title, '[TEST] firing: NotificationTest');
+  t.is(response.body.text, 'This is a test.\n\na b');
 });
 
 const routing = '/api/v2/alerts/routing';
@@ -231,14 +233,14 @@ test.serial('silences begin, change and end, and an ended silence stays unchange
   ])
     t.is((await harness.request('POST', path, { body })).status, 400, JSON.stringify(body));
   // As in Alertmanager, a negative matcher selects alerts.
-  for (const given of [
+  for (const input of [
     [{ name: 'env', operator: '!=', value: 'prod' }],
     [
       { name: 'team', operator: '=', value: '' },
       { name: 'env', operator: '!~', value: 'web' },
     ],
   ]) {
-    const accepted = await harness.request('POST', path, { body: { matchers: given, endsAt } });
+    const accepted = await harness.request('POST', path, { body: { matchers: input, endsAt } });
     t.is(accepted.status, 200, JSON.stringify(accepted.body));
     await harness.request('DELETE', `${path}/${accepted.body.id}`);
   }

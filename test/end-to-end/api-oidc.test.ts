@@ -233,8 +233,8 @@ test.serial(
     const browser = openBrowser();
     await oidc.signIn('ann', 'organization=a', browser);
     const as = `token ${browser.cookie(oidc.harness.url, 'oiq_token')}` as const;
-    const answer = await oidc.harness.request('POST', '/auth/switch-tenant', { as, body: { organizationId: 'b' } });
-    t.is(answer.status, 403, JSON.stringify(answer.body));
+    const response = await oidc.harness.request('POST', '/auth/switch-tenant', { as, body: { organizationId: 'b' } });
+    t.is(response.status, 403, JSON.stringify(response.body));
     t.is((await oidc.harness.request('POST', '/auth/mfa/enroll', { as })).status, 403);
     t.is(
       (await oidc.harness.request('POST', '/auth/switch-tenant', { as, body: { organizationId: 'a' } })).status,
@@ -274,9 +274,9 @@ test.serial(
       places.body.items.map(({ id }: { id: string }) => id),
       ['a'],
     );
-    const made = await harness.request('POST', '/api/organizations', { as, body: { name: 'Mine' } });
-    t.is(made.status, 403);
-    t.regex(made.body.message, /identity provider/);
+    const created = await harness.request('POST', '/api/organizations', { as, body: { name: 'Mine' } });
+    t.is(created.status, 403);
+    t.regex(created.body.message, /identity provider/);
   },
 );
 
@@ -359,14 +359,14 @@ test.serial('an organization without a provider gets the same response as one th
   await oidc.set('b', { enabled: false });
   const start = (query: string): Promise<Answer> =>
     oidc.harness.request('GET', `/auth/sso/oidc/start?${query}`, { as: 'nobody' });
-  const answers = [
+  const responses = [
     await start('organization=b'),
     await start('organization=none'),
     await start('email=x@nobody.example'),
   ];
-  for (const { status, body } of answers) {
+  for (const { status, body } of responses) {
     t.is(status, 404);
-    t.deepEqual({ ...body, requestId: '' }, { ...answers[0]?.body, requestId: '' });
+    t.deepEqual({ ...body, requestId: '' }, { ...responses[0]?.body, requestId: '' });
   }
   t.is((await start('')).status, 400);
   t.is((await start('email=none')).status, 400);
@@ -408,9 +408,9 @@ test('SAML is not supported', async (t) => {
     ['POST', 'acs'],
     ['GET', 'metadata'],
   ] as const) {
-    const answer = await oidc.harness.request(method, `/auth/sso/saml/${path}`, { as: 'nobody' });
-    t.is(answer.status, 501);
-    t.is(answer.body.error, 'NOT_IMPLEMENTED');
+    const response = await oidc.harness.request(method, `/auth/sso/saml/${path}`, { as: 'nobody' });
+    t.is(response.status, 501);
+    t.is(response.body.error, 'NOT_IMPLEMENTED');
   }
 });
 

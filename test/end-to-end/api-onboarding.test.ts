@@ -104,13 +104,34 @@ test('snippets contain this installation’s endpoints and never a key', async (
     t.true(ids.includes(id), id);
   for (const item of body.items) {
     const text = item.pieces.map((piece: { text: string }) => piece.text).join('\n');
-    t.true(text.includes('YOUR_LICENSE_KEY'), item.id);
+    t.true(text.includes(item.kind === 'browser' ? 'YOUR_BROWSER_KEY' : 'YOUR_LICENSE_KEY'), item.id);
     t.true(text.includes(new URL(harness.url).port), item.id);
     t.notRegex(text, /oiq_lk_|undefined|\[object/, item.id);
   }
   const one = await harness.request('GET', '/api/onboarding/snippets?id=prometheus');
   t.is(one.body.items.length, 1);
   t.true(one.body.items[0].pieces[0].text.includes(`${harness.url}/api/v1/prom/write`));
+});
+
+test('snippets for pages contain the newest browser key that works', async (t) => {
+  const readText = async (id: string): Promise<string> => {
+    const { body } = await harness.request('GET', `/api/onboarding/snippets?id=${id}`, { as: 'viewer' });
+    return body.items[0].pieces.map((piece: { text: string }) => piece.text).join('\n');
+  };
+  t.true((await readText('browser')).includes('YOUR_BROWSER_KEY'));
+  const project = await harness.request('POST', '/api/projects', { as: 'owner', body: { name: 'Pages' } });
+  const key = { name: 'Pages', projectId: project.body.id, kind: 'browser', application: 'shop-web' };
+  const body = { ...key, origins: ['https://shop.example.com'] };
+  const created = await harness.request('POST', '/api/license-keys', { as: 'owner', body });
+  t.is(created.status, 200);
+  t.is(
+    await readText('browser'),
+    `<script async src="${harness.url}/rum/oiq.js" data-key="${created.body.key}" data-release="1.0.0"></script>`,
+  );
+  t.true((await readText('browser-opentelemetry')).includes(`${harness.url}/rum/${created.body.key}/v1/traces`));
+  const faro = await readText('browser-faro');
+  t.true(faro.includes(`${harness.url}/rum/${created.body.key}/faro`));
+  t.true(faro.includes("name: 'shop-web'"));
 });
 
 const diagnose = (body: unknown, as: 'admin' | 'editor' | `token ${string}` = 'admin') =>

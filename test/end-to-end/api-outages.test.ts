@@ -46,7 +46,7 @@ const request = async (
   path: string,
   body?: unknown,
 ): Promise<{ status: number; retryAfter: string | null }> => {
-  const answer = await fetch(`${oiq.http}${path}`, {
+  const response = await fetch(`${oiq.http}${path}`, {
     method,
     headers: {
       authorization: `Bearer ${token}`,
@@ -55,8 +55,8 @@ const request = async (
     signal: AbortSignal.timeout(stretched(patienceMs)),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  await answer.arrayBuffer();
-  return { status: answer.status, retryAfter: answer.headers.get('retry-after') };
+  await response.arrayBuffer();
+  return { status: response.status, retryAfter: response.headers.get('retry-after') };
 };
 
 const statusOf = async (method: string, path: string, body?: unknown): Promise<number> =>
@@ -86,13 +86,13 @@ serial(
     );
     t.is((await request('GET', '/auth/session')).retryAfter, '2');
 
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       operations
         .filter(({ built, role }) => built && role !== 'none')
         .map(async ({ method, path }) => [`${method} ${path}`, await statusOf(method, concrete(path))] as const),
     );
     t.deepEqual(
-      answers.filter(([, status]) => status !== 503),
+      responses.filter(([, status]) => status !== 503),
       [],
     );
     t.is(await statusOf('POST', '/auth/login', owner), 503);
@@ -117,9 +117,9 @@ serial('while MongoDB hangs /readyz responds and names it', async (t) => {
     let [status, reasons] = [0, {}];
     // On a busy machine another store may be as late now and then.
     await eventually('nothing else to be named', async () => {
-      const answer = await fetch(`${oiq.http}/readyz`, { signal: AbortSignal.timeout(stretched(patienceMs)) });
-      status = answer.status;
-      ({ reasons } = (await answer.json()) as { reasons: Record<string, string> });
+      const response = await fetch(`${oiq.http}/readyz`, { signal: AbortSignal.timeout(stretched(patienceMs)) });
+      status = response.status;
+      ({ reasons } = (await response.json()) as { reasons: Record<string, string> });
       return isDeepStrictEqual(reasons, expected);
     }).catch((cause: Error) => t.log(cause.message));
     t.is(status, 503);
@@ -133,9 +133,9 @@ serial('while MongoDB hangs /readyz responds and names it', async (t) => {
 serial('without Redis sign-ins are still limited, and nothing else stops', async (t) => {
   // 503 on the way is the store, which was away a moment ago; nothing else may be answered.
   const answers200 = async (method: string, path: string, body?: unknown): Promise<void> => {
-    const answers = await untilStatus(200, method, path, body);
+    const responses = await untilStatus(200, method, path, body);
     t.deepEqual(
-      [...new Set(answers.slice(0, -1))].filter((status) => status !== 503),
+      [...new Set(responses.slice(0, -1))].filter((status) => status !== 503),
       [],
       path,
     );
@@ -145,12 +145,12 @@ serial('without Redis sign-ins are still limited, and nothing else stops', async
   for (const path of ['/auth/session', '/api/logs', '/api/traces?scope=account']) await answers200('GET', path);
   await answers200('POST', '/auth/login', owner);
   const wrong = { email: 'nobody@example.com', password: 'wrong' };
-  const answers = (await untilStatus(429, 'POST', '/auth/login', wrong)).filter((status) => status !== 503);
+  const apiResponses = (await untilStatus(429, 'POST', '/auth/login', wrong)).filter((status) => status !== 503);
   t.deepEqual(
-    answers.filter((status) => status !== 401 && status !== 429),
+    apiResponses.filter((status) => status !== 401 && status !== 429),
     [],
   );
-  t.true(answers.length <= 30, `${answers.length} attempts were let through`);
+  t.true(apiResponses.length <= 30, `${apiResponses.length} attempts were let through`);
   await redis.start();
   await answers200('GET', '/api/logs');
   await answers200('POST', '/auth/login', owner);

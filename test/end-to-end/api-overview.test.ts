@@ -68,8 +68,8 @@ for (const scope of ['', '&projectId=money', '&scope=account'])
       seriesActive: metrics.reduce((total, { seriesCount }) => total + Number(seriesCount), 0),
       deployments: deployments.length,
     };
-    const given = Object.fromEntries(Object.keys(expected).map((name) => [name, counters[name].value]));
-    t.deepEqual(given, expected);
+    const input = Object.fromEntries(Object.keys(expected).map((name) => [name, counters[name].value]));
+    t.deepEqual(input, expected);
     t.true(expected.spans > 0);
     t.is(counters.errorRate.value, counters.errors.value / counters.requests.value);
     const [accepted] = await harness.columns.query<Record<string, number>>(

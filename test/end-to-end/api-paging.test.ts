@@ -49,11 +49,11 @@ const escalate = (): Promise<unknown> => {
   return escalated;
 };
 
-let made = 0;
+let created = 0;
 const policyOf = async (userId: string, more: object = {}): Promise<string> => {
-  const body = { name: `policy ${made++}`, steps: [{ targets: [{ kind: 'person', id: userId }] }], ...more };
-  const answer = await request('POST', '/api/on-call/escalation-policies', body);
-  return answer.body.id;
+  const body = { name: `policy ${created++}`, steps: [{ targets: [{ kind: 'person', id: userId }] }], ...more };
+  const response = await request('POST', '/api/on-call/escalation-policies', body);
+  return response.body.id;
 };
 
 const declare = async (fields: object) => (await request('POST', '/api/incidents', fields)).body;

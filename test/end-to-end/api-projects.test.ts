@@ -66,9 +66,9 @@ const bad: readonly [string, object, string][] = [
 ];
 for (const [what, body, path] of bad) {
   test(`settings with ${what} are refused with the field`, async (t) => {
-    const answer = await harness.request('PUT', '/api/projects/any/notifications', { body });
-    t.is(answer.status, 400);
-    t.is(answer.body.details[0].path, path);
+    const response = await harness.request('PUT', '/api/projects/any/notifications', { body });
+    t.is(response.status, 400);
+    t.is(response.body.details[0].path, path);
   });
 }
 

@@ -29,12 +29,12 @@ const requestApi = async (
     Object.entries(parameters).flatMap(([name, value]) => [value].flat().map((one): [string, string] => [name, one])),
   );
   const isForm = method === 'POST';
-  const answer = await fetch(`${subject.oiq.http}${prefix}/${path}${isForm ? '' : `?${search}`}`, {
+  const response = await fetch(`${subject.oiq.http}${prefix}/${path}${isForm ? '' : `?${search}`}`, {
     method,
     headers: { authorization: `Bearer ${subject.token}` },
     ...(isForm && { body: search }),
   });
-  return { status: answer.status, body: await answer.json() };
+  return { status: response.status, body: await response.json() };
 };
 
 const data = async (path: string, parameters: Parameters<typeof requestApi>[1] = {}): Promise<Body> => {
@@ -130,12 +130,12 @@ const sendDeltas = async (beganMs: number, deltas: readonly (readonly [seconds: 
     },
   ];
   const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'worker' } }] };
-  const answer = await fetch(`${subject.oiq.otlp}/v1/metrics`, {
+  const response = await fetch(`${subject.oiq.otlp}/v1/metrics`, {
     method: 'POST',
     headers: { 'x-license-key': subject.licenseKey, 'content-type': 'application/json' },
     body: JSON.stringify({ resourceMetrics: [{ resource, scopeMetrics: [{ metrics }] }] }),
   });
-  if (answer.status !== 200) throw new Error(await answer.text());
+  if (response.status !== 200) throw new Error(await response.text());
 };
 
 test.before(async (t) => {
@@ -333,7 +333,7 @@ test('deltas become counters that increase by exactly the values sent, across re
 });
 
 test('PromQL is available as a query kind', async (t) => {
-  const answer = await fetch(`${subject.oiq.http}/api/metrics/query`, {
+  const response = await fetch(`${subject.oiq.http}/api/metrics/query`, {
     method: 'POST',
     headers: { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -344,7 +344,7 @@ test('PromQL is available as a query kind', async (t) => {
       formulas: { twice: 'a * 2' },
     }),
   });
-  const { results } = (await answer.json()) as Body;
+  const { results } = (await response.json()) as Body;
   t.deepEqual(results.a.rows, [['shop', 24]]);
   t.deepEqual(results.twice.rows, [['shop', 48]]);
 });
@@ -518,17 +518,17 @@ test('an evaluation error returns 422', async (t) => {
 test('an API token is accepted as the password of Basic authentication, only below the Prometheus prefix', async (t) => {
   const post = async (path: string, body: object): Promise<Body> => {
     const headers = { authorization: `Bearer ${subject.token}`, 'content-type': 'application/json' };
-    const answer = await fetch(`${subject.oiq.http}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
-    return answer.json();
+    const response = await fetch(`${subject.oiq.http}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    return response.json();
   };
   const account = await post('/api/service-accounts', { name: 'Grafana', role: 'viewer' });
   const scopes = ['prometheus:read', 'logs:read'];
   const { token } = await post(`/api/service-accounts/${account.id}/tokens`, { name: 'Grafana', scopes });
   const statusOf = async (path: string, pair: string): Promise<number> => {
     const authorization = `Basic ${Buffer.from(pair).toString('base64')}`;
-    const answer = await fetch(`${subject.oiq.http}${path}`, { headers: { authorization } });
-    await answer.text();
-    return answer.status;
+    const response = await fetch(`${subject.oiq.http}${path}`, { headers: { authorization } });
+    await response.text();
+    return response.status;
   };
   const path = '/api/prom/api/v1/status/buildinfo';
   t.is(await statusOf(path, `grafana:${token}`), 200);
@@ -590,18 +590,18 @@ test('the paths with which clients inspect a server respond in the Prometheus fo
     ['healthy', 'Prometheus Server is Healthy.\n'],
     ['ready', 'Prometheus Server is Ready.\n'],
   ] as const) {
-    const answer = await fetch(`${subject.oiq.http}/api/prom/-/${state}`, {
+    const response = await fetch(`${subject.oiq.http}/api/prom/-/${state}`, {
       headers: { authorization: `Bearer ${subject.token}` },
     });
-    t.deepEqual([answer.status, await answer.text()], [200, text]);
+    t.deepEqual([response.status, await response.text()], [200, text]);
   }
 });
 
 test('an unsupported Prometheus path returns the 404 of Prometheus, and any other path returns the 404 of OIQ', async (t) => {
   for (const path of ['/api/prom/api/v1/read', '/api/tenants/x/prom/api/v1/none', '/api/prom/none']) {
-    const answer = await fetch(`${subject.oiq.http}${path}`);
+    const response = await fetch(`${subject.oiq.http}${path}`);
     t.deepEqual(
-      [answer.status, answer.headers.get('content-type'), await answer.text()],
+      [response.status, response.headers.get('content-type'), await response.text()],
       [...[404, 'text/plain; charset=utf-8', '404 page not found\n']],
     );
   }

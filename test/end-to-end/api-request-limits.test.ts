@@ -52,18 +52,18 @@ test.serial(
 test.serial('a busy caller’s requests are counted exactly, although they are not checked one by one', async (t) => {
   nowMs += 60_000;
   const token = await harness.signIn('viewer@a.example');
-  const answers = await Promise.all(Array.from({ length: 150 }, () => requestSession(token)()));
-  t.is(answers.filter(({ status }) => status === 200).length, 100);
+  const responses = await Promise.all(Array.from({ length: 150 }, () => requestSession(token)()));
+  t.is(responses.filter(({ status }) => status === 200).length, 100);
 });
 
 test.serial('each service account has its own limit for its API tokens', async (t) => {
   nowMs += 60_000;
   const token = async (name: string): Promise<string> => {
     const account = await harness.request('POST', '/api/service-accounts', { body: { name, role: 'viewer' } });
-    const made = await harness.request('POST', `/api/service-accounts/${account.body.id}/tokens`, {
+    const created = await harness.request('POST', `/api/service-accounts/${account.body.id}/tokens`, {
       body: { name, scopes: ['projects:read'] },
     });
-    return made.body.token;
+    return created.body.token;
   };
   const [one, other] = [await token('One'), await token('Other')];
   t.is((await accepted(requestSession(one, '/api/projects'))).count, 100);

@@ -1,10 +1,16 @@
 /** Real User Monitoring over HTTP: figures beside naive ones, pages of lists, bad input, and who may see what. */
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import fc from 'fast-check';
 import '../../subjects/query-kinds.ts';
 import type { QueryRequest } from '../../queries/query.ts';
 import { run } from '../../queries/run.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
+import { sourceMaps } from '../../schemas/resources/source-map.ts';
 import type { RumEvent } from '../../schemas/rum.ts';
 import { buildPercentileSql, computeIntervalRanks } from '../../subjects/rum/percentile.ts';
 import { browserResource, type LogInput, readEvents, type SpanInput } from '../cases/rum-records.ts';
@@ -45,7 +51,13 @@ const ofSession = (id: string) => {
     error: (message: string, atMs: number): LogInput => ({
       event: 'exception',
       atMs,
-      attributes: { ...session, 'exception.type': 'TypeError', 'exception.message': message, 'user.id': 'u1' },
+      attributes: {
+        ...session,
+        'exception.type': 'TypeError',
+        'exception.message': message,
+        'exception.stacktrace': `TypeError: ${message}\n    at r (https://shop.example.com/assets/app.js:1:1)`,
+        'user.id': 'u1',
+      },
     }),
     resource: (url: string, durationMs: number, atMs: number): LogInput => ({
       event: 'browser.resource_timing',
@@ -113,6 +125,28 @@ const get = async (path: string) => {
   if (JSON.stringify(body).includes('canary')) throw new Error(`${path} shows what another organization has`);
   return body;
 };
+
+test('reports of a vital that arrive on different days are one sample, with the last value', async (t) => {
+  // Other tests read the last hour.
+  const lastMs = nowMs - 5 * 86_400_000;
+  const loadedMs = lastMs - 2 * 86_400_000;
+  const ids = [
+    `v6-${loadedMs}-4901941614623`,
+    `v6-${loadedMs + 1}-8901941614623`,
+    'of-another-sdk',
+    'v6-1000000000000-1',
+  ];
+  for (const [index, receivedMs] of [loadedMs, lastMs - 86_400_000, lastMs].entries())
+    await harness.columns.execute(
+      `INSERT INTO rum_events (tenant_id, project_id, received_at, timestamp, service, kind, name, session_id, page, event_id, value, partition, offset, ordinal)
+      SELECT 'a', 'shop', fromUnixTimestamp64Milli(toInt64(${receivedMs}), 'UTC'), fromUnixTimestamp64Milli(toInt64(${lastMs + index}), 'UTC'), 'midnight', 'vital', 'LCP', 's', 'home', arrayJoin(['${ids.join("','")}']), ${100 * (index + 1)}, 0, ${900_000 + index}, 0`,
+    );
+  const range = `application=midnight&from=${new Date(lastMs - 60_000).toISOString()}&to=${new Date(lastMs + 60_000).toISOString()}`;
+  const { vitals } = await get(`/api/rum/web-vitals?${range}`);
+  t.like(vitals[0], { name: 'LCP', samples: ids.length, p75: 300 });
+  const { vitals: searched } = await get(`/api/rum/web-vitals?${range}&search=page:home`);
+  t.deepEqual(searched, vitals);
+});
 
 test('the percentile is the nearest rank of the last report of each vital', async (t) => {
   const { vitals, items } = await get('/api/rum/web-vitals?groupBy=page&trend=true');
@@ -243,6 +277,82 @@ test('errors are grouped with their sessions', async (t) => {
     browsers: ['Chrome'],
   });
   t.is(items[0].last.sessionId, 's36');
+});
+
+const sourceMap = {
+  version: 3,
+  file: 'app.js',
+  sources: ['../src/stock.ts'],
+  sourcesContent: ['export const reserve = (): never => { throw new TypeError("no stock"); };'],
+  names: [],
+  mappings: 'AAAqC',
+};
+const upload = (query: string, body: unknown, as: 'editor' | 'viewer' = 'editor') =>
+  harness.request('POST', `/api/rum/source-maps?${query}`, { as, body });
+
+test('frames of errors are mapped when they are read, also by maps that were uploaded later', async (t) => {
+  const readFrames = async () => {
+    const headers = { 'cache-control': 'no-cache' };
+    const { body } = await harness.request('GET', '/api/rum/errors', { as: 'viewer', headers });
+    return body.items[0].last.frames;
+  };
+  t.like(await readFrames(), [{ function: 'r', unmappedReason: 'no-map', generated: null }]);
+  const { status, body } = await upload('application=shop-web&release=1.4.0&file=assets/app.js', sourceMap);
+  t.is(status, 200);
+  t.like(body, { items: [{ file: 'assets/app.js', outcome: 'created', sources: 1 }], evicted: 0 });
+  t.like(await readFrames(), [
+    {
+      function: 'reserve',
+      file: 'src/stock.ts',
+      line: 1,
+      column: 38,
+      unmappedReason: null,
+      generated: { function: 'r', file: 'https://shop.example.com/assets/app.js', line: 1, column: 1 },
+    },
+  ]);
+  const repeated = await upload('application=shop-web&release=1.4.0&file=assets/app.js', sourceMap);
+  t.like(repeated.body, { items: [{ outcome: 'unchanged' }] });
+  // The map of one organization maps no frames of another, and nobody gets its content back.
+  t.is(await harness.documents.forTenant('b').collection(sourceMaps).count(), 0);
+  t.false(JSON.stringify(repeated.body).includes('no stock'));
+});
+
+test('an upload without a release or an id is refused, and so is one by a viewer', async (t) => {
+  const withoutRelease = await upload('application=shop-web', sourceMap);
+  t.is(withoutRelease.status, 400);
+  t.regex(JSON.stringify(withoutRelease.body), /release: is required/);
+  const damaged = await upload('application=shop-web&release=1', { ...sourceMap, mappings: 'AAAA,A!AA' });
+  t.is(damaged.status, 400);
+  t.regex(JSON.stringify(damaged.body), /mappings: expected a base64 digit at character 6/);
+  t.is((await upload('application=shop-web&release=1', sourceMap, 'viewer')).status, 403);
+});
+
+const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
+const runCommand = (args: readonly string[], token: string) =>
+  new Promise<{ code: number; stdout: string }>((resolve) => {
+    const env = { PATH: process.env['PATH'], SOURCE_MAPS_TOKEN: token };
+    execFile(process.execPath, ['--disable-warning=ExperimentalWarning', main, ...args], { env }, (error, stdout) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout }),
+    );
+  });
+
+test('the command uploads a folder, with sources from the disk, and reports what was refused', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'oiq-build-'));
+  mkdirSync(join(folder, 'dist/assets'), { recursive: true });
+  mkdirSync(join(folder, 'src'));
+  const { sourcesContent, ...withoutSources } = sourceMap;
+  writeFileSync(join(folder, 'src/stock.ts'), sourcesContent[0] ?? '');
+  const map = { ...withoutSources, sources: ['../../src/stock.ts'] };
+  writeFileSync(join(folder, 'dist/assets/app.js.map'), JSON.stringify(map));
+  writeFileSync(join(folder, 'dist/assets/app.js'), 'r();\n//# sourceMappingURL=app.js.map');
+  writeFileSync(join(folder, 'dist/broken.js.map'), '{');
+  const args = ['upload', join(folder, 'dist'), '--application', 'shop-web', '--release', '2.0', '--api', harness.url];
+  const { stdout, code } = await runCommand(['source-maps', ...args], await harness.signIn('editor@a.example'));
+  rmSync(folder, { recursive: true });
+  t.is(code, 1, stdout);
+  t.regex(stdout, /created {3}assets\/app\.js\.map for assets\/app\.js/);
+  t.regex(stdout, /refused {3}broken\.js\.map: expected a name/);
+  t.regex(stdout, /1 created, 0 replaced, 0 unchanged, 1 refused/);
 });
 
 test('resources have percentiles, bytes, cache hits and blocking time', async (t) => {

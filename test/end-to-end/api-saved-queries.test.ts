@@ -225,8 +225,8 @@ test('a private query is visible only to its owner', async (t) => {
     ['POST', `${path}/run`, {}],
     ['PUT', `${path}/favourite`, { isFavourite: true }],
   ] as const) {
-    const answer = await harness.request(method, at, { as: 'admin', ...(sent && { body: sent }) });
-    t.is(answer.status, 404, `${method} ${at}`);
+    const response = await harness.request(method, at, { as: 'admin', ...(sent && { body: sent }) });
+    t.is(response.status, 404, `${method} ${at}`);
   }
   const listed = async (as: 'admin' | 'editor') =>
     (await harness.request('GET', '/api/saved-queries?tag=mine', { as })).body.items.length;
@@ -236,12 +236,12 @@ test('a private query is visible only to its owner', async (t) => {
 test('nobody can make another user’s query private', async (t) => {
   const { body: saved } = await save({});
   const { name, query } = saved;
-  const answer = await harness.request('PUT', `/api/saved-queries/${saved.id}`, {
+  const response = await harness.request('PUT', `/api/saved-queries/${saved.id}`, {
     as: 'admin',
     body: { name, query, visibility: 'private' },
   });
-  t.is(answer.status, 200, JSON.stringify(answer.body));
-  t.is(answer.body.visibility, 'organization');
+  t.is(response.status, 200, JSON.stringify(response.body));
+  t.is(response.body.visibility, 'organization');
 });
 
 test('favourites are per user', async (t) => {
@@ -264,9 +264,9 @@ test('a plan without the signal cannot run its queries, and no plan can run them
   const hidden = { kind: 'formula', expression: 'a', queries: { a: byService, b: spansQuery } };
   for (const query of [spansQuery, hidden]) {
     const { body } = await save({ query }, as);
-    const answer = await runOf(body.id, {}, as);
-    t.is(answer.status, 403);
-    t.is(answer.body.error, 'UPGRADE_REQUIRED');
+    const response = await runOf(body.id, {}, as);
+    t.is(response.status, 403);
+    t.is(response.body.error, 'UPGRADE_REQUIRED');
   }
   const { body } = await save({}, as);
   t.is((await runOf(body.id, { from: 'now-30d' }, as)).body.error, 'RETENTION_EXCEEDED');
@@ -288,9 +288,9 @@ test('a query of a later version is listed, but cannot be run', async (t) => {
   });
   const { body } = await harness.request('GET', '/api/saved-queries?tag=future', { as: 'viewer' });
   t.false(body.items[0].validity.isValid);
-  const answer = await runOf(id);
-  t.is(answer.status, 409);
-  t.regex(answer.body.message, /version 99/);
+  const response = await runOf(id);
+  t.is(response.status, 409);
+  t.regex(response.body.message, /version 99/);
 });
 
 const wrong: readonly (readonly [object, string])[] = [
@@ -314,10 +314,10 @@ test('every template is applicable to the telemetry that landed, and returns res
     t.deepEqual(validity, { isValid: true, problems: [], reason: null }, id);
     const { body: saved, status } = await save({ name, query, ...(step !== null && { step }) });
     t.is(status, 200, `${id} ${JSON.stringify(saved)}`);
-    const answer = await runOf(saved.id);
-    t.is(answer.status, 200, `${id} ${JSON.stringify(answer.body)}`);
-    t.true(answer.body.rows.length + answer.body.series.length > 0, `${id} answers nothing`);
-    t.notRegex(JSON.stringify(answer.body), new RegExp(canary), id);
+    const response = await runOf(saved.id);
+    t.is(response.status, 200, `${id} ${JSON.stringify(response.body)}`);
+    t.true(response.body.rows.length + response.body.series.length > 0, `${id} answers nothing`);
+    t.notRegex(JSON.stringify(response.body), new RegExp(canary), id);
   }
 });
 

@@ -14,11 +14,11 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const dayMs = 86_400_000;
-let made = 0;
+let created = 0;
 
 const account = async (role = 'admin', fields: object = {}): Promise<string> => {
   const { status, body } = await harness.request('POST', '/api/service-accounts', {
-    body: { name: `Account ${made++}`, role, ...fields },
+    body: { name: `Account ${created++}`, role, ...fields },
   });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return body.id;
@@ -71,8 +71,8 @@ const rights: readonly [role: string, scopes: readonly string[], method: string,
 for (const [role, scopes, method, path, status] of rights) {
   test(`a token of ${role} with ${scopes} gets ${status} from ${method} ${path}`, async (t) => {
     const { as } = await tokenOf(role, scopes);
-    const answer = await harness.request(method, path, { as, ...(method === 'GET' ? {} : { body: {} }) });
-    t.is(answer.status, status, JSON.stringify(answer.body));
+    const response = await harness.request(method, path, { as, ...(method === 'GET' ? {} : { body: {} }) });
+    t.is(response.status, status, JSON.stringify(response.body));
   });
 }
 

@@ -50,14 +50,14 @@ test('a wrong password, an unknown user and a disabled user get the same respons
     .forTenant(usersTenant)
     .collection(users)
     .insert({ email: 'gone@a.example', name: '', passwordHash: null, disabled: true });
-  const answers = await Promise.all([
+  const responses = await Promise.all([
     login({ email: 'owner@a.example', password: 'wrong' }),
     login({ email: 'nobody@a.example', password: 'wrong' }),
     login({ email: 'gone@a.example', password: 'wrong' }),
   ]);
-  for (const { status, body } of answers) {
+  for (const { status, body } of responses) {
     t.is(status, 401);
-    t.deepEqual({ ...body, requestId: '' }, { ...answers[0]?.body, requestId: '' });
+    t.deepEqual({ ...body, requestId: '' }, { ...responses[0]?.body, requestId: '' });
   }
 });
 

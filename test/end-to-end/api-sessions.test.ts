@@ -55,12 +55,12 @@ test.serial(
 
 test.serial('tabs that refresh at the same moment get the same successor, and no tab is signed out', async (t) => {
   const { body } = await login('owner@a.example');
-  const answers = await Promise.all(Array.from({ length: 5 }, () => refresh(body.refreshToken)));
+  const responses = await Promise.all(Array.from({ length: 5 }, () => refresh(body.refreshToken)));
   t.deepEqual(
-    answers.map(({ status }) => status),
+    responses.map(({ status }) => status),
     [200, 200, 200, 200, 200],
   );
-  t.is(new Set(answers.map(({ body: { refreshToken } }) => refreshToken)).size, 1);
+  t.is(new Set(responses.map(({ body: { refreshToken } }) => refreshToken)).size, 1);
 });
 
 for (const [what, older, passesMs] of [
@@ -172,9 +172,9 @@ test.serial(
 const cookiesFor = (host: string): Promise<readonly string[]> =>
   new Promise((resolve, reject) => {
     const headers = { host, 'content-type': 'application/json' };
-    const sent = request(`${harness.url}/auth/login`, { method: 'POST', headers }, (answer) => {
-      answer.resume();
-      resolve(answer.headers['set-cookie'] ?? []);
+    const sent = request(`${harness.url}/auth/login`, { method: 'POST', headers }, (response) => {
+      response.resume();
+      resolve(response.headers['set-cookie'] ?? []);
     });
     sent.on('error', reject);
     sent.end(JSON.stringify({ email: 'owner@a.example', password }));
@@ -187,9 +187,9 @@ test.serial('cookies are Secure everywhere except on loopback', async (t) => {
     ['127.0.0.1.evil.example', true],
     ['localhost:8080', false],
   ] as const) {
-    const answer = await cookiesFor(host);
-    t.is(answer.length, 2, host);
-    for (const cookie of answer) t.is(cookie.endsWith('; Secure'), secure, host);
+    const response = await cookiesFor(host);
+    t.is(response.length, 2, host);
+    for (const cookie of response) t.is(cookie.endsWith('; Secure'), secure, host);
   }
 });
 

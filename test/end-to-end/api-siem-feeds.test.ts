@@ -315,7 +315,7 @@ const refused: readonly [what: string, body: object, field: RegExp][] = [
 for (const [what, body, field] of refused)
   test.serial(`a feed with ${what} is refused`, async (t) => {
     const location = { type: 'url', url: 'https://feeds.example/', format: 'list' };
-    const answer = await harness.request('POST', path, { as: 'editor', body: { name: 'bad', location, ...body } });
-    t.is(answer.status, 400);
-    t.regex(JSON.stringify(answer.body), field);
+    const response = await harness.request('POST', path, { as: 'editor', body: { name: 'bad', location, ...body } });
+    t.is(response.status, 400);
+    t.regex(JSON.stringify(response.body), field);
   });

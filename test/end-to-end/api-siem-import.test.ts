@@ -107,7 +107,7 @@ test.serial('an archive is imported file by file; files that are not YAML are sk
     'rules/bad.yaml': strToU8('title: Bad'),
     'README.md': strToU8('# Rules'),
   });
-  const answer = await fetch(`${harness.url}/api/siem/rules/import`, {
+  const response = await fetch(`${harness.url}/api/siem/rules/import`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${await harness.signIn('editor@a.example')}`,
@@ -115,7 +115,7 @@ test.serial('an archive is imported file by file; files that are not YAML are sk
     },
     body: Buffer.from(archive),
   });
-  const { items } = (await answer.json()) as { items: Item[] };
+  const { items } = (await response.json()) as { items: Item[] };
   t.deepEqual(outcomes(items), [
     ['Three', 'created'],
     ['Bad', 'refused'],

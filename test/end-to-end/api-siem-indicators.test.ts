@@ -80,9 +80,9 @@ test.serial('content given as objects is parsed in a thread, too', async (t) => 
   const content = { Event: { Attribute: [{ type: many('ip-dst'), value: many('192.0.2.1'), to_ids: true }] } };
   const body = JSON.stringify({ format: 'misp', content });
   const upload = async (): Promise<void> => {
-    const answer = await harness.request('POST', path, { as: 'editor', body });
-    t.is(answer.status, 413, JSON.stringify(answer.body));
-    t.regex(answer.body.message, /this one has 100000/);
+    const response = await harness.request('POST', path, { as: 'editor', body });
+    t.is(response.status, 413, JSON.stringify(response.body));
+    t.regex(response.body.message, /this one has 100000/);
   };
   const mainThreadMs = Math.min(await cpuMsOf(upload), await cpuMsOf(upload));
   const atOnce = await cpuMsOf(() => readMisp(content));

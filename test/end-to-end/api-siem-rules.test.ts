@@ -190,8 +190,11 @@ test.serial(
     );
     await harness.request('DELETE', `${path}/${body.id}`, { as: 'editor' });
     const wrapped = { tests: { mustMatch: [{ name: 'x', event: { message: 'shutdown' } }], mustNotMatch: [] } };
-    const answer = await harness.request('POST', path, { as: 'editor', body: { source, ...wrapped, anySource: true } });
-    t.regex(JSON.stringify(answer.body.details), /pass the event itself/);
+    const response = await harness.request('POST', path, {
+      as: 'editor',
+      body: { source, ...wrapped, anySource: true },
+    });
+    t.regex(JSON.stringify(response.body.details), /pass the event itself/);
   },
 );
 

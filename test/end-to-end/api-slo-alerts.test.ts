@@ -32,12 +32,12 @@ const ratioOf = (service: string) => ({
 });
 const send = (method: 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'GET', path: string, body?: object) =>
   harness.request(method, path, { as: 'editor', ...(body !== undefined && { body }) });
-const made = async (fields: object): Promise<StoredSlo & StoredMetadata> => {
+const create = async (fields: object): Promise<StoredSlo & StoredMetadata> => {
   const { status, body } = await send('POST', '/api/slos', { type: 'ratio', ...fields });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return (await harness.documents.forTenant('a').collection(slos).find(body.id)) as StoredSlo & StoredMetadata;
 };
-const reading = () => ({
+const reader = () => ({
   columns: harness.columns.forTenant('a'),
   plan,
   nowMs: Date.now(),
@@ -54,11 +54,11 @@ const evaluated = async (rule: AlertRule, atMs: number, prior = emptyState()) =>
     Object.fromEntries(Object.entries(rule).filter(([name]) => name in AlertRuleFields.shape)),
   );
   const own = { ...fields, id: rule.id, version: rule.version };
-  const result = await queryRule(own, reading(), { nowMs: atMs });
+  const result = await queryRule(own, reader(), { nowMs: atMs });
   return evaluate({ tenantId: 'a', rule: own, prior, result, nowMs: atMs });
 };
 const figureOf = async (query: object, toMs: number) => {
-  const { rows, columns } = await run(parseQuery({ kind: 'slo', ...query }), reading(), {
+  const { rows, columns } = await run(parseQuery({ kind: 'slo', ...query }), reader(), {
     range: { from: BigInt(toMs - hourMs) * 1_000_000n, to: BigInt(toMs) * 1_000_000n - 1n },
   });
   return columns.map(({ name }, index) => [name, rows[0]?.[index]]);
@@ -70,7 +70,7 @@ test('each figure of an SLO can be queried, over its own window and others', asy
     Array.from({ length: to - from }, (_, index) => ({ atMs: nowMs - (from + 1 + index) * minuteMs, good, bad }));
   // The last five minutes burn at 50, the hour at (5 × 5 + 55 × 1) / 6,000 / 0.001.
   await logs('asked', [...minutes(0, 5, 95, 5), ...minutes(5, 60, 99, 1)]);
-  const slo = await made({ name: 'Asked', windowDays: 1, query: { sli: ratioOf('asked') } });
+  const slo = await create({ name: 'Asked', windowDays: 1, query: { sli: ratioOf('asked') } });
   t.deepEqual(await figureOf({ sloId: slo.id, figure: 'sli' }, nowMs), [], 'it was not measured yet');
   await measuring(harness)(slo, nowMs);
   const of = (figure: string, windows?: string[]) => figureOf({ sloId: slo.id, figure, windows }, nowMs);
@@ -87,14 +87,10 @@ test('each figure of an SLO can be queried, over its own window and others', asy
   t.is((await of('budget-spent', ['5m']))[0]?.[1], 25 / 6);
   t.is((await of('coverage', ['2h']))[0]?.[1], 0.5);
   t.deepEqual(await figureOf({ sloId: 'none', figure: 'sli' }, nowMs), []);
-  const series = await run(
-    parseQuery({ kind: 'slo', sloId: slo.id, figure: 'burn-rate', windows: ['5m'] }),
-    reading(),
-    {
-      range: { from: BigInt(nowMs - 15 * minuteMs) * 1_000_000n, to: BigInt(nowMs) * 1_000_000n - 1n },
-      stepMs: 5 * minuteMs,
-    },
-  );
+  const series = await run(parseQuery({ kind: 'slo', sloId: slo.id, figure: 'burn-rate', windows: ['5m'] }), reader(), {
+    range: { from: BigInt(nowMs - 15 * minuteMs) * 1_000_000n, to: BigInt(nowMs) * 1_000_000n - 1n },
+    stepMs: 5 * minuteMs,
+  });
   t.deepEqual(
     series.series.map(({ points }) => points),
     [
@@ -114,7 +110,7 @@ test('SLOs of an organization are queried together, with the same results as alo
     await logs(name, [{ atMs: nowMs - 10 * minuteMs, good: 90, bad: index + 2 }]);
   const all = await Promise.all(
     names.map((name, index) =>
-      made({
+      create({
         name: `Together ${name}`,
         windowDays: 7 + index,
         query: { sli: ratioOf(name), ...(index === 2 && { budgeting: 'timeslices', sliceTarget: 0.9 }) },
@@ -129,7 +125,7 @@ test('SLOs of an organization are queried together, with the same results as alo
   ]);
   const context = { range: { from: 0n, to: BigInt(nowMs) * 1_000_000n - 1n } };
   let statements = 0;
-  const { columns, ...more } = reading();
+  const { columns, ...more } = reader();
   const counting = {
     ...columns,
     query: ((...of: Parameters<typeof columns.query>) => {
@@ -137,22 +133,22 @@ test('SLOs of an organization are queried together, with the same results as alo
       return columns.query(...of);
     }) as typeof columns.query,
   };
-  const answers = new QueryBatcher({ batchDelayMs: 5, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
+  const responses = new QueryBatcher({ batchDelayMs: 5, batchTimeoutMs: 60_000, singleTimeoutMs: 60_000 });
   const batchResults = await Promise.all(
-    queries.map((query) => answers.run(query, { ...more, columns: counting }, context)),
+    queries.map((query) => responses.run(query, { ...more, columns: counting }, context)),
   );
   // Three kinds of windows, of each one for how far objectives are, and one for each way of counting slices; of windows of days two for
   // each length.
   t.true(statements <= 3 + 2 * 2 + 3 * 2, `${statements} statements`);
   for (const [index, query] of queries.entries()) {
-    const { columns: named, rows } = await run(query, reading(), context);
+    const { columns: named, rows } = await run(query, reader(), context);
     t.deepEqual(batchResults[index]?.columns, named);
     t.deepEqual(batchResults[index]?.rows, rows);
   }
 });
 
 test('an SLO has the alert rules of the SRE workbook, which are changed and deleted only with the SLO', async (t) => {
-  const slo = await made({ name: 'Ruled', windowDays: 30, query: { sli: ratioOf('ruled') } });
+  const slo = await create({ name: 'Ruled', windowDays: 30, query: { sli: ratioOf('ruled') } });
   const before = await rulesOf(slo.id);
   t.deepEqual(
     before.map(({ condition }) => condition.kind === 'threshold' && [condition.query, condition.thresholds]),
@@ -190,11 +186,11 @@ test('an SLO has the alert rules of the SRE workbook, which are changed and dele
 
 test('a rule fires exactly at its burn rate, and has a preview like any rule', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const given = (bad: number) =>
+  const input = (bad: number) =>
     Array.from({ length: 60 }, (_, index) => ({ atMs: nowMs - (index + 1) * minuteMs, good: 1000 - bad, bad }));
-  await logs('exactly', given(12));
+  await logs('exactly', input(12));
   const alerting = { rules: [{ severity: 'page', rate: 12, long: '1h', short: '5m' }] };
-  const slo = await made({ name: 'Exactly', query: { sli: ratioOf('exactly'), alerting } });
+  const slo = await create({ name: 'Exactly', query: { sli: ratioOf('exactly'), alerting } });
   await measuring(harness)(slo, nowMs);
   const [rule] = (await rulesOf(slo.id)) as [AlertRule, ...AlertRule[]];
   const firing = await evaluated(rule, nowMs + 70_000);
@@ -208,7 +204,7 @@ test('a rule fires exactly at its burn rate, and has a preview like any rule', a
 
 test('one bad event does not page, and below half coverage the state stays unchanged and says so', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const slo = await made({ name: 'Low traffic', query: { sli: ratioOf('low') } });
+  const slo = await create({ name: 'Low traffic', query: { sli: ratioOf('low') } });
   const measure = measuring(harness);
   const at = (minute: number): number => nowMs - 3 * hourMs + minute * minuteMs;
   const each = (from: number, to: number, bad: (minute: number) => number) =>

@@ -16,12 +16,12 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
-const made = async (service: string): Promise<StoredSlo & StoredMetadata> => {
+const create = async (service: string): Promise<StoredSlo & StoredMetadata> => {
   const sli = { bad: count(`service:${service} AND severity:error`), total: count(`service:${service}`) };
   const body = { name: service, type: 'ratio', windowDays: 1, targetPct: 90, query: { sli } };
-  const answer = await harness.request('POST', '/api/slos', { as: 'editor', body });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return (await harness.documents.forTenant('a').collection(slos).find(answer.body.id)) as StoredSlo & StoredMetadata;
+  const response = await harness.request('POST', '/api/slos', { as: 'editor', body });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return (await harness.documents.forTenant('a').collection(slos).find(response.body.id)) as StoredSlo & StoredMetadata;
 };
 const put = (id: string, steps: object[], headers = {}) =>
   harness.request('PUT', `/api/slos/${id}/policy`, { as: 'editor', body: { steps }, headers });
@@ -51,7 +51,7 @@ const low = {
 const fast = { name: 'Burns', burnRate: 2.5, window: '1h' };
 
 test('steps are alert rules with their labels, and are deleted with the SLO', async (t) => {
-  const slo = await made('stepped');
+  const slo = await create('stepped');
   t.deepEqual((await harness.request('GET', `/api/slos/${slo.id}/policy`)).body, { steps: [], version: 0 });
   const { body, status } = await put(slo.id, [low, fast]);
   t.is(status, 200, JSON.stringify(body));
@@ -75,7 +75,7 @@ test('steps are alert rules with their labels, and are deleted with the SLO', as
 });
 
 test('an error in a step is reported with its path', async (t) => {
-  const slo = await made('wrong');
+  const slo = await create('wrong');
   for (const [steps, path] of [
     [[{ name: 'None' }], 'steps.0.burnRate'],
     [[{ ...low, burnRate: 1, window: '1h' }], 'steps.0.burnRate'],
@@ -83,10 +83,10 @@ test('an error in a step is reported with its path', async (t) => {
     [[low, low], 'steps.1.name'],
     [[{ ...low, window: '1h' }], 'steps.0.window'],
   ] as const) {
-    const answer = await put(slo.id, steps as unknown as object[]);
-    t.is(answer.status, 400, path);
+    const response = await put(slo.id, steps as unknown as object[]);
+    t.is(response.status, 400, path);
     t.deepEqual(
-      answer.body.details.map((detail: { path: string }) => detail.path),
+      response.body.details.map((detail: { path: string }) => detail.path),
       [path],
     );
   }
@@ -95,7 +95,7 @@ test('an error in a step is reported with its path', async (t) => {
 
 test('the status shows which steps are active, exactly at their boundaries, and the gate ends with them', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const slo = await made('gated');
+  const slo = await create('gated');
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
   // Five of the ten that may fail of 100: half of the budget is left, and it burns at 0.5.
   await logs('gated', [{ atMs: endMs - 10 * minuteMs, good: 95, bad: 5 }]);

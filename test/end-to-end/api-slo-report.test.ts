@@ -125,12 +125,12 @@ for (const slice of ['1m', '15m'])
     const measuredAtMs = fromMs + slices * sliceMs;
     const measure = measuring(harness);
     for (const minute of [-1, 0]) await measure(stored, measuredAtMs + minute * minuteMs);
-    const reading = { columns: harness.columns.forTenant('a') };
+    const reader = { columns: harness.columns.forTenant('a') };
     const assertAgreesAt = async (nowMs: number) => {
-      const status = await readStatus(reading, known, { nowMs });
-      const [snapshot] = await readSloStatuses(reading, [known], { nowMs });
+      const status = await readStatus(reader, known, { nowMs });
+      const [snapshot] = await readSloStatuses(reader, [known], { nowMs });
       const periods = [findPeriod({ ...calendar, period: 'day' }, fromMs)];
-      const report = await readReport(reading, known, { periods, nowMs, maintenance: [], targetAt: () => 99 });
+      const report = await readReport(reader, known, { periods, nowMs, maintenance: [], targetAt: () => 99 });
       const [period] = report.periods;
       for (const one of [snapshot, period])
         t.like(one, { sli: status.sli, total: status.total, budget: status.budget, coverage: status.coverage });

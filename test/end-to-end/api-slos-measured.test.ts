@@ -31,7 +31,7 @@ const ratioOf = (service: string) => ({
   bad: count(`service:${service} AND severity:error`),
   total: count(`service:${service}`),
 });
-const made = async (fields: object): Promise<StoredSlo & StoredMetadata> => {
+const create = async (fields: object): Promise<StoredSlo & StoredMetadata> => {
   const { status, body } = await harness.request('POST', '/api/slos', { as: 'editor', body: fields });
   if (status !== 200) throw new Error(JSON.stringify(body));
   return (await harness.documents.forTenant('a').collection(slos).find(body.id)) as StoredSlo & StoredMetadata;
@@ -47,29 +47,29 @@ const sumOf = (slices: readonly MeasuredSlice[]) =>
 
 test('past slices are measured when an SLO is created, and add up to the result of one query', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const given = Array.from({ length: 40 }, (_, index) => ({
+  const input = Array.from({ length: 40 }, (_, index) => ({
     atMs: nowMs - (index + 1) * 97 * minuteMs,
     good: index * 3,
     bad: index % 4,
   }));
-  await logs('before', given);
-  const slo = await made({ name: 'Before', type: 'ratio', query: { sli: ratioOf('before') } });
+  await logs('before', input);
+  const slo = await create({ name: 'Before', type: 'ratio', query: { sli: ratioOf('before') } });
   const measure = measuring(harness);
   await measure(slo, nowMs);
-  const known = given.filter(({ good, bad }) => good + bad > 0);
+  const known = input.filter(({ good, bad }) => good + bad > 0);
   t.deepEqual(
     await slicesOf(slo),
     known
       .map(({ atMs, good, bad }): MeasuredSlice => [atMs, good, good + bad])
       .toSorted((one, other) => one[0] - other[0]),
   );
-  const total = given.reduce((sum, { good, bad }) => sum + good + bad, 0);
-  t.deepEqual(sumOf(await slicesOf(slo)), [given.reduce((sum, { good }) => sum + good, 0), total]);
+  const total = input.reduce((sum, { good, bad }) => sum + good + bad, 0);
+  t.deepEqual(sumOf(await slicesOf(slo)), [input.reduce((sum, { good }) => sum + good, 0), total]);
 });
 
 test('an SLO that never has data says so an hour after its creation, in status and list and once as an event', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const slo = await made({ name: 'Silent', type: 'ratio', query: { sli: ratioOf('silent') } });
+  const slo = await create({ name: 'Silent', type: 'ratio', query: { sli: ratioOf('silent') } });
   const events: PlatformEvent[] = [];
   const measure = measuring({ ...harness, events });
   const createdMs = Math.floor(Date.parse(slo.createdAt) / minuteMs) * minuteMs;
@@ -85,7 +85,7 @@ test('an SLO that never has data says so an hour after its creation, in status a
     (await harness.request('GET', `/api/slos/${slo.id}`)).body.status.hasNoData,
   ];
   t.deepEqual(await read(), [false, false]);
-  const active = await made({ name: 'Active', type: 'ratio', query: { sli: ratioOf('active') } });
+  const active = await create({ name: 'Active', type: 'ratio', query: { sli: ratioOf('active') } });
   await logs('active', [{ atMs: createdMs - 2 * minuteMs, good: 1, bad: 0 }]);
   const activeEvents: PlatformEvent[] = [];
   const measureActive = measuring({ ...harness, events: activeEvents });
@@ -99,7 +99,7 @@ test('an SLO that never has data says so an hour after its creation, in status a
 
 test('the slices that ended are measured each minute; a gap is unknown', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const slo = await made({ name: 'Live', type: 'ratio', query: { sli: ratioOf('live') } });
+  const slo = await create({ name: 'Live', type: 'ratio', query: { sli: ratioOf('live') } });
   const measure = measuring(harness);
   const at = (minute: number): number => nowMs - 30 * minuteMs + minute * minuteMs;
   await measure(slo, at(0));
@@ -116,7 +116,7 @@ test('the slices that ended are measured each minute; a gap is unknown', async (
 
 test('a late record counts at the next check for late records, and settledUpTo states how far that check reached', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const slo = await made({ name: 'Late', type: 'ratio', query: { sli: ratioOf('late') } });
+  const slo = await create({ name: 'Late', type: 'ratio', query: { sli: ratioOf('late') } });
   const measure = measuring(harness);
   const atMs = nowMs - 10 * hourMs;
   await logs('late', [{ atMs, good: 10, bad: 0 }]);
@@ -140,7 +140,7 @@ test('a late record counts at the next check for late records, and settledUpTo s
 
 test('records that landed long after their receipt count at the next check for late records', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const slo = await made({ name: 'Lagging', type: 'ratio', query: { sli: ratioOf('lagging') } });
+  const slo = await create({ name: 'Lagging', type: 'ratio', query: { sli: ratioOf('lagging') } });
   const atMs = nowMs - 10 * hourMs;
   let landedMs = atMs + 500;
   const source = {
@@ -162,7 +162,7 @@ test('records that landed long after their receipt count at the next check for l
 
 test('records of a lagging partition count at the next check for late records, whatever landed from other partitions meanwhile', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const slo = await made({ name: 'Behind', type: 'ratio', query: { sli: ratioOf('behind') } });
+  const slo = await create({ name: 'Behind', type: 'ratio', query: { sli: ratioOf('behind') } });
   const atMs = nowMs - 10 * hourMs;
   let minute = 0;
   const source = {
@@ -189,15 +189,15 @@ test('records of a lagging partition count at the next check for late records, w
 
 test('after a pause all slices that ended meanwhile are measured', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const slo = await made({ name: 'Pause', type: 'ratio', query: { sli: ratioOf('pause') } });
+  const slo = await create({ name: 'Pause', type: 'ratio', query: { sli: ratioOf('pause') } });
   const measure = measuring(harness);
   await measure(slo, nowMs - 5 * hourMs);
-  const given = [4, 3, 1].map((hours) => ({ atMs: nowMs - hours * hourMs, good: hours, bad: 1 }));
-  await logs('pause', given);
+  const input = [4, 3, 1].map((hours) => ({ atMs: nowMs - hours * hourMs, good: hours, bad: 1 }));
+  await logs('pause', input);
   await measure(slo, nowMs);
   t.deepEqual(
     await slicesOf(slo),
-    given.map(({ atMs, good, bad }): MeasuredSlice => [atMs, good, good + bad]),
+    input.map(({ atMs, good, bad }): MeasuredSlice => [atMs, good, good + bad]),
   );
 });
 
@@ -208,13 +208,13 @@ test('the short form counts requests of the service, by status or by duration', 
     { atMs: nowMs - 40 * minuteMs, good: 5, bad: 0, durationMs: 900 },
     { atMs: nowMs - 40 * minuteMs, good: 5, bad: 1, durationMs: 10 },
   ]);
-  const availability = await made({ name: 'Available', service: 'shop' });
+  const availability = await create({ name: 'Available', service: 'shop' });
   await measuring(harness)(availability, nowMs);
   t.deepEqual(await slicesOf(availability), [
     [nowMs - 50 * minuteMs, 8, 10],
     [nowMs - 40 * minuteMs, 10, 11],
   ]);
-  const latency = await made({ name: 'Fast', service: 'shop', type: 'latency', latencyThresholdMs: 300 });
+  const latency = await create({ name: 'Fast', service: 'shop', type: 'latency', latencyThresholdMs: 300 });
   await measuring(harness)(latency, nowMs);
   t.deepEqual(await slicesOf(latency), [
     [nowMs - 50 * minuteMs, 8, 10],
@@ -227,7 +227,7 @@ test('SLOs of the same time are counted with one statement', async (t) => {
   const names = ['one', 'two', 'three'];
   for (const [index, service] of names.entries())
     await requests(service, [{ atMs: nowMs - 2 * minuteMs, good: index + 1, bad: 0, durationMs: 5 }]);
-  const all = await Promise.all(names.map((service) => made({ name: `Of ${service}`, service })));
+  const all = await Promise.all(names.map((service) => create({ name: `Of ${service}`, service })));
   let statements = 0;
   const source = {
     forTenant(tenantId: string) {
@@ -260,7 +260,7 @@ test('a threshold SLI counts each slice once, and a changed indicator starts a n
     { atMs: atMs + minuteMs, good: 8, bad: 0 },
   ]);
   const sli = { value: count('service:value'), operator: 'lte', threshold: 5 };
-  const slo = await made({ name: 'Value', type: 'threshold', query: { sli } });
+  const slo = await create({ name: 'Value', type: 'threshold', query: { sli } });
   const measure = measuring(harness);
   await measure(slo, nowMs);
   t.deepEqual(await slicesOf(slo), [
@@ -278,7 +278,7 @@ test('a threshold SLI counts each slice once, and a changed indicator starts a n
 
 test('an SLO that cannot be measured states why, and measuring resumes from its last position', async (t) => {
   const query = { sli: { value: { kind: 'promql', expression: 'up' }, operator: 'gte', threshold: 1 } };
-  const slo = await made({ name: 'Broken', type: 'threshold', query });
+  const slo = await create({ name: 'Broken', type: 'threshold', query });
   const slices = await measuring(harness)(slo, nowMs);
   t.is(slices.length, 1);
   t.not(slices[0]?.error, '');
@@ -291,22 +291,22 @@ test('the status of each budgeting method is exact', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   // 144 bad of 10,000, in 100 slices: of 10 slices 1 % is bad, of 40 slices 1.1 %, of others none.
   const baseMs = Math.floor(Date.now() / minuteMs) * minuteMs - 130 * minuteMs;
-  const given = Array.from({ length: 50 }, (_, index) => ({
+  const input = Array.from({ length: 50 }, (_, index) => ({
     atMs: baseMs + index * minuteMs,
     bad: index < 24 ? 6 : 0,
     good: index < 24 ? 194 : 200,
   }));
-  await logs('exact', given);
+  await logs('exact', input);
   const query = { sli: ratioOf('exact') };
   const more = { type: 'ratio', windowDays: 1, targetPct: 99.9 };
-  const byEvents = await made({ name: 'By events', ...more, query });
-  const bySlices = await made({
+  const byEvents = await create({ name: 'By events', ...more, query });
+  const bySlices = await create({
     name: 'By slices',
     ...more,
     targetPct: 99,
     query: { ...query, budgeting: 'timeslices', sliceTarget: 0.98 },
   });
-  const byRatios = await made({
+  const byRatios = await create({
     name: 'By ratios',
     ...more,
     targetPct: 99,
@@ -377,8 +377,8 @@ test('maintenance windows marked for exclusion are excluded from an SLO that req
     t.is((await harness.request('POST', '/api/maintenance-windows', { as: 'editor', body })).status, 200);
   const more = { type: 'ratio', windowDays: 1, targetPct: 90 };
   const query = { sli: ratioOf('maintained') };
-  const slo = await made({ name: 'Maintained', ...more, query: { ...query, excludeMaintenance: true } });
-  const plain = await made({ name: 'Maintained and counted', ...more, query });
+  const slo = await create({ name: 'Maintained', ...more, query: { ...query, excludeMaintenance: true } });
+  const plain = await create({ name: 'Maintained and counted', ...more, query });
   for (const one of [slo, plain]) await measuring(harness)(one, endMs);
   const all = { sli: 99 / 190, good: 99, total: 190, budget: { total: 19, remaining: -72 }, coverage: 4 / 1440 };
   const status = await statusOf(slo);
@@ -401,7 +401,7 @@ test('maintenance windows marked for exclusion are excluded from an SLO that req
 });
 
 test('all figures of an SLO that was not measured yet are unknown', async (t) => {
-  const slo = await made({ name: 'New', service: 'new' });
+  const slo = await create({ name: 'New', service: 'new' });
   t.like(await statusOf(slo), { sli: null, good: 0, total: 0, coverage: 0, measuredUpTo: null, settledUpTo: null });
 });
 
@@ -412,7 +412,7 @@ test('burn rates over time use windows that end step by step', async (t) => {
     { atMs: baseMs, good: 9, bad: 1 },
     { atMs: baseMs + 10 * minuteMs, good: 10, bad: 0 },
   ]);
-  const slo = await made({ name: 'Rates', type: 'ratio', targetPct: 99, query: { sli: ratioOf('rates') } });
+  const slo = await create({ name: 'Rates', type: 'ratio', targetPct: 99, query: { sli: ratioOf('rates') } });
   await measuring(harness)(slo, nowMs);
   const path = `/api/slos/${slo.id}/burn-rate`;
   const range = `from=${baseMs}&to=${baseMs + 40 * minuteMs}`;
@@ -434,19 +434,19 @@ test('burn rates over time use windows that end step by step', async (t) => {
 
 test('a forecast is unknown with a reason at first, and later states when the budget runs out', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  const young = await made({ name: 'Young', type: 'ratio', query: { sli: ratioOf('young') } });
+  const young = await create({ name: 'Young', type: 'ratio', query: { sli: ratioOf('young') } });
   const unknown = await harness.request('GET', `/api/slos/${young.id}/forecast`);
   t.like(unknown.body, { runsOutAt: null, interval: null, breachChance: null });
   t.regex(unknown.body.reason, /fifth/);
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
-  const given = Array.from({ length: 16 * 60 }, (_, index) => ({
+  const input = Array.from({ length: 16 * 60 }, (_, index) => ({
     atMs: endMs - (index + 1) * minuteMs,
     good: index % 8 === 0 ? 0 : 1,
     bad: index % 8 === 0 ? 1 : 0,
   }));
-  await logs('spent', given);
+  await logs('spent', input);
   const query = { sli: ratioOf('spent'), budgeting: 'timeslices', sliceTarget: 1 };
-  const slo = await made({ name: 'Spent', type: 'ratio', windowDays: 1, targetPct: 90, query });
+  const slo = await create({ name: 'Spent', type: 'ratio', windowDays: 1, targetPct: 90, query });
   await measuring(harness)(slo, endMs);
   const { body, status } = await harness.request('GET', `/api/slos/${slo.id}/forecast`);
   t.is(status, 200, JSON.stringify(body));
@@ -464,7 +464,7 @@ test('the list shows the status of each SLO, and reads windows of the same lengt
     await logs(`listed-${name}`, [{ atMs: nowMs - 10 * minuteMs, good: 90, bad: 1 + index }]);
   const all = await Promise.all(
     names.map((name, index) =>
-      made({
+      create({
         name: `Listed ${name}`,
         type: 'ratio',
         windowDays: index === 0 ? 1 : 3,
@@ -472,7 +472,7 @@ test('the list shows the status of each SLO, and reads windows of the same lengt
       }),
     ),
   );
-  const unmeasured = await made({
+  const unmeasured = await create({
     name: 'Listed, not measured',
     type: 'ratio',
     query: { sli: ratioOf('listed-none') },

@@ -11,9 +11,9 @@ test.after.always(() => harness?.close());
 let names = 0;
 const make = async (fields: object = {}) => {
   const body = { name: `slo ${++names}`, service: 'checkout', ...fields };
-  const answer = await harness.request('POST', '/api/slos', { as: 'editor', body });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
+  const response = await harness.request('POST', '/api/slos', { as: 'editor', body });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body;
 };
 const put = (id: string, body: object) => harness.request('PUT', `/api/slos/${id}`, { as: 'editor', body });
 
@@ -21,28 +21,35 @@ const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, 
 const ratio = { good: count('NOT severity:error'), total: count('*') };
 
 test('the short form is sufficient, and a patch writes only the fields in it', async (t) => {
-  const made = await make({ targetPct: 99.5 });
-  t.like(made, { type: 'availability', signal: 'traces', windowDays: 30, targetPct: 99.5, enabled: true, version: 1 });
-  const changed = await put(made.id, { windowDays: 7 });
+  const created = await make({ targetPct: 99.5 });
+  t.like(created, {
+    type: 'availability',
+    signal: 'traces',
+    windowDays: 30,
+    targetPct: 99.5,
+    enabled: true,
+    version: 1,
+  });
+  const changed = await put(created.id, { windowDays: 7 });
   t.is(changed.status, 200, JSON.stringify(changed.body));
-  t.deepEqual(changed.body, { ...made, windowDays: 7, version: 2, updatedAt: changed.body.updatedAt });
+  t.deepEqual(changed.body, { ...created, windowDays: 7, version: 2, updatedAt: changed.body.updatedAt });
 });
 
 test('a new query replaces the previous one, as an object and as text', async (t) => {
   const bad = { bad: count('severity:error'), total: ratio.total };
-  const made = await make({ type: 'ratio', query: { sli: ratio, slice: '5m', alerting: { enabled: false } } });
+  const created = await make({ type: 'ratio', query: { sli: ratio, slice: '5m', alerting: { enabled: false } } });
   for (const query of [{ sli: bad }, JSON.stringify({ sli: bad })]) {
-    const { body, status } = await put(made.id, { query });
+    const { body, status } = await put(created.id, { query });
     t.is(status, 200, JSON.stringify(body));
     t.is(body.query.sli.good, undefined);
     t.is(body.query.slice, '1m');
     t.true(body.query.alerting.enabled);
-    await put(made.id, { query: made.query });
+    await put(created.id, { query: created.query });
   }
 });
 
 test('an error is reported with its path, even if only the whole document reveals it', async (t) => {
-  const made = await make();
+  const created = await make();
   const wrong = [
     [{ targetPct: 100 }, 'targetPct'],
     [{ windowDays: 367 }, 'windowDays'],
@@ -56,14 +63,14 @@ test('an error is reported with its path, even if only the whole document reveal
     [{ service: null }, 'service'],
   ] as const;
   for (const [body, path] of wrong) {
-    const answer = await put(made.id, body);
-    t.is(answer.status, 400, path);
+    const response = await put(created.id, body);
+    t.is(response.status, 400, path);
     t.deepEqual(
-      answer.body.details.map((detail: { path: string }) => detail.path),
+      response.body.details.map((detail: { path: string }) => detail.path),
       [path],
     );
   }
-  t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.version, 1);
+  t.is((await harness.request('GET', `/api/slos/${created.id}`)).body.version, 1);
 });
 
 test('an SLO on telemetry that the plan lacks is refused with 403', async (t) => {
@@ -126,15 +133,15 @@ test('an imported SLO is identified by its own name in the document, not by its 
   t.deepEqual(await importDocuments(twice), refused);
 });
 
-test('an import does not change what was made by hand, unless it takes it over', async (t) => {
-  const made = await make({ name: 'Checkout is up', service: 'checkout', description: 'made by hand' });
+test('an import changes an SLO that was created by hand only with takeOver', async (t) => {
+  const created = await make({ name: 'Checkout is up', service: 'checkout', description: 'made by hand' });
   const source = [document('svc9-avail', 'Checkout is up')];
   for (const dryRun of [true, false]) {
     const [[name, outcome, message = ''] = []] = await importDocuments(source, { dryRun });
     t.deepEqual([name, outcome], ['Checkout is up', 'refused']);
     t.regex(message, /was not imported/);
   }
-  const read = async () => (await harness.request('GET', `/api/slos/${made.id}`)).body;
+  const read = async () => (await harness.request('GET', `/api/slos/${created.id}`)).body;
   t.like(await read(), { version: 1, service: 'checkout', importedFrom: null });
   const changed = [['Checkout is up', 'changed']];
   t.deepEqual(await importDocuments(source, { dryRun: true, takeOver: true }), changed);
@@ -143,30 +150,30 @@ test('an import does not change what was made by hand, unless it takes it over',
     service: 'svc9-avail',
     importedFrom: { format: 'openslo', fileName: '', name: 'svc9-avail' },
   });
-  const put = await harness.request('PUT', `/api/slos/${made.id}`, { as: 'editor', body: { targetPct: 98 } });
+  const put = await harness.request('PUT', `/api/slos/${created.id}`, { as: 'editor', body: { targetPct: 98 } });
   t.like(put.body, { targetPct: 98, importedFrom: { name: 'svc9-avail' } });
   t.deepEqual(await importDocuments(source), changed);
 });
 
 test('importing an export changes nothing, and an invalid document is refused with its line', async (t) => {
-  const made = await make({ type: 'ratio', service: 'shop', query: { sli: ratio, slice: '5m' } });
-  const exported = await harness.request('GET', `/api/slos/${made.id}/export`, { as: 'viewer' });
+  const created = await make({ type: 'ratio', service: 'shop', query: { sli: ratio, slice: '5m' } });
+  const exported = await harness.request('GET', `/api/slos/${created.id}/export`, { as: 'viewer' });
   t.is(exported.status, 200, JSON.stringify(exported.body));
   const importSource = (source: string, dryRun = false) =>
     harness.request('POST', '/api/slos/import', { as: 'editor', body: { source, dryRun, takeOver: true } });
   const again = await harness.request('POST', '/api/slos/import', { as: 'editor', body: { source: exported.body } });
-  t.like(again.body.items, [{ name: made.name, outcome: 'unchanged', id: made.id, problems: [] }]);
-  t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.version, 1);
+  t.like(again.body.items, [{ name: created.name, outcome: 'unchanged', id: created.id, problems: [] }]);
+  t.is((await harness.request('GET', `/api/slos/${created.id}`)).body.version, 1);
   const other = exported.body.replaceAll('targetPercent: 99.9', 'targetPercent: 99');
-  t.like((await importSource(other, true)).body.items, [{ outcome: 'changed', id: made.id }]);
-  t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.targetPct, 99.9);
-  t.like((await importSource(other)).body.items, [{ outcome: 'changed', id: made.id }]);
-  t.is((await harness.request('GET', `/api/slos/${made.id}`)).body.targetPct, 99);
-  const named = other.replaceAll(made.name, 'Another one').replace(/name: slo-\S+/, 'name: another');
+  t.like((await importSource(other, true)).body.items, [{ outcome: 'changed', id: created.id }]);
+  t.is((await harness.request('GET', `/api/slos/${created.id}`)).body.targetPct, 99.9);
+  t.like((await importSource(other)).body.items, [{ outcome: 'changed', id: created.id }]);
+  t.is((await harness.request('GET', `/api/slos/${created.id}`)).body.targetPct, 99);
+  const named = other.replaceAll(created.name, 'Another one').replace(/name: slo-\S+/, 'name: another');
   const isNew = await importSource(`${named}---\n${other.replace('30d', '1m')}`);
   t.like(isNew.body.items, [
     { document: 1, outcome: 'created', name: 'Another one' },
-    { document: 2, outcome: 'refused', name: made.name },
+    { document: 2, outcome: 'refused', name: created.name },
   ]);
   t.regex(isNew.body.items[1].problems[0].path, /timeWindow/);
   const as = `token ${await harness.signIn('owner@b.example')}` as const;

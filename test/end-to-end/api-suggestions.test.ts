@@ -96,15 +96,15 @@ test.serial(
     const { id, request, evidence } = await suggested('slo', 'orders');
     t.regex(evidence, /orders served 1200 requests/);
     t.is((await apply(id, 'viewer')).status, 403);
-    const answers = await Promise.all([apply(id), apply(id)]);
+    const responses = await Promise.all([apply(id), apply(id)]);
     t.deepEqual(
-      answers.map(({ status }) => status).sort(),
+      responses.map(({ status }) => status).sort(),
       [200, 409],
-      JSON.stringify(answers.map(({ body }) => body)),
+      JSON.stringify(responses.map(({ body }) => body)),
     );
-    const made = answers.find(({ status }) => status === 200)?.body.answer;
-    t.like(made, request.body);
-    t.is((await harness.request('GET', `/api/slos/${made.id}`, { as: 'viewer' })).status, 200);
+    const created = responses.find(({ status }) => status === 200)?.body.answer;
+    t.like(created, request.body);
+    t.is((await harness.request('GET', `/api/slos/${created.id}`, { as: 'viewer' })).status, 200);
     const actions = await actionsOf();
     t.true(actions.includes('suggestion.apply') && actions.includes('service-level-objective.create'), actions.join());
     t.is(await suggested('slo', 'orders'), undefined);
@@ -139,6 +139,6 @@ test.serial('an organization has suggestions of its own, and cannot access those
   const other = await suggested('detector', 'Error logs of services', token);
   t.is((await apply(other.id)).status, 404);
   t.is(await suggested('slo', 'orders', token), undefined);
-  const made = await apply(other.id, token);
-  t.is(made.status, 200, JSON.stringify(made.body));
+  const created = await apply(other.id, token);
+  t.is(created.status, 200, JSON.stringify(created.body));
 });

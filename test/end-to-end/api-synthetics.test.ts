@@ -14,17 +14,17 @@ const checks = '/api/synthetics/checks';
 const locations = '/api/synthetics/locations';
 const variables = '/api/synthetics/variables';
 
-let made = 0;
+let createdItem = 0;
 const check = (more: object = {}, step: object = {}) => ({
-  name: `check ${made++}`,
+  name: `check ${createdItem++}`,
   type: 'http',
   http: { steps: [{ url: 'https://shop.example/', ...step }] },
   ...more,
 });
 const create = async (body: object, options: object = {}) => {
-  const answer = await harness.request('POST', checks, { body, ...options });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
+  const response = await harness.request('POST', checks, { body, ...options });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body;
 };
 
 test('a check is created, read, replaced, patched and deleted', async (t) => {
@@ -103,15 +103,15 @@ test('a location used by a check can be deleted only by force, and is then remov
 
 test.serial('an organization can have 50 locations in addition to the local one', async (t) => {
   const make = (name: string) => harness.request('POST', locations, { ...elsewhere, body: { name } });
-  const made = await Promise.all(Array.from({ length: 50 }, (_, count) => make(`Place ${count}`)));
-  t.true(made.every(({ status }) => status === 200));
+  const created = await Promise.all(Array.from({ length: 50 }, (_, count) => make(`Place ${count}`)));
+  t.true(created.every(({ status }) => status === 200));
   t.is((await harness.request('GET', locations, elsewhere)).body.items.length, 51);
   const refused = await make('One more');
   t.is(refused.status, 409);
   t.regex(refused.body.message, /there are 50 synthetic locations/);
   const other = await harness.request('POST', locations, { body: { name: 'Of another organization' } });
   t.is(other.status, 200);
-  for (const { body } of made)
+  for (const { body } of created)
     t.is((await harness.request('DELETE', `${locations}/${body.id}`, elsewhere)).status, 200);
   t.is((await harness.request('DELETE', `${locations}/${other.body.id}`)).status, 200);
 });
@@ -326,9 +326,9 @@ test('a recording is converted to a check with a list of what is lost, and a rep
   const recording = (title: string, ...more: object[]) =>
     JSON.stringify({ title, steps: [{ type: 'navigate', url: 'https://shop.example/' }, ...more] });
   const importRecording = async (source: string, more: object = {}) => {
-    const answer = await harness.request('POST', '/api/synthetics/import', { body: { source, ...more } });
-    t.false(JSON.stringify(answer.body).includes('hunter2'));
-    return answer.body.items[0];
+    const response = await harness.request('POST', '/api/synthetics/import', { body: { source, ...more } });
+    t.false(JSON.stringify(response.body).includes('hunter2'));
+    return response.body.items[0];
   };
   const title = 'recorded';
   const { id, outcome, losses } = await importRecording(recording(title, click));
@@ -357,7 +357,7 @@ test('a recording is converted to a check with a list of what is lost, and a rep
   t.regex(JSON.stringify((await importRecording(recording(name))).problems), /is the name of a check of the type http/);
 });
 
-test('for each location the screenshots of the last passed and the last failed run are kept, visible to users who see the check', async (t) => {
+test('for each location the screenshots of the last passed and the last failed run are stored, visible to users who see the check', async (t) => {
   const { id: location, token } = (await harness.request('POST', locations, { body: { name: 'seen from' } })).body;
   const browser = { steps: [{ action: 'goto', url: 'https://shop.example/' }] };
   const { id } = await create({
@@ -372,8 +372,8 @@ test('for each location the screenshots of the last passed and the last failed r
   const send = async (change: object, key = token): Promise<string> => {
     const body = { checkId: id, dueMs, startedAtMs: dueMs, outcome: 'passed', content: '/9j/good', ...change };
     const headers = { authorization: `Bearer ${key}` };
-    const answer = await harness.request('POST', '/api/synthetics/probe/pictures', { as: 'nobody', body, headers });
-    return answer.status === 200 ? answer.body.reason : String(answer.status);
+    const response = await harness.request('POST', '/api/synthetics/probe/pictures', { as: 'nobody', body, headers });
+    return response.status === 200 ? response.body.reason : String(response.status);
   };
   const earlier = { dueMs: dueMs - 60_000, startedAtMs: dueMs - 60_000 };
   const seen = async () => (await harness.request('GET', `${checks}/${id}/pictures`, { as: 'viewer' })).body.items;

@@ -14,9 +14,9 @@ test.after.always(() => harness?.close());
 type As = NonNullable<Parameters<Harness['request']>[2]>['as'];
 
 const request = async (method: string, path: string, as: As = 'viewer', body?: unknown): Promise<Answer['body']> => {
-  const answer = await harness.request(method, path, { as, ...(body === undefined ? {} : { body }) });
-  if (answer.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await harness.request(method, path, { as, ...(body === undefined ? {} : { body }) });
+  if (response.status !== 200) throw new Error(`${method} ${path}: ${JSON.stringify(response.body)}`);
+  return response.body;
 };
 const list = async (query = ''): Promise<Record<string, unknown>[]> =>
   (await request('GET', `/api/templates${query}`)).items;
@@ -57,17 +57,20 @@ test.serial(
 test.serial(
   'a dashboard stores its template, and later versions of that template are shown as a difference',
   async (t) => {
-    const made = await request('POST', '/api/templates/redis/instantiate', 'editor', { name: 'Ours', folder: 'Shop' });
+    const created = await request('POST', '/api/templates/redis/instantiate', 'editor', {
+      name: 'Ours',
+      folder: 'Shop',
+    });
     const { templateVersion, document } = await request('GET', '/api/templates/redis');
-    t.like(made, { name: 'Ours', folder: 'Shop', createdFrom: { templateId: 'redis', templateVersion } });
-    t.deepEqual(made.panels, document.panels);
-    const since = () => request('GET', `/api/templates/redis?dashboardId=${made.id}`);
-    t.deepEqual((await since()).since, { dashboardId: made.id, templateVersion, differences: [] });
+    t.like(created, { name: 'Ours', folder: 'Shop', createdFrom: { templateId: 'redis', templateVersion } });
+    t.deepEqual(created.panels, document.panels);
+    const since = () => request('GET', `/api/templates/redis?dashboardId=${created.id}`);
+    t.deepEqual((await since()).since, { dashboardId: created.id, templateVersion, differences: [] });
 
     // As a former version of the platform would have left it.
     const own = harness.documents.forTenant('a');
     const former = { ...document, panels: document.panels.slice(1) };
-    await own.collection(templateUses).update(made.id, { templateVersion: 'former' });
+    await own.collection(templateUses).update(created.id, { templateVersion: 'former' });
     await own
       .collection(templateOriginals)
       .insert({ id: 'redis.former', document: former, documentVersion: 1, queryVersion: 1 });
@@ -77,7 +80,7 @@ test.serial(
       differences.map(({ what }: { what: string }) => what),
       ['panel “Memory” added'],
     );
-    const other = await harness.request('GET', `/api/templates/mysql?dashboardId=${made.id}`, { as: 'viewer' });
+    const other = await harness.request('GET', `/api/templates/mysql?dashboardId=${created.id}`, { as: 'viewer' });
     t.is(other.status, 404);
   },
 );

@@ -368,8 +368,8 @@ test.serial('a trace of many spans is paged, and each page has the summary of al
     t.is(body.partial.length, cursor === null ? 1 : 2);
   } while (cursor !== null && seen.length <= count);
   const plan = { name: 'enterprise', entitlements: ['traces'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
-  const reading = { columns: harness.columns.forTenant('a'), plan, nowMs: Date.now() };
-  const longestTurnMs = await longestTurnMsOf(() => readTrace(reading, trace), 100);
+  const reader = { columns: harness.columns.forTenant('a'), plan, nowMs: Date.now() };
+  const longestTurnMs = await longestTurnMsOf(() => readTrace(reader, trace), 100);
   t.true(longestTurnMs < 100, `${longestTurnMs.toFixed(0)} ms of a long trace block other requests`);
   t.deepEqual(
     seen,
@@ -477,10 +477,10 @@ test.serial('span figures are grouped, and errors in a request are reported', as
     ['search=duration:>fast&measure=count', 'search', /column 10/],
     ['order=largest', 'order', /newest/],
   ] as const) {
-    const answer = await get(`/api/spans?scope=account&${query}`);
-    t.is(answer.status, 400, query);
-    t.is(answer.body.details[0].path, path, query);
-    t.regex(answer.body.details[0].message, message, query);
+    const response = await get(`/api/spans?scope=account&${query}`);
+    t.is(response.status, 400, query);
+    t.is(response.body.details[0].path, path, query);
+    t.regex(response.body.details[0].message, message, query);
   }
 });
 

@@ -163,12 +163,12 @@ test('disabling and removing end a member’s sessions at once, only in this org
 
 test('the last Owner can’t be demoted, disabled or removed, not even by themselves', async (t) => {
   const only = await person({});
-  const made = await harness.request('POST', '/api/organizations', {
+  const created = await harness.request('POST', '/api/organizations', {
     as: `token ${await signInTo(only)}`,
     body: { name: 'Of one' },
   });
-  t.is(made.status, 200);
-  const as = `token ${await switchTo(only, made.body.id)}` as const;
+  t.is(created.status, 200);
+  const as = `token ${await switchTo(only, created.body.id)}` as const;
   for (const body of [{ role: 'admin' }, { disabled: true }]) {
     const refused = await harness.request('PATCH', `/api/users/${only.id}`, { as, body });
     t.is(refused.status, 409);
@@ -344,18 +344,18 @@ test('preferences may be set only a few times a second, less often than other re
 test('a new organization has its creator as Owner, a project, and the configured plan', async (t) => {
   const maker = await person({});
   const as = `token ${await signInTo(maker)}` as const;
-  const made = await harness.request('POST', '/api/organizations', { as, body: { name: 'Another' } });
-  t.is(made.status, 200);
+  const created = await harness.request('POST', '/api/organizations', { as, body: { name: 'Another' } });
+  t.is(created.status, 200);
   const listed = await harness.request('GET', '/api/organizations', { as });
   t.deepEqual(
     listed.body.items.map(({ name, role, current }: Record<string, unknown>) => `${name} ${role} ${current}`),
     ['Organization a viewer true', 'Another owner false'],
   );
-  const there = `token ${await switchTo(maker, made.body.id)}` as const;
+  const there = `token ${await switchTo(maker, created.body.id)}` as const;
   const account = await harness.request('GET', '/api/account', { as: there });
   t.is(account.body.name, 'Another');
   t.is(account.body.plan.id, 'free');
-  t.is(await harness.documents.forTenant(made.body.id).collection(projects).count(), 1);
+  t.is(await harness.documents.forTenant(created.body.id).collection(projects).count(), 1);
 });
 
 test('without the settings nobody can register or create organizations', async (t) => {

@@ -56,11 +56,11 @@ const url = `http://127.0.0.1:${port}`;
 let platform: ChildProcess | undefined;
 
 /** Which requests the target answered, by their runs. */
-const answered = new Map<string, number>();
+const apiResponse = new Map<string, number>();
 let isUp = true;
 const target = createServer((request, response) => {
   const traceId = String(request.headers['traceparent']).split('-')[1] ?? '';
-  response.writeHead(isUp ? 200 : 500).end(() => answered.set(traceId, Date.now()));
+  response.writeHead(isUp ? 200 : 500).end(() => apiResponse.set(traceId, Date.now()));
 });
 await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
 test.after.always(() => {
@@ -73,21 +73,21 @@ test.after.always(() => {
 const prepare = async () => {
   const harness = await startHarness({ environment, directory, runsJobs: false });
   await harness.bus.ensureTopics(scheduleTopics);
-  const made = async (path: string, body: object) => {
-    const answer = await harness.request('POST', path, { body });
-    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-    return answer.body;
+  const create = async (path: string, body: object) => {
+    const response = await harness.request('POST', path, { body });
+    if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+    return response.body;
   };
   const locations: { readonly id: string; readonly token: string }[] = [];
-  for (const name of ['one', 'two', 'three']) locations.push(await made('/api/synthetics/locations', { name }));
+  for (const name of ['one', 'two', 'three']) locations.push(await create('/api/synthetics/locations', { name }));
   const steps = [{ url: `http://127.0.0.1:${(target.address() as AddressInfo).port}/` }];
   const fields = { type: 'http', every: '10s', timeout: '5s', retries: { count: 0 }, http: { steps } };
   const checks: string[] = [];
   for (let index = 0; index < checkCount; index++) {
     const check = { name: `check ${index}`, locations: locations.map(({ id }) => id), ...fields };
-    checks.push((await made('/api/synthetics/checks', check)).id);
+    checks.push((await create('/api/synthetics/checks', check)).id);
   }
-  const job = await made('/api/synthetics/checks', { name: 'job', type: 'heartbeat', every: '1h', heartbeat: {} });
+  const job = await create('/api/synthetics/checks', { name: 'job', type: 'heartbeat', every: '1h', heartbeat: {} });
   await harness.close();
   return { locations, checks, job };
 };
@@ -110,8 +110,10 @@ const work = (token: string) => {
   const report = async (id: string): Promise<void> => {
     for (;;) {
       const request = { method: 'POST', body: id, signal: AbortSignal.timeout(30_000) };
-      const answer = await fetch(`http://127.0.0.1:${ingest}/beats/${token}?rid=${id}`, request).catch(() => undefined);
-      if ((await answer?.text().catch(() => undefined)) !== undefined && answer?.status === 200) return;
+      const response = await fetch(`http://127.0.0.1:${ingest}/beats/${token}?rid=${id}`, request).catch(
+        () => undefined,
+      );
+      if ((await response?.text().catch(() => undefined)) !== undefined && response?.status === 200) return;
       await pause(150);
     }
   };
@@ -134,8 +136,8 @@ const work = (token: string) => {
 const signIn = async () => {
   const body = JSON.stringify({ email: 'owner@a.example', password });
   const headers = { 'content-type': 'application/json' };
-  const answer = await fetch(`${url}/auth/login`, { method: 'POST', headers, body });
-  const { token } = (await answer.json()) as { token: string };
+  const response = await fetch(`${url}/auth/login`, { method: 'POST', headers, body });
+  const { token } = (await response.json()) as { token: string };
   return async (path: string) => {
     const got = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
     // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
@@ -187,7 +189,7 @@ const judgeRuns = (
     [],
     'what a probe ran is there',
   );
-  for (const trace of known) t.true(answered.has(trace), 'what counts was seen by the target');
+  for (const trace of known) t.true(apiResponse.has(trace), 'what counts was seen by the target');
   return counted.length;
 };
 
@@ -265,7 +267,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
     }
     return runs;
   };
-  const traces = [...answered.keys()];
+  const traces = [...apiResponse.keys()];
   await eventually('all that was run landed', async () => {
     const there = new Set((await Promise.all(checks.map(runsOf))).flat().map(({ traceId }) => traceId));
     return traces.every((trace) => there.has(trace));

@@ -42,13 +42,13 @@ const get = (path: string): Promise<any> => read(http, path, token);
 
 // biome-ignore lint/suspicious/noExplicitAny: of answers of the API
 const change = async (method: string, path: string, body: object, headers: object = {}): Promise<any> => {
-  const answer = await fetch(`${http}${path}`, {
+  const response = await fetch(`${http}${path}`, {
     method,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...headers },
     body: JSON.stringify(body),
   });
-  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
-  return answer.json();
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  return response.json();
 };
 
 const startAll = async (): Promise<void> => {

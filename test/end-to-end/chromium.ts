@@ -1,5 +1,11 @@
 /** A real browser, for the pages that we serve. */
-import { type Browser, type Locator, type Page, chromium as playwright } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  type Locator,
+  type Page,
+  chromium as playwright,
+} from 'playwright-core';
 import { chromiumProgram } from '../services/chromium.ts';
 import { eventually, pagePatienceMs, stretched } from '../waiting.ts';
 import { recordWalked, type WalkedRequest } from '../walked.ts';
@@ -30,8 +36,13 @@ export interface Tab {
 
 export interface Chromium {
   open(): Promise<Tab>;
+  /** Opens a tab on the screen of a phone, with touch instead of a mouse. */
+  openOnPhone(): Promise<Tab>;
   close(): Promise<void>;
 }
+
+/** Screen of a phone */
+const phone: BrowserContextOptions = { viewport: { width: 390, height: 800 }, hasTouch: true, isMobile: true };
 
 export const startChromium = async (): Promise<Chromium> => {
   const browser = await playwright.launch({
@@ -43,6 +54,7 @@ export const startChromium = async (): Promise<Chromium> => {
   const requests: WalkedRequest[] = [];
   return {
     open: () => openTab(browser, requests),
+    openOnPhone: () => openTab(browser, requests, phone),
     async close() {
       recordWalked(requests);
       await browser.close();
@@ -72,8 +84,12 @@ const withShownPage = <Target extends Page | Locator>(target: Target, shown: () 
   });
 
 /** Each request of the tab is added to what was asked, sockets too. */
-const openTab = async (browser: Browser, walkedRequests: WalkedRequest[]): Promise<Tab> => {
-  const context = await browser.newContext();
+const openTab = async (
+  browser: Browser,
+  walkedRequests: WalkedRequest[],
+  options: BrowserContextOptions = {},
+): Promise<Tab> => {
+  const context = await browser.newContext(options);
   const page = await context.newPage();
   page.setDefaultTimeout(stretched(pagePatienceMs));
   const complaints: string[] = [];

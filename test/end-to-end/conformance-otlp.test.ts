@@ -63,8 +63,8 @@ const call = (
   metadata.set('x-license-key', key);
   const same = (bytes: Buffer): Buffer => bytes;
   return new Promise((resolve) => {
-    (compress ? compressing : client).makeUnaryRequest(path, same, same, body, metadata, (error, answer) => {
-      resolve(error ?? answer ?? Buffer.from('no answer'));
+    (compress ? compressing : client).makeUnaryRequest(path, same, same, body, metadata, (error, response) => {
+      resolve(error ?? response ?? Buffer.from('no answer'));
     });
   });
 };
@@ -84,10 +84,10 @@ for (const signal of signals) {
         const plain = media === json ? Buffer.from(jsonRequest(signal)) : request(signal);
         for (const prefix of ['', '/otlp']) {
           const headers = { 'content-type': media, 'content-encoding': encoding };
-          const answer = await post(`${prefix}/v1/${signal}`, encode(plain), headers);
-          t.is(answer.status, 200, answer.body.toString());
-          t.is(answer.headers.get('content-type'), media);
-          t.is(answer.body.toString(), media === json ? '{}' : '');
+          const response = await post(`${prefix}/v1/${signal}`, encode(plain), headers);
+          t.is(response.status, 200, response.body.toString());
+          t.is(response.headers.get('content-type'), media);
+          t.is(response.body.toString(), media === json ? '{}' : '');
         }
       });
     }
@@ -166,17 +166,17 @@ const bad: readonly (readonly [what: string, body: () => Body, headers: Readonly
 for (const [what, body, headers] of bad)
   test(`HTTP: ${what} gets 400 and a Status that describes the error, in the request's form`, async (t) => {
     const path = what.includes('trace id') || what.includes('enum') ? '/v1/traces' : '/v1/logs';
-    const answer = await post(path, body(), headers);
-    t.is(answer.status, 400);
-    t.is(answer.headers.get('retry-after'), null);
+    const response = await post(path, body(), headers);
+    t.is(response.status, 400);
+    t.is(response.headers.get('retry-after'), null);
     if (headers['content-type'] === json) {
-      t.is(answer.headers.get('content-type'), json);
-      const { message, details } = JSON.parse(answer.body.toString());
+      t.is(response.headers.get('content-type'), json);
+      const { message, details } = JSON.parse(response.body.toString());
       t.regex(message, /\w/);
       t.deepEqual(details, [{ '@type': badRequest, fieldViolations: [{ description: message }] }]);
     } else {
-      t.is(answer.headers.get('content-type'), protobuf);
-      const { code, message, details } = statusOf(answer.body);
+      t.is(response.headers.get('content-type'), protobuf);
+      const { code, message, details } = statusOf(response.body);
       t.is(code, 3);
       t.regex(message, /\w/);
       t.deepEqual(details, [badRequest]);
@@ -197,20 +197,20 @@ const wrong: readonly (readonly [what: string, status: number, send: () => Retur
 ];
 for (const [what, status, send] of wrong)
   test(`HTTP: ${what} gets ${status}, a Status and no request to retry`, async (t) => {
-    const answer = await send();
-    t.is(answer.status, status);
-    t.is(answer.headers.get('retry-after'), null);
-    const isJson = answer.headers.get('content-type') === json;
-    const { message } = isJson ? JSON.parse(answer.body.toString()) : statusOf(answer.body);
+    const response = await send();
+    t.is(response.status, status);
+    t.is(response.headers.get('retry-after'), null);
+    const isJson = response.headers.get('content-type') === json;
+    const { message } = isJson ? JSON.parse(response.body.toString()) : statusOf(response.body);
     t.regex(message, /\w/);
   });
 
 test('HTTP: other methods get 405 and the allowed methods', async (t) => {
   for (const method of ['GET', 'PUT', 'DELETE', 'PATCH']) {
-    const answer = await fetch(`${subject.oiq.otlp}/v1/traces`, { method });
-    t.is(answer.status, 405);
-    t.is(answer.headers.get('allow'), 'POST');
-    await answer.arrayBuffer();
+    const response = await fetch(`${subject.oiq.otlp}/v1/traces`, { method });
+    t.is(response.status, 405);
+    t.is(response.headers.get('allow'), 'POST');
+    await response.arrayBuffer();
   }
 });
 
@@ -256,8 +256,8 @@ test('HTTP: sequential requests share one connection, and many run concurrently'
 });
 
 test('HTTP: a client that accepts gzip gets a response that it can decode', async (t) => {
-  const answer = await post('/v1/logs', jsonRequest('logs'), { 'content-type': json, 'accept-encoding': 'gzip' });
-  t.is(answer.body.toString(), '{}');
+  const response = await post('/v1/logs', jsonRequest('logs'), { 'content-type': json, 'accept-encoding': 'gzip' });
+  t.is(response.body.toString(), '{}');
 });
 
 test('HTTP: browsers from allowed origins may send, and others may not', async (t) => {
@@ -308,7 +308,7 @@ for (const [what, code, send] of codes)
 
 test('gRPC: many calls run concurrently on one connection', async (t) => {
   const many = await Promise.all(Array.from({ length: 300 }, () => call(pathOf('metrics'), request('metrics'))));
-  t.true(many.every((answer) => !(answer instanceof Error)));
+  t.true(many.every((response) => !(response instanceof Error)));
 });
 
 /** Adds a field that no version knows to the message at each level. */

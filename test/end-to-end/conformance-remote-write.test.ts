@@ -258,7 +258,7 @@ Object.assign(refused, {
 } satisfies Record<string, Case>);
 
 let subject: Subject;
-const answers = new Map<string, { status: number; body: string; written: (string | null)[] }>();
+const responses = new Map<string, { status: number; body: string; written: (string | null)[] }>();
 
 interface Landed {
   readonly metric: string;
@@ -278,8 +278,8 @@ let landed: { samples: Landed[]; histograms: Landed[]; exemplars: Landed[]; seri
 const writtenOf = ({ headers }: Response): (string | null)[] =>
   ['samples', 'histograms', 'exemplars'].map((part) => headers.get(`x-prometheus-remote-write-${part}-written`));
 
-const recordAnswer = async (key: string, answer: Response): Promise<void> => {
-  answers.set(key, { status: answer.status, body: await answer.text(), written: writtenOf(answer) });
+const recordAnswer = async (key: string, response: Response): Promise<void> => {
+  responses.set(key, { status: response.status, body: await response.text(), written: writtenOf(response) });
 };
 
 /** Each case has metrics of its own, so that what it left in the tables can be told apart. */
@@ -375,19 +375,19 @@ const countsOf = (written: readonly number[]): string[] => written.map(String);
 
 for (const [what, { written, status = 202 }] of Object.entries(accepted)) {
   test(`2.0: ${what} is accepted and counted`, (t) => {
-    const answer = answers.get(`2.0 ${what}`);
-    t.is(answer?.status, status, answer?.body);
-    t.deepEqual(answer?.written, countsOf(written));
-    t.deepEqual(JSON.parse(answer?.body ?? ''), { status: 'accepted' });
+    const response = responses.get(`2.0 ${what}`);
+    t.is(response?.status, status, response?.body);
+    t.deepEqual(response?.written, countsOf(written));
+    t.deepEqual(JSON.parse(response?.body ?? ''), { status: 'accepted' });
   });
 }
 
 for (const [what, { written }] of Object.entries(refused)) {
   test(`${what} is refused with 400, a readable message and the counts of what was stored`, (t) => {
-    const second = answers.get(`2.0 ${what}`);
+    const second = responses.get(`2.0 ${what}`);
     t.is(second?.status, 400, second?.body);
     t.deepEqual(second?.written, countsOf(written));
-    const first = answers.get(`1.0 ${what}`);
+    const first = responses.get(`1.0 ${what}`);
     t.is(first?.status, 400, first?.body);
     // What 1.0 knows nothing of is not said to it.
     t.deepEqual(first?.written, [null, null, null]);
@@ -401,13 +401,13 @@ for (const [what, { written }] of Object.entries(refused)) {
 
 for (const key of Object.keys(probes)) {
   test(`remote-write: ${key.slice(4)} is answered with ${key.slice(0, 3)}`, (t) => {
-    const answer = answers.get(key);
-    t.is(String(answer?.status), key.slice(0, 3), answer?.body);
-    const isSecond = answer?.written.every((count) => count !== null);
-    if (key.startsWith('202 2.0')) t.deepEqual(answer?.written, ['1', '0', '0']);
-    else if (key === '202 an empty message of 2.0') t.deepEqual(answer?.written, ['0', '0', '0']);
+    const response = responses.get(key);
+    t.is(String(response?.status), key.slice(0, 3), response?.body);
+    const isSecond = response?.written.every((count) => count !== null);
+    if (key.startsWith('202 2.0')) t.deepEqual(response?.written, ['1', '0', '0']);
+    else if (key === '202 an empty message of 2.0') t.deepEqual(response?.written, ['0', '0', '0']);
     else if (key.startsWith('202')) t.false(isSecond);
-    else for (const count of answer?.written ?? []) t.true(count === null || count === '0');
+    else for (const count of response?.written ?? []) t.true(count === null || count === '0');
   });
 }
 

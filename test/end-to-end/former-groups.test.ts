@@ -38,12 +38,12 @@ test('consumer groups continue from their former offsets, and nothing lands twic
     const oiq = await startOiq({ dataDirectory });
     t.teardown(() => oiq.kill());
     for (const body of bodies) {
-      const answer = await fetch(`${oiq.otlp}/v1/logs`, {
+      const response = await fetch(`${oiq.otlp}/v1/logs`, {
         method: 'POST',
         headers: { 'content-type': 'application/x-protobuf', 'x-license-key': licenseKey },
         body: logsRequest('groups', [body]),
       });
-      t.is(answer.status, 200);
+      t.is(response.status, 200);
     }
     await eventually('its records have landed', async () => (await landedRows(oiq.http, 'logs')) >= bodies.length);
     t.is(await oiq.stop(), 0);

@@ -31,10 +31,10 @@ test.after.always(async () => {
 const checks = '/api/synthetics/checks';
 const request = (method: string, path: string, body?: object, as?: 'viewer' | `token ${string}`) =>
   harness.request(method, path, { ...(body && { body }), ...(as && { as }) });
-const made = async (path: string, body: object) => {
-  const answer = await request('POST', path, body);
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
+const create = async (path: string, body: object) => {
+  const response = await request('POST', path, body);
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body;
 };
 const read = async (path: string) => (await request('GET', path, undefined, 'viewer')).body;
 const runsOf = async (id: string) => (await read(`${checks}/${id}/runs?limit=1000`)).items;
@@ -43,12 +43,12 @@ const stateIs = (id: string, state: string) =>
 /** A beat, sent until it is known whose it is. */
 const heartbeat = (token: string, path = '', body?: string) =>
   eventually('the beat is taken', async () => {
-    const answer = await fetch(`${ingest}/beats/${token}${path}`, body === undefined ? {} : { method: 'POST', body });
-    return answer.status === 200;
+    const response = await fetch(`${ingest}/beats/${token}${path}`, body === undefined ? {} : { method: 'POST', body });
+    return response.status === 200;
   });
 
 test.serial('a job that sends heartbeats is up, down when it fails or stops sending, and up again', async (t) => {
-  const { id, token, tokenPrefix, ...view } = await made(checks, {
+  const { id, token, tokenPrefix, ...view } = await create(checks, {
     name: 'backup',
     type: 'heartbeat',
     every: '10s',
@@ -99,7 +99,7 @@ test.serial('a job that sends heartbeats is up, down when it fails or stops send
 });
 
 test.serial('heartbeats sent while nothing consumed them count once, when they are consumed', async (t) => {
-  const { id, token } = await made(checks, { name: 'import', type: 'heartbeat', every: '1h', heartbeat: {} });
+  const { id, token } = await create(checks, { name: 'import', type: 'heartbeat', every: '1h', heartbeat: {} });
   await heartbeat(token);
   await stateIs(id, 'up');
   await processors.stop();
@@ -118,9 +118,9 @@ test.serial('heartbeats sent while nothing consumed them count once, when they a
 test.serial(
   'a token ends when it is replaced and when its check is deleted, and belongs to one organization',
   async (t) => {
-    const { id, token } = await made(checks, { name: 'mail', type: 'heartbeat', heartbeat: { cron: '*/5 * * * *' } });
+    const { id, token } = await create(checks, { name: 'mail', type: 'heartbeat', heartbeat: { cron: '*/5 * * * *' } });
     await heartbeat(token);
-    const renewed = await made(`${checks}/${id}/token`, {});
+    const renewed = await create(`${checks}/${id}/token`, {});
     t.not(renewed.token, token);
     await heartbeat(renewed.token);
     const statusOf = async (which: string) => (await fetch(`${ingest}/beats/${which}`)).status;
@@ -136,19 +136,19 @@ test.serial(
 
 test.serial('a heartbeat check survives a YAML export and import, and errors have a path and line', async (t) => {
   const cron = { cron: '30 2 * * *', timeZone: 'Europe/Berlin', grace: '10m', maxRunDuration: '2h' };
-  await made(checks, { name: 'nightly', type: 'heartbeat', labels: { as: 'code' }, heartbeat: cron });
+  await create(checks, { name: 'nightly', type: 'heartbeat', labels: { as: 'code' }, heartbeat: cron });
   const { body: source } = await request('GET', '/api/synthetics/export?label=as=code', undefined, 'viewer');
-  const [again] = (await made('/api/synthetics/import', { source })).items;
+  const [again] = (await create('/api/synthetics/import', { source })).items;
   t.is(again.outcome, 'unchanged', JSON.stringify([source, again]));
   const wrong = source.replace('30 2 * * *', '30 2 * *').replace('nightly', 'nightly 2');
-  const [refused] = (await made('/api/synthetics/import', { source: wrong })).items;
+  const [refused] = (await create('/api/synthetics/import', { source: wrong })).items;
   t.is(refused.outcome, 'refused');
   t.is(refused.problems[0].path, 'heartbeat.cron');
   t.is(wrong.split('\n')[refused.problems[0].line - 1].trim().slice(0, 5), 'cron:');
-  const [created] = (await made('/api/synthetics/import', { source: source.replace('nightly', 'nightly 3') })).items;
+  const [created] = (await create('/api/synthetics/import', { source: source.replace('nightly', 'nightly 3') })).items;
   t.is(created.outcome, 'created');
   t.is((await read(`${checks}/${created.id}`)).tokenPrefix, null);
-  await heartbeat((await made(`${checks}/${created.id}/token`, {})).token);
+  await heartbeat((await create(`${checks}/${created.id}/token`, {})).token);
   const problems = await request('POST', checks, { name: 'x', type: 'heartbeat', heartbeat: { grace: '2m' } });
   t.is(problems.status, 400);
   t.is(problems.body.details[0].path, 'heartbeat.grace');

@@ -76,8 +76,8 @@ export const startHostileProvider = async (clientId: string): Promise<HostilePro
       const code = `code-${nonces.size}`;
       nonces.set(code, url.searchParams.get('nonce') ?? '');
       const back = new URL(url.searchParams.get('redirect_uri') ?? '');
-      const answer = { code, state: url.searchParams.get('state') ?? '', ...bent.callback };
-      for (const [name, value] of Object.entries(answer)) back.searchParams.set(name, value);
+      const apiResponse = { code, state: url.searchParams.get('state') ?? '', ...bent.callback };
+      for (const [name, value] of Object.entries(apiResponse)) back.searchParams.set(name, value);
       return response.writeHead(303, { location: back.href }).end();
     }
     exchanges++;

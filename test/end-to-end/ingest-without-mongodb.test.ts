@@ -48,13 +48,13 @@ const startReceivers = async (t: ExecutionContext, environment: Record<string, s
 };
 
 const send = async ({ otlp }: OiqProcess): Promise<number> => {
-  const answer = await fetch(`${otlp}/v1/logs`, {
+  const response = await fetch(`${otlp}/v1/logs`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-license-key': licenseKey },
     body: JSON.stringify({ resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'hello' } }] }] }] }),
   });
-  await answer.arrayBuffer();
-  return answer.status;
+  await response.arrayBuffer();
+  return response.status;
 };
 
 /** Sends without a pause on several connections until it is stopped; gives how often each status was answered, 0 for none. */
@@ -76,8 +76,8 @@ const startLoad = (oiq: OiqProcess): (() => Promise<Record<number, number>>) => 
 };
 
 const readiness = async ({ http }: OiqProcess): Promise<{ status: number; body: Record<string, unknown> }> => {
-  const answer = await fetch(`${http}/readyz`);
-  return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+  const response = await fetch(`${http}/readyz`);
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
 };
 
 const isDegraded = async (oiq: OiqProcess): Promise<boolean> => 'degraded' in (await readiness(oiq)).body;

@@ -52,13 +52,13 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   });
 
   const send = async (key: string, signal: 'logs' | 'traces' = 'logs'): Promise<number> => {
-    const answer = await fetch(`${url}/v1/${signal}`, {
+    const response = await fetch(`${url}/v1/${signal}`, {
       method: 'POST',
       headers: { 'x-license-key': key, 'content-type': 'application/json' },
       body: jsonRequest(signal, 1, 'hello'),
     });
-    await answer.arrayBuffer();
-    return answer.status;
+    await response.arrayBuffer();
+    return response.status;
   };
 
   /** Waits until what is asked for holds, and answers with it. */
@@ -76,14 +76,14 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     soon(
       `sending answers ${status}`,
       () => send(key),
-      (answer) => answer === status,
+      (response) => response === status,
     );
 
   const mint = async (fields: object = {}) => {
     const body = { name: `Key ${randomUUID()}`, projectId: 'default', ...fields };
-    const answer = await harness.request('POST', '/api/license-keys', { as: 'admin', body });
-    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-    return answer.body;
+    const response = await harness.request('POST', '/api/license-keys', { as: 'admin', body });
+    if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+    return response.body;
   };
   const show = async (id: string) => (await harness.request('GET', `/api/license-keys/${id}`, { as: 'admin' })).body;
   const rotate = async (id: string, body?: object) =>
@@ -102,9 +102,9 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
       origins: ['https://shop.example.com'],
     });
     const visit = async (origin: string, body: string): Promise<{ status: number; allowed: string | null }> => {
-      const answer = await fetch(`${url}/rum/${key}/v1/logs`, { method: 'POST', headers: { origin }, body });
-      await answer.arrayBuffer();
-      return { status: answer.status, allowed: answer.headers.get('access-control-allow-origin') };
+      const response = await fetch(`${url}/rum/${key}/v1/logs`, { method: 'POST', headers: { origin }, body });
+      await response.arrayBuffer();
+      return { status: response.status, allowed: response.headers.get('access-control-allow-origin') };
     };
     const origin = 'https://shop.example.com';
     const request = jsonRequest('logs', 1, 'hello');
@@ -235,20 +235,20 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
 
   test(`${store}: a rotated key works along with the new one during its grace period, and its users are shown`, async (t) => {
     const { id, key } = await mint();
-    const answer = await rotate(id, { graceSeconds: 3_600 });
-    t.is(answer.status, 200);
-    t.not(answer.body.key, key);
-    t.is(answer.body.version, 2);
-    t.is(answer.body.previous[0].isActive, true);
-    t.is(answer.body.previous[0].lastUsedAt, null);
-    await sends(answer.body.key, 200);
+    const response = await rotate(id, { graceSeconds: 3_600 });
+    t.is(response.status, 200);
+    t.not(response.body.key, key);
+    t.is(response.body.version, 2);
+    t.is(response.body.previous[0].isActive, true);
+    t.is(response.body.previous[0].lastUsedAt, null);
+    await sends(response.body.key, 200);
     t.is(await send(key), 200);
     const { previous, prefix } = await soon(
       'the use of the old key is shown',
       () => show(id),
       (view) => view.previous[0].lastUsedAt !== null && view.lastUsedAt !== null,
     );
-    t.is(prefix, answer.body.prefix);
+    t.is(prefix, response.body.prefix);
     t.is(previous[0].prefix, key.slice(0, previous[0].prefix.length));
     t.is(previous[0].addresses[0].address, '127.0.0.1');
     const hours = (Date.parse(previous[0].validUntil) - Date.parse(previous[0].rotatedAt)) / 3_600_000;
@@ -291,14 +291,14 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const { id, key } = await mint();
     const { body: second } = await rotate(id);
     await sends(second.key, 200);
-    const answer = await harness.request('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
-    t.is(answer.status, 200);
-    t.is(answer.body.state, 'revoked');
+    const response = await harness.request('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
+    t.is(response.status, 200);
+    t.is(response.body.state, 'revoked');
     await sends(second.key, 401);
     await sends(key, 401);
     const again = await harness.request('DELETE', `/api/license-keys/${id}`, { as: 'admin' });
-    t.is(again.body.revokedAt, answer.body.revokedAt);
-    t.is(again.body.version, answer.body.version);
+    t.is(again.body.revokedAt, response.body.revokedAt);
+    t.is(again.body.version, response.body.version);
     const patched = await harness.request('PATCH', `/api/license-keys/${id}`, { body: { name: 'x' } });
     t.is(patched.status, 409);
     t.is((await rotate(id)).status, 409);
@@ -362,13 +362,13 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   });
 
   test(`${store}: a project’s key is created, then rotated, and created again once it was revoked`, async (t) => {
-    const made = await harness.request('POST', '/api/projects', { body: { name: `Project ${randomUUID()}` } });
-    const path = `/api/projects/${made.body.id}`;
+    const created = await harness.request('POST', '/api/projects', { body: { name: `Project ${randomUUID()}` } });
+    const path = `/api/projects/${created.body.id}`;
     const rotateKey = (body?: object) => harness.request('POST', `${path}/rotate-key`, { as: 'admin', body });
     t.is((await harness.request('POST', `${path}/rotate-key`, { as: 'editor' })).status, 403);
     const first = (await rotateKey()).body;
     await sends(first.key, 200);
-    t.is(first.licenseKey.projectId, made.body.id);
+    t.is(first.licenseKey.projectId, created.body.id);
     t.is((await harness.request('GET', path)).body.ingestKeyId, first.licenseKey.id);
     const second = (await rotateKey({ graceSeconds: 3_600 })).body;
     t.is(second.licenseKey.id, first.licenseKey.id);
@@ -383,7 +383,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const { items } = await harness.documents
       .forTenant('a')
       .collection(auditRecords)
-      .list({ filter: { action: 'project.rotate-key', 'resource.id': made.body.id } });
+      .list({ filter: { action: 'project.rotate-key', 'resource.id': created.body.id } });
     t.is(items.length, 3);
   });
 };

@@ -1,4 +1,4 @@
-/** Live tail in a process that does everything, with what ingest sends beside it. */
+/** Live tail in an all-in-one process, while data is ingested. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';

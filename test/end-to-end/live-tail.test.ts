@@ -85,9 +85,9 @@ const connected = async (query: string, token: string): Promise<Client> => {
 };
 
 const refused = async (query: string, headers: Record<string, string> = {}): Promise<Refused> => {
-  const answer = await attempt(query, headers);
-  if ('status' in answer) return answer;
-  answer.socket.close();
+  const response = await attempt(query, headers);
+  if ('status' in response) return response;
+  response.socket.close();
   throw new Error('it was not refused');
 };
 
@@ -185,9 +185,9 @@ test.serial(
       ],
     ];
     for (const [what, query, headers, status, error] of cases) {
-      const answer = await refused(query, headers);
-      t.deepEqual([answer.status, answer.body.error], [status, error], what);
-      t.is(typeof answer.body.requestId, 'string', what);
+      const response = await refused(query, headers);
+      t.deepEqual([response.status, response.body.error], [status, error], what);
+      t.is(typeof response.body.requestId, 'string', what);
     }
     const logs = await connected('', await apiToken(['logs:read']));
     logs.socket.close();
@@ -251,12 +251,12 @@ test.serial(
 test.serial('a user has a limited number of connections, and gets an error asking to close one above it', async (t) => {
   const token = await harness.signIn('editor@a.example');
   const clients = await Promise.all(Array.from({ length: 20 }, () => connected('', token)));
-  const answer = await refused('', tokenHeader(token));
-  t.deepEqual([answer.status, answer.body.error], [429, 'RATE_LIMITED']);
-  t.regex(answer.body.message, /20 open connections/);
+  const response = await refused('', tokenHeader(token));
+  t.deepEqual([response.status, response.body.error], [429, 'RATE_LIMITED']);
+  t.regex(response.body.message, /20 open connections/);
   clients[0]?.socket.close();
   await clients[0]?.closed;
-  let again: Client | Refused = answer;
+  let again: Client | Refused = response;
   await eventually('room', async () => {
     again = await attempt('', tokenHeader(token));
     return !('status' in again);
@@ -312,12 +312,12 @@ test.serial('a connection ends with its session, user, membership, role, token, 
       4401,
       async () => {
         const account = await world.make('createServiceAccount', { body: { name: randomUUID(), role: 'viewer' } });
-        const made = await world.make('createApiToken', {
+        const created = await world.make('createApiToken', {
           params: { id: account.id },
           body: { name: 't', scopes: ['logs:read'] },
         });
-        const path = `/api/service-accounts/${account.id}/tokens/${made.id}`;
-        return { token: made.token, end: () => harness.request('DELETE', path) };
+        const path = `/api/service-accounts/${account.id}/tokens/${created.id}`;
+        return { token: created.token, end: () => harness.request('DELETE', path) };
       },
     ],
     [
@@ -342,8 +342,8 @@ test.serial('a connection ends with its session, user, membership, role, token, 
           .update('free', { entitlements: ['logs', 'metrics'] });
         const token = await harness.signIn('admin@b.example');
         await eventually('logs again', async () => {
-          const answer = await harness.request('GET', '/api/logs', { as: `token ${token}` });
-          return answer.status === 200;
+          const response = await harness.request('GET', '/api/logs', { as: `token ${token}` });
+          return response.status === 200;
         });
         const stored = documents.forTenant(organizationsTenant).collection(organizations);
         return { token, end: () => stored.update('b', { disabled: true }) };

@@ -63,9 +63,9 @@ const publish = async (
 
 const channel = async (name: string, url: string, fields: object = {}): Promise<string> => {
   const body = { name, settings: { type: 'webhook', url }, maxPerMinute: 6000, ...fields };
-  const answer = await harness.request('POST', '/api/notification-channels', { body });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body.id;
+  const response = await harness.request('POST', '/api/notification-channels', { body });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body.id;
 };
 
 /** Alerts of a team go to the channel of its name. */
@@ -82,11 +82,11 @@ const route = async (channels: Readonly<Record<string, string>>): Promise<void> 
     },
     receivers: names.map((name) => ({ name, channelIds: [channels[name]] })),
   };
-  const answer = await harness.request('PUT', '/api/v2/alerts/routing', {
+  const response = await harness.request('PUT', '/api/v2/alerts/routing', {
     body,
     headers: { 'if-match': headers.get('etag') ?? '' },
   });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
   // Processors hear of it within a second.
   await new Promise((resolve) => setTimeout(resolve, stretched(2000)));
 };
@@ -101,10 +101,10 @@ test.serial('a failure to evaluate rules is notified to the channel of the organ
   const query = { kind: 'aggregate', signal: 'logs', search: '', measures: [{ function: 'count' }] };
   const thresholds = [{ severity: 'critical', operator: 'above', value: 5 }];
   const condition = { kind: 'threshold', query, window: '1h', thresholds };
-  const made = await harness.request('POST', '/api/alerts/rules', {
+  const created = await harness.request('POST', '/api/alerts/rules', {
     body: { name: 'Waits', condition, interval: '10s' },
   });
-  t.is(made.status, 200, JSON.stringify(made.body));
+  t.is(created.status, 200, JSON.stringify(created.body));
   // Nothing evaluates rules here.
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   const watch = new PlatformWatch({
@@ -130,7 +130,7 @@ test.serial('a failure to evaluate rules is notified to the channel of the organ
   await watch.checkPlatform();
   await comes(() => receiver.received.length > 0);
   t.like(receiver.received[0]?.body, { status: 'firing', commonLabels: { alertname: 'PlatformRulesNotEvaluated' } });
-  await harness.request('DELETE', `/api/alerts/rules/${made.body.id}`);
+  await harness.request('DELETE', `/api/alerts/rules/${created.body.id}`);
   await comes(async () => {
     await watch.checkPlatform();
     return receiver.received.some(({ body }) => body.status === 'resolved');

@@ -135,8 +135,10 @@ declare('a firing alert shows its value, start time and reason as in the API', a
   const logsFrom = new URL(logsUrl ?? '', harness.url).searchParams.get('from') ?? '';
   t.true(Date.parse(logsFrom) < Date.parse(alert.startedAt), logsFrom);
   t.regex((await sidePanel.getByRole('link', { name: 'Data of the rule' }).getAttribute('href')) ?? '', /^\/logs\?/);
-  const runbook = sidePanel.getByRole('link', { name: 'Runbook' });
+  const runbook = sidePanel.getByRole('link', { name: 'Runbook', exact: true });
   t.is(await runbook.getAttribute('href'), 'https://runbooks.example/cart');
+  const search = (await sidePanel.getByRole('link', { name: 'Runbooks' }).getAttribute('href')) ?? '';
+  t.like(JSON.parse(new URL(search, harness.url).searchParams.get('labels') ?? ''), { service: 'cart', team: 'shop' });
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('link', { name: 'Open page' }).click();
   await page.getByRole('heading', { name, level: 2 }).waitFor();
@@ -252,11 +254,13 @@ declare('a rule is edited with a preview of its results, tested over past data a
   const { page } = tab;
   await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
   await page.getByRole('link', { name: 'New alert rule' }).click();
-  const trial = page.getByRole('region', { name: 'Preview' });
+  const trial = page.getByRole('region', { name: 'Preview and backtest' });
+  await trial.getByText('Fill in the condition to see a preview.').waitFor();
+  t.is(await page.getByText('is required for above').count(), 0, 'nothing is a problem before the first change');
+  await page.getByLabel('Name', { exact: true }).fill('Errors <i>by hand</i>');
   // The API says what is missing, at its field.
   await page.getByText('is required for above').waitFor();
   t.is(await page.getByLabel('Value', { exact: true }).getAttribute('aria-invalid'), 'true');
-  await page.getByLabel('Name', { exact: true }).fill('Errors <i>by hand</i>');
   await page.getByLabel('Search', { exact: true }).fill('severity:(');
   await page.locator('#Query-problem', { hasText: 'expected' }).waitFor();
   await page.getByLabel('Search', { exact: true }).fill('severity:error');
@@ -270,9 +274,9 @@ declare('a rule is edited with a preview of its results, tested over past data a
     .getByRole('group', { name: 'Notify' })
     .getByText('Route team=shop → Duty <i>phone</i> (webhook)')
     .waitFor();
-  await page.getByLabel('For (pending period)').fill('soon');
+  await page.getByLabel('Pending period').fill('soon');
   await page.getByText(/must be a duration/).waitFor();
-  await page.getByLabel('For (pending period)').fill('');
+  await page.getByLabel('Pending period').fill('');
   await trial.getByRole('button', { name: /^Run backtest/ }).click();
   await trial.locator('#firings', { hasText: 'once' }).waitFor();
   await trial.getByRole('region', { name: 'Backtest results' }).getByRole('cell', { name: 'service=cart' }).waitFor();
@@ -388,10 +392,10 @@ declare('a Prometheus rule file is imported, with recording rules, and all rules
   await page.getByRole('link', { name: 'Import rules' }).click();
   const names = async () =>
     (await get('/api/alerts/rules?search=NothingIsUp')).items.map((each: Answered) => each.name);
-  await page.getByLabel('or its YAML').fill('groups: 7');
+  await page.getByLabel('Or paste YAML').fill('groups: 7');
   await page.getByRole('button', { name: 'Preview import' }).click();
-  await page.getByLabel('or its YAML').and(page.locator('[aria-invalid=true]')).waitFor();
-  await page.getByLabel('or its YAML').fill(file);
+  await page.getByLabel('Or paste YAML').and(page.locator('[aria-invalid=true]')).waitFor();
+  await page.getByLabel('Or paste YAML').fill(file);
   await page.getByRole('button', { name: 'Preview import' }).click();
   await page.getByText('Preview only. This import would make these changes: 2 created, 1 refused.').waitFor();
   t.deepEqual(await names(), []);

@@ -47,10 +47,10 @@ const seenPage = {
   errors: ['cart is <undefined>'],
 };
 
-const made = async (path: string, body: object) => {
-  const answer = await harness.request('POST', path, { as: 'admin', body });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
+const createOne = async (path: string, body: object) => {
+  const response = await harness.request('POST', path, { as: 'admin', body });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body;
 };
 
 /** Runs and states as the sinks land them. */
@@ -100,9 +100,10 @@ const land = async (): Promise<void> => {
 test.before(async () => {
   if (chromiumMissing !== undefined) return;
   [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
-  far = (await made('/api/synthetics/locations', { name: 'Far & away' })).id;
+  far = (await createOne('/api/synthetics/locations', { name: 'Far & away' })).id;
   const steps = [{ url: 'https://shop.example/' }];
-  id = (await made('/api/synthetics/checks', { name, type: 'http', http: { steps }, locations: ['local', far] })).id;
+  id = (await createOne('/api/synthetics/checks', { name, type: 'http', http: { steps }, locations: ['local', far] }))
+    .id;
   await harness.documents
     .forTenant('a')
     .collection(syntheticProbeContacts)
@@ -406,14 +407,14 @@ declare(
     await create.click();
     await sidePanel.getByRole('heading', { name: 'shop_password' }).waitFor();
     const ofIt = async () => (await harness.request('GET', '/api/synthetics/variables')).body.items[0];
-    const made = await ofIt();
-    t.like(made, { name: 'shop_password', isSecret: true, hosts: ['shop.example', '*.shop.example'] });
+    const created = await ofIt();
+    t.like(created, { name: 'shop_password', isSecret: true, hosts: ['shop.example', '*.shop.example'] });
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
-    t.is(await sidePanel.getByLabel('Value', { exact: true }).inputValue(), made.value);
+    t.is(await sidePanel.getByLabel('Value', { exact: true }).inputValue(), created.value);
     await fill('Description', 'The <b>door</b>');
     await sidePanel.getByRole('button', { name: 'Save variable' }).click();
     await sidePanel.getByText('The <b>door</b>').waitFor();
-    t.is((await ofIt()).value, made.value);
+    t.is((await ofIt()).value, created.value);
     t.false((await page.content()).includes('open sesame'));
     await holdsAsAView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
@@ -476,7 +477,12 @@ declare(
     const { id: harbour, prefix } = await ofIt();
     t.true((await sidePanel.getByRole('status').textContent())?.includes(`OIQ_PROBE_TOKEN=${prefix}`));
     const steps = [{ url: 'https://shop.example/' }];
-    await made('/api/synthetics/checks', { name: 'There alone', type: 'http', http: { steps }, locations: [harbour] });
+    await createOne('/api/synthetics/checks', {
+      name: 'There alone',
+      type: 'http',
+      http: { steps },
+      locations: [harbour],
+    });
     await page.reload();
     await sidePanel.getByText('never').waitFor();
     t.is(await sidePanel.getByRole('status').count(), 0);
@@ -503,7 +509,7 @@ declare('an editor imports checks as code and sees a preview of each document, w
     page.getByRole('link', { name: 'All checks as YAML' }).click(),
   ]);
   t.is(readFileSync(await file.path(), 'utf8'), (await harness.request('GET', '/api/synthetics/export')).body);
-  await page.getByLabel('or its YAML or JSON').fill(source);
+  await page.getByLabel('Or paste YAML or JSON').fill(source);
   await page.getByRole('button', { name: 'Preview import' }).click();
   const rows = page.getByRole('region', { name: 'Import results' }).getByRole('row');
   await rows.nth(2).waitFor();
@@ -556,7 +562,7 @@ declare('a browser check shows the screenshots of its page that exist', async (t
   const tab = await chromium.open();
   const { page } = tab;
   const browser = { steps: [{ action: 'goto', url: 'https://shop.example/' }] };
-  const { id: checkId } = await made('/api/synthetics/checks', { name: 'Seen', type: 'browser', browser });
+  const { id: checkId } = await createOne('/api/synthetics/checks', { name: 'Seen', type: 'browser', browser });
   const content = (await page.screenshot({ type: 'jpeg', clip: { x: 0, y: 0, width: 8, height: 8 } })).toString(
     'base64',
   );

@@ -36,21 +36,21 @@ const nanoseconds = (minutes: number, moreMs = 0): string =>
 const get = (path: string): Promise<any> => read(http, path, token);
 
 const send = async (signal: string, body: object): Promise<void> => {
-  const answer = await fetch(`${roles[0]?.otlp}/v1/${signal}`, {
+  const response = await fetch(`${roles[0]?.otlp}/v1/${signal}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-license-key': cluster.licenseKey },
     body: JSON.stringify(body),
   });
-  if (answer.status !== 200) throw new Error(`${signal} were answered ${answer.status}: ${await answer.text()}`);
+  if (response.status !== 200) throw new Error(`${signal} were answered ${response.status}: ${await response.text()}`);
 };
 
 const post = async (path: string, body: object): Promise<void> => {
-  const answer = await fetch(`${http}${path}`, {
+  const response = await fetch(`${http}${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify(body),
   });
-  if (answer.status !== 200) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
 };
 
 const resource = { attributes: [text('service.name', 'cart')] };

@@ -98,7 +98,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
   const signal = page.getByRole('complementary', { name: 'Signal' });
   const assignee = async () => (await harness.request('GET', '/api/siem/signals/s2')).body.assigneeId;
   const assign = async (label: string): Promise<void> => {
-    const changed = page.waitForResponse((answer) => answer.request().method() === 'PATCH');
+    const changed = page.waitForResponse((response) => response.request().method() === 'PATCH');
     await signal.getByLabel('Assigned to').selectOption({ label });
     await changed;
   };
@@ -131,8 +131,8 @@ declare('a signal and a case are assigned to a member of the organization, and u
   await opened.getByRole('definition').filter({ hasText: 'critical' }).waitFor();
   // What was read after it was assigned says which version is changed next.
   await opened.getByLabel('Assigned to').selectOption({ label: 'viewer' });
-  await page.waitForResponse((answer) => answer.request().method() === 'PATCH');
-  await page.waitForResponse((answer) => answer.url().includes('/api/siem/cases?'));
+  await page.waitForResponse((response) => response.request().method() === 'PATCH');
+  await page.waitForResponse((response) => response.url().includes('/api/siem/cases?'));
   await opened.getByLabel('State').selectOption('closed');
   await opened.getByLabel('Classification').selectOption('Duplicate');
   await opened.getByRole('definition').filter({ hasText: 'duplicate' }).waitFor();
@@ -204,7 +204,7 @@ declare('rules are imported from several documents, with a preview of each', asy
   await holdsAsAView(t, tab, '.beside h2');
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/detections/import');
-  await other.page.getByRole('link', { name: 'Rules' }).waitFor();
+  await other.page.getByRole('link', { name: 'Rules', exact: true }).waitFor();
   t.is(await other.page.getByRole('link', { name: 'Import' }).count(), 0);
 });
 
@@ -419,7 +419,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await indicator.waitFor({ state: 'detached' });
   t.deepEqual((await harness.request('GET', '/api/siem/threat-intel/indicators')).body.items, []);
 
-  await page.getByRole('link', { name: 'Feeds' }).click();
+  await page.getByRole('link', { name: 'Feeds', exact: true }).click();
   await page.getByRole('button', { name: 'New feed' }).click();
   const feed = page.getByRole('complementary', { name: 'Feed' });
   await feed.getByLabel('Name', { exact: true }).fill('Partner <i>one</i>');
@@ -452,7 +452,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await feed.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await feed.waitFor({ state: 'detached' });
 
-  await page.getByRole('link', { name: 'Baselines' }).click();
+  await page.getByRole('link', { name: 'Baselines', exact: true }).click();
   await page.getByRole('button', { name: 'New baseline' }).click();
   const baseline = page.getByRole('complementary', { name: 'Baseline' });
   await baseline.getByLabel('Name').fill('As <u>installed</u>');

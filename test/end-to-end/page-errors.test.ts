@@ -105,8 +105,8 @@ declare(
     await sidePanel.getByLabel('Search by type, message or culprit').fill('timeout');
     await sidePanel.getByLabel('Timeout no <b>Timeout</b>').check();
     await sidePanel.getByRole('button', { name: 'Merge selected issues' }).click();
-    const made = sidePanel.getByRole('list', { name: 'Merged issues' });
-    await made.getByRole('listitem').nth(1).waitFor();
+    const created = sidePanel.getByRole('list', { name: 'Merged issues' });
+    await created.getByRole('listitem').nth(1).waitFor();
     const merged = await one();
     t.deepEqual([merged.count, merged.decision.assigneeId], [15, viewer]);
     t.deepEqual(merged.decision.fingerprints.toSorted(), [into.id, other.id].toSorted());
@@ -114,11 +114,11 @@ declare(
     const { mergedBy } = merged.explanation.members.find(
       (one: { fingerprint: string }) => one.fingerprint === other.id,
     );
-    await made.getByText(`merged by ${mergedBy} at`).waitFor();
+    await created.getByText(`merged by ${mergedBy} at`).waitFor();
     await holdsAsAView(t, tab, '.beside h2');
-    await made.getByRole('button', { name: 'Unmerge' }).click();
-    await made.getByRole('button', { name: 'Unmerge permanently' }).click();
-    await made.waitFor({ state: 'detached' });
+    await created.getByRole('button', { name: 'Unmerge' }).click();
+    await created.getByRole('button', { name: 'Unmerge permanently' }).click();
+    await created.waitFor({ state: 'detached' });
     t.deepEqual((await one()).decision.fingerprints, [into.id]);
     t.is((await all()).length, 2);
 
@@ -127,7 +127,7 @@ declare(
     await sidePanel.getByRole('button', { name: 'Merge selected issues' }).click();
     await sidePanel.getByRole('alert').filter({ hasText: 'was permanently removed from the group' }).waitFor();
     await sidePanel.getByRole('button', { name: 'Merge anyway' }).click();
-    await made.getByRole('listitem').nth(1).waitFor();
+    await created.getByRole('listitem').nth(1).waitFor();
     t.is((await all()).length, 1);
     await harness.request('PATCH', `/api/errors/${into.id}`, { as: 'editor', body: { unmerge: [other.id] } });
   },

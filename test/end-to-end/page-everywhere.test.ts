@@ -100,9 +100,9 @@ test.before(async () => {
     place: { width: 12, height: 8 },
   }));
   const body = { name: hostile, description: hostile, panels, variables };
-  const made = await harness.request('POST', '/api/dashboards', { as: 'owner', body });
-  if (made.status !== 200) throw new Error(JSON.stringify(made.body));
-  board = made.body.id;
+  const created = await harness.request('POST', '/api/dashboards', { as: 'owner', body });
+  if (created.status !== 200) throw new Error(JSON.stringify(created.body));
+  board = created.body.id;
 });
 test.after.always(async () => {
   await chromium?.close();

@@ -31,16 +31,16 @@ test('each file may be cached forever, in the encoding that the client accepts, 
   t.true(files.size > 2);
   for (const [name, { content, contentType }] of files) {
     const headers = { 'accept-encoding': 'identity' };
-    const answer = await harness.request('GET', `/assets/${name}`, { ...asNobody, headers });
-    t.is(answer.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-    t.is(answer.headers.get('content-type'), contentType);
-    t.is(answer.body, gunzipSync(content).toString());
+    const response = await harness.request('GET', `/assets/${name}`, { ...asNobody, headers });
+    t.is(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
+    t.is(response.headers.get('content-type'), contentType);
+    t.is(response.body, gunzipSync(content).toString());
     const compressed = await harness.request('GET', `/assets/${name}`, {
       ...asNobody,
       headers: { 'accept-encoding': 'gzip' },
     });
     t.is(compressed.headers.get('content-encoding'), 'gzip');
-    t.is(compressed.body, answer.body);
+    t.is(compressed.body, response.body);
   }
   for (const name of ['main-AAAAAAAA.js', '', '..%2f..%2fpackage.json', 'built.json']) {
     const missing = await harness.request('GET', `/assets/${name}`, asNobody);

@@ -100,11 +100,11 @@ declare('the project is in the URL and stays selected in other areas', async (t)
     ['/alerts/rules', '/api/alerts/rules'],
     ['/errors', '/api/errors'],
   ]) {
-    const answered = page.waitForResponse((answer) => new URL(answer.url()).pathname === expectedPath);
+    const response = page.waitForResponse((response) => new URL(response.url()).pathname === expectedPath);
     await tab.go(`${harness.url}${address}?project=${shop}`);
-    const answer = await answered;
-    t.is(new URL(answer.url()).searchParams.get('projectId'), shop, address);
-    t.is(answer.status(), 200, address);
+    const apiResponse = await response;
+    t.is(new URL(apiResponse.url()).searchParams.get('projectId'), shop, address);
+    t.is(apiResponse.status(), 200, address);
   }
   t.deepEqual(tab.complaints, []);
 });

@@ -166,8 +166,8 @@ declare('the person on call is shown by name, and an editor takes over the shift
   const userId = (await harness.request('GET', '/api/users?search=viewer')).body.items[0].id;
   const layer = { name: 'Primary', startsAt: '2026-03-23T09:00', rotation: { every: 1, unit: 'days' } };
   const body = { name: 'The <i>shop</i>', timeZone: 'UTC', layers: [{ ...layer, participants: [[userId]] }] };
-  const made = await harness.request('POST', '/api/on-call/schedules', { body });
-  t.is(made.status, 200, JSON.stringify(made.body));
+  const created = await harness.request('POST', '/api/on-call/schedules', { body });
+  t.is(created.status, 200, JSON.stringify(created.body));
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');

@@ -1,5 +1,7 @@
 /** The menu in a real browser: areas in groups, on small screens behind a button, and for each role and plan what it may use. */
 import test from 'ava';
+import type { Page } from 'playwright-core';
+import { drawn } from '../drawing.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
@@ -35,6 +37,7 @@ declare('areas are in named groups in the menu, and an area that the plan lacks 
     'Anomalies: The plan of this organization does not include anomalies.',
     ...['SLOs', 'Synthetics'],
     'LLM: The plan of this organization does not include LLM.',
+    'Agents: The plan of this organization does not include agents.',
     'Digital experience: The plan of this organization does not include digital experience.',
     'Events',
   ]);
@@ -110,54 +113,92 @@ const viewsWithoutEmptyState: ReadonlySet<string> = new Set([
   ...['/settings/you', '/settings/audit', '/alerts/routing', '/incidents/figures', '/checks/locations', '/checks/code'],
   ...[
     '/detections/import',
+    '/security/import',
+    '/fleet/install',
     '/detections/matrix',
-    '/detections/rules',
     '/databases/engines',
     '/saved-queries/templates',
     '/settings/projects',
   ],
 ]);
 
+const readPaths = (page: Page, selector: string): Promise<string[]> =>
+  page.locator(selector).evaluateAll((all) => all.map((link) => String(link.getAttribute('href')).split('?')[0] ?? ''));
+
+/** Shows a view without a reload, which takes much longer. */
+const show = async (page: Page, address: string): Promise<void> => {
+  if (new URL(page.url()).pathname === address) return;
+  const heading = ((await page.locator('main h1').first().textContent()) ?? '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  await page.evaluate(`history.pushState(null, '', '${address}'); dispatchEvent(new PopStateEvent('popstate'))`);
+  await page
+    .locator('main h1')
+    .first()
+    .filter({ hasNotText: new RegExp(`^${heading}$`) })
+    .waitFor({ state: 'attached' });
+};
+
+let addresses: readonly string[] = [];
+
+/** Returns the addresses of all areas and tabs that an admin sees. */
+const listAddresses = async (page: Page): Promise<readonly string[]> => {
+  if (addresses.length > 0) return addresses;
+  await page.locator('.empty-state').waitFor();
+  const found: string[] = [];
+  for (const area of await readPaths(page, 'nav[aria-label=Areas] a')) {
+    await show(page, area);
+    found.push(area, ...(await readPaths(page, 'main :is(nav.tabs, nav.side-tabs) a')));
+  }
+  addresses = [...new Set(found)];
+  return addresses;
+};
+
 declare('every area and tab without data says what it is for, and has a next step that leads somewhere', async (t) => {
   const tab = await opened('/services', 'admin@a.example');
   const { page } = tab;
-  const links = async (name: string): Promise<string[]> =>
-    page
-      .getByRole('navigation', { name })
-      .getByRole('link')
-      .evaluateAll((all) => all.map((link) => String(link.getAttribute('href')).split('?')[0] ?? ''));
-  await page.locator('.empty-state').waitFor();
-  const areas = await links('Areas');
-  const tabs: string[] = [];
-  for (const area of areas) {
-    await page.goto(`${harness.url}${area}`);
-    await page.locator('main h1').first().waitFor({ state: 'attached' });
-    const inner = await page
-      .locator('nav.tabs a')
-      .evaluateAll((all) => all.map((link) => String(link.getAttribute('href')).split('?')[0] ?? ''));
-    tabs.push(...new Set([area, ...inner]));
-  }
-  t.true(tabs.length > 50, String(tabs.length));
+  const all = await listAddresses(page);
+  t.true(all.length > 100, String(all.length));
   const withoutStep: string[] = [];
-  for (const address of tabs) {
+  const withoutPurpose: string[] = [];
+  for (const address of all) {
     if (viewsWithoutEmptyState.has(address)) continue;
-    await page.goto(`${harness.url}${address}`);
-    const steps = page.locator('.empty-state').first().locator('.empty-actions :is(a, button)');
+    await show(page, address);
+    const empty = page.locator('.empty-state').first();
+    const steps = empty.locator('.empty-actions :is(a, button)');
     // A view without an empty state shows when it was updated.
-    await page
-      .locator('.empty-state')
+    await empty
       .or(page.locator('.freshness', { hasText: 'Updated' }))
       .first()
       .waitFor();
-    const isShown = (await steps.count()) > 0;
-    if (!isShown) withoutStep.push(address);
-    else {
-      const step = steps.first();
-      const before = page.url();
-      await step.click();
-      await page.waitForURL((url) => url.href !== before);
+    if ((await steps.count()) === 0) {
+      withoutStep.push(address);
+      continue;
     }
+    const purpose = ((await empty.locator('.empty-text').textContent()) ?? '').replace('Read the documentation', '');
+    if (purpose.trim() === '') withoutPurpose.push(address);
+    const before = page.url();
+    await steps.first().click();
+    await page.waitForURL((url) => url.href !== before);
   }
   t.deepEqual(withoutStep, []);
+  t.deepEqual(withoutPurpose, []);
+  t.deepEqual(tab.complaints, []);
+});
+
+declare('every area and tab is accessible zoomed to 200 %, and does not scroll sideways', async (t) => {
+  const tab = await opened('/services', 'admin@a.example');
+  const { page } = tab;
+  const all = await listAddresses(page);
+  // 1400 pixels zoomed to 200 % are 700 of the style sheet. A run checks a part, in one theme per view.
+  await page.setViewportSize({ width: 700, height: 900 });
+  const findings: string[] = [];
+  for (const [index, address] of drawn(all, 6).entries()) {
+    await show(page, address);
+    await page.waitForLoadState('networkidle');
+    const found = await axeFinds(tab, index % 2 === 0 ? 'light' : 'dark');
+    findings.push(...found.map((finding) => `${address} ${finding}`));
+    const width = await page.evaluate('document.documentElement.scrollWidth');
+    if (width !== 700) findings.push(`${address} scrolls sideways: ${width}`);
+  }
+  t.deepEqual(findings, []);
   t.deepEqual(tab.complaints, []);
 });

@@ -96,6 +96,13 @@ declare('a metric of the catalogue has a chart with a series for each service an
   const rows = page.getByRole('region', { name: /^Data of / }).getByRole('row');
   await rows.nth(1).waitFor();
   t.is(await rows.count(), series[0].points.length + 1);
+  const expression = await page.locator('.builder-promql code').textContent();
+  t.regex(expression ?? '', /^avg by \(job\) \(avg_over_time\(queue_size_bytes\[5m\]\)\)$/);
+  await page.getByRole('button', { name: 'Edit as PromQL' }).click();
+  await page.waitForURL(/[?&]promql=/);
+  await page.getByRole('button', { name: 'Builder', exact: true }).click();
+  await page.locator('.plot[aria-label*="average: 2 series"]').waitFor();
+  t.is(await page.getByLabel('Group by').inputValue(), 'service');
   await holdsAsAView(t, tab, '.metrics .extent .row >> nth=0');
   await page.locator('.legend-entry').nth(1).waitFor();
 });
@@ -109,8 +116,8 @@ declare('series, uses and labels of a metric are those of the API', async (t) =>
     place: { width: 12, height: 8 },
     queries: [{ name: 'A', answers: 'series', query: { kind: 'metric', metric: 'queue.size', overTime: 'avg' } }],
   };
-  const made = await harness.request('POST', '/api/dashboards', { as: 'owner', body: { name, panels: [panel] } });
-  t.is(made.status, 200, JSON.stringify(made.body));
+  const created = await harness.request('POST', '/api/dashboards', { as: 'owner', body: { name, panels: [panel] } });
+  t.is(created.status, 200, JSON.stringify(created.body));
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, at('/explore-metrics'));
@@ -133,7 +140,7 @@ declare('series, uses and labels of a metric are those of the API', async (t) =>
   await holdsAsAView(t, tab, '.beside h2');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await metric.getByRole('region', { name: 'Used by' }).getByRole('link', { name }).click();
-  await page.waitForURL(`**/dashboards/${made.body.id}?*`);
+  await page.waitForURL(`**/dashboards/${created.body.id}?*`);
   t.deepEqual(tab.complaints, []);
 });
 

@@ -289,7 +289,10 @@ declare('a slow service becomes a rule, and a dashboard panel whose snapshot oth
   await tab.until(`document.activeElement?.getAttribute('type') === 'number'`);
   t.is(await page.getByLabel('Unit', { exact: true }).inputValue(), 'ms');
   await page.getByLabel('Value', { exact: true }).fill('1500');
-  await page.getByRole('region', { name: 'Preview' }).getByRole('heading', { name: 'Current state' }).waitFor();
+  await page
+    .getByRole('region', { name: 'Preview and backtest' })
+    .getByText(/^State:/)
+    .waitFor();
   await page.getByRole('button', { name: 'Create rule' }).click();
   await page.getByRole('complementary', { name: 'Rule' }).getByRole('link', { name: 'Add to dashboard' }).click();
   t.is(await page.getByLabel('Title').inputValue(), 'Payments are slow');
@@ -415,24 +418,32 @@ declare(
     /** Looks for it where the page is, and holds what is shown against what was answered. */
     const found = async (symptom: object): Promise<void> => {
       const cause = page.getByRole('region', { name: 'Cause' });
-      const answered = page.waitForResponse('**/api/ai/root-cause');
+      const response = page.waitForResponse('**/api/ai/root-cause');
       await cause.getByRole('button', { name: 'Find root cause' }).click();
-      const answer = await answered;
-      t.like(answer.request().postDataJSON(), { ...symptom, scope: 'account' });
-      const { state, causes, others } = await answer.json();
+      const apiResponse = await response;
+      t.like(apiResponse.request().postDataJSON(), { ...symptom, scope: 'account' });
+      const { state, causes, others } = await apiResponse.json();
       t.is(state, 'found', JSON.stringify(symptom));
       const causeItems = cause.locator('ol > li');
       await causeItems.nth(causes.length - 1).waitFor();
       t.is(await causeItems.count(), causes.length);
       const text = (await causeItems.first().textContent()) ?? '';
       const [{ title, at, evidence, counterEvidence, score }] = causes;
+      const toTexts = (reasons: readonly { readonly text: string }[]): string[] =>
+        reasons.map(({ text: reason }) => reason);
       t.regex(title, /search.* 2/);
-      for (const each of [title, at, ...evidence, ...counterEvidence, `(${Math.round(100 * score)} of 100)`])
+      for (const each of [
+        title,
+        at,
+        ...toTexts(evidence),
+        ...toTexts(counterEvidence),
+        `(${Math.round(100 * score)} of 100)`,
+      ])
         t.true(text.includes(each), each);
       t.is(await cause.locator('details li').count(), others.length);
     };
     await found({ service: 'search', from: 'now-30m' });
-    await page.getByText('Other events').click();
+    await page.getByText('Ruled out').click();
     await holdsAsAView(t, tab, '.beside h2');
 
     const noticedMs = beginMs + 72 * minuteMs;

@@ -27,9 +27,9 @@ test.before(async () => {
   const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
   const sli = { bad: count('service:checkout AND severity:error'), total: count('service:checkout') };
   const body = { name, type: 'ratio', service: 'checkout', targetPct: 99, windowDays: 7, query: { sli } };
-  const made = await harness.request('POST', '/api/slos', { as: 'editor', body });
-  if (made.status !== 200) throw new Error(JSON.stringify(made.body));
-  id = made.body.id;
+  const created = await harness.request('POST', '/api/slos', { as: 'editor', body });
+  if (created.status !== 200) throw new Error(JSON.stringify(created.body));
+  id = created.body.id;
   const stored = (await harness.documents.forTenant('a').collection(slos).find(id)) as StoredSlo & StoredMetadata;
   await measuring(harness)(stored, nowMs);
 });
@@ -197,7 +197,7 @@ spec:
   await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
   await page.getByRole('link', { name: 'Import' }).click();
   const stored = async () => (await harness.request('GET', '/api/slos?search=imported')).body.items;
-  await page.getByLabel('or its YAML').fill(`${written('imported', 0.999)}---\n${written('wrong', 7)}`);
+  await page.getByLabel('Or paste YAML').fill(`${written('imported', 0.999)}---\n${written('wrong', 7)}`);
   await page.getByRole('button', { name: 'Preview import' }).click();
   await page.getByText('Preview only. This import would make these changes: 1 created, 1 refused.').waitFor();
   t.deepEqual(await stored(), []);

@@ -136,7 +136,7 @@ declare('a selected duration range is compared with the other traces, with the d
   await page
     .getByRole('img', { name: /^400 spans by duration and time: 20ms to 50ms 380, 500ms to 1s 20\.$/ })
     .waitFor();
-  await page.getByLabel('at least').selectOption('500ms');
+  await page.getByLabel('Min duration').selectOption('500ms');
   const comparison = page.getByRole('region', { name: 'Comparison of the selection with the baseline' });
   await comparison.getByText('20 spans in the selection, 380 in the baseline').waitFor();
   // The list has the traces of the selection only.

@@ -36,7 +36,7 @@ interface Answered {
   readonly generation: number;
   readonly atMs: number;
 }
-const answered: Answered[] = [];
+const apiResponse: Answered[] = [];
 /** How many processes a location had before the one that runs. */
 const generations = new Map<string, number>();
 let isUp = true;
@@ -46,7 +46,7 @@ const target = createServer((request, response) => {
   const traceId = String(request.headers['traceparent']).split('-')[1] ?? '';
   const status = isUp ? 200 : 500;
   setTimeout(() => {
-    response.writeHead(status).end(() => answered.push({ traceId, location, generation, atMs: Date.now() }));
+    response.writeHead(status).end(() => apiResponse.push({ traceId, location, generation, atMs: Date.now() }));
   }, 100);
 });
 await new Promise<void>((ready) => target.listen(0, '127.0.0.1', ready));
@@ -66,10 +66,10 @@ test.after.always(async () => {
   await harness.close();
 });
 
-const made = async (path: string, body: object) => {
-  const answer = await harness.request('POST', path, { body });
-  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
-  return answer.body;
+const create = async (path: string, body: object) => {
+  const response = await harness.request('POST', path, { body });
+  if (response.status !== 200) throw new Error(JSON.stringify(response.body));
+  return response.body;
 };
 const read = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
 
@@ -109,12 +109,12 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
   t.log(`TEST_SEED=${drawSeed}`);
   const random = seeded(drawSeed);
   const locations: { readonly id: string; readonly token: string }[] = [];
-  for (const name of ['one', 'two', 'three']) locations.push(await made('/api/synthetics/locations', { name }));
+  for (const name of ['one', 'two', 'three']) locations.push(await create('/api/synthetics/locations', { name }));
   const fields = { type: 'http', every: '10s', timeout: '10s', retries: { count: 0 }, http: { steps: [{ url }] } };
   const ids: string[] = [];
   for (let index = 0; index < checkCount; index++) {
     const check = { name: `check ${index}`, locations: locations.map(({ id }) => id), ...fields };
-    ids.push((await made('/api/synthetics/checks', check)).id);
+    ids.push((await create('/api/synthetics/checks', check)).id);
   }
   for (const location of locations) start(location);
   const states = async (): Promise<string[]> =>
@@ -128,9 +128,9 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
     const probe = probes.get(location?.id ?? '');
     if (location === undefined || probe === undefined) throw new Error('there is no probe');
     const { id } = location;
-    const before = answered.filter((one) => one.location === id).length;
+    const before = apiResponse.filter((one) => one.location === id).length;
     const more = random(checkCount);
-    await eventually('it runs', () => answered.filter((one) => one.location === id).length >= before + more);
+    await eventually('it runs', () => apiResponse.filter((one) => one.location === id).length >= before + more);
     await pause(random(150));
     await kill(probe);
     generations.set(id, (generations.get(id) ?? 0) + 1);
@@ -153,15 +153,15 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
   await eventually('all that living processes saw landed', async () => {
     rows = await landed();
     const traces = new Set(rows.map(({ traceId }) => traceId));
-    return answered.filter(living).every(({ traceId }) => traces.has(traceId));
+    return apiResponse.filter(living).every(({ traceId }) => traces.has(traceId));
   });
-  const byTrace = new Map(answered.map((one) => [one.traceId, one]));
+  const byTrace = new Map(apiResponse.map((one) => [one.traceId, one]));
   for (const { traceId, rows: count } of rows) {
     t.is(count, 1, 'a due time has one run');
     t.true(byTrace.has(traceId), 'what counts was seen by the target');
   }
   const traces = new Set(rows.map(({ traceId }) => traceId));
-  const processes = Map.groupBy(answered, ({ location, generation }) => `${location} ${generation}`);
+  const processes = Map.groupBy(apiResponse, ({ location, generation }) => `${location} ${generation}`);
   let lost = 0;
   for (const own of processes.values()) {
     const last = own.findLast(({ traceId }) => traces.has(traceId))?.atMs ?? 0;

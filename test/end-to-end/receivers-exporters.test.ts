@@ -232,8 +232,8 @@ test('a large message in many frames, and several calls on one connection, are a
     new Promise((resolve) =>
       client.makeUnaryRequest(exportPath, same, same, body, metadata, (failed) => resolve(failed)),
     );
-  const answers = await Promise.all([send(large), ...Array.from({ length: 50 }, () => send(request('logs')))]);
-  t.true(answers.every((answer) => answer === null));
+  const responses = await Promise.all([send(large), ...Array.from({ length: 50 }, () => send(request('logs')))]);
+  t.true(responses.every((response) => response === null));
   const records = fixture.bus.members().reduce((sum, member) => sum + member.records, 0);
   t.is(records, 10_050);
   client.close();

@@ -55,12 +55,12 @@ test('samples of recording rules and of alerts land once each, whenever the proc
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   copyColumns(join(directory, 'columns'));
-  const made = await openChdbColumns({ directory: join(directory, 'columns') });
+  const created = await openChdbColumns({ directory: join(directory, 'columns') });
   const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
-  await migrate(made, silentLog);
+  await migrate(created, silentLog);
   await bus.ensureTopics([...allTopics, ...scheduleTopics]);
   const fromMs = await prepareRecording(documents);
-  await Promise.all([documents.close(), made.close(), bus.close()]);
+  await Promise.all([documents.close(), created.close(), bus.close()]);
 
   const untilMs = fromMs + lengthMs;
   const random = seeded(5);

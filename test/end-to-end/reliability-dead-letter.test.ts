@@ -51,9 +51,9 @@ const send = async (otlp: string, licenseKey: string, { body, type, encoding }: 
     'content-type': type,
     ...(encoding === '' ? {} : { 'content-encoding': encoding }),
   };
-  const answer = await fetch(`${otlp}/v1/logs`, { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> });
-  await answer.arrayBuffer();
-  return answer.status;
+  const response = await fetch(`${otlp}/v1/logs`, { method: 'POST', headers, body: body as Uint8Array<ArrayBuffer> });
+  await response.arrayBuffer();
+  return response.status;
 };
 
 /** Short names of bodies that differ when the bodies do. */

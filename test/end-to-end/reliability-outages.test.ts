@@ -66,7 +66,7 @@ for (const how of ['stop', 'kill'] as const)
       const meanwhile = oracle.answers({ forget: true });
       const acceptable = new Set(['200', '503 retry-after']);
       t.deepEqual(
-        [...meanwhile.keys()].filter((answer) => !acceptable.has(answer)),
+        [...meanwhile.keys()].filter((response) => !acceptable.has(response)),
         [],
         JSON.stringify([...meanwhile]),
       );

@@ -57,7 +57,7 @@ const halfSent = async (url: string, licenseKey: string, body: Buffer): Promise<
       expect: '100-continue',
     },
   });
-  const answered = new Promise<number>((resolve, reject) => {
+  const apiResponse = new Promise<number>((resolve, reject) => {
     request.on('error', reject);
     request.on('response', (response) => {
       response.resume();
@@ -66,14 +66,14 @@ const halfSent = async (url: string, licenseKey: string, body: Buffer): Promise<
     });
   });
   // Looked at later; a failure before that is not unhandled.
-  answered.catch(() => undefined);
+  apiResponse.catch(() => undefined);
   request.flushHeaders();
   await once(request, 'continue');
   const half = body.length >> 1;
   await new Promise((resolve) => request.write(body.subarray(0, half), resolve));
   return () => {
     request.end(body.subarray(half));
-    return answered;
+    return apiResponse;
   };
 };
 

@@ -69,8 +69,8 @@ export const drained = async (http: string): Promise<void> => {
 /** Checks the oracle's sums and its verdict, and says in figures what was checked. */
 export const judge = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap<string, number>): void => {
   const { sent, acknowledged, refused, unknown } = oracle.counts();
-  const answers = [...oracle.answers()].map(([answer, times]) => `${answer}: ${times}`).join(', ');
-  t.log(`${sent} records: ${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown (${answers})`);
+  const responses = [...oracle.answers()].map(([answer, times]) => `${answer}: ${times}`).join(', ');
+  t.log(`${sent} records: ${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown (${responses})`);
   t.is(acknowledged + refused + unknown, sent);
   t.true(acknowledged > 0, 'nothing was acknowledged: nothing was tested');
   t.deepEqual(oracle.verdict(readBack).slice(0, 20), []);
@@ -79,7 +79,7 @@ export const judge = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap
 /** Rows that a process has landed since its start, of all tables or of one; 0 while it does not answer. */
 export const landedRows = async (http: string, table = '[^"]*'): Promise<number> => {
   const text = await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) })
-    .then((answer) => answer.text())
+    .then((response) => response.text())
     .catch(() => '');
   const counters = text.matchAll(new RegExp(`^oiq_landed_rows_total\\{[^}]*table="${table}"[^}]*\\} (\\S+)`, 'gm'));
   return [...counters].reduce((sum, [, value]) => sum + Number(value), 0);

@@ -74,9 +74,9 @@ test.serial('health, readiness and metrics respond, and telemetry that was sent 
   let ready: unknown;
   // On a busy machine a store may be late now and then.
   await eventually('it is ready', async () => {
-    const answer = await fetch(`${running.http}/readyz`);
-    ready = await answer.json();
-    return answer.status === 200;
+    const response = await fetch(`${running.http}/readyz`);
+    ready = await response.json();
+    return response.status === 200;
   });
   t.deepEqual(ready, { status: 'ready' });
   t.is((await fetch(`${running.http}/readyz`, { method: 'POST' })).status, 405);
@@ -136,8 +136,8 @@ test.serial(
   async (t) => {
     const headers = { authorization: `Bearer ${await signIn(running.http)}` };
     const call = async (method: string, path: string) => {
-      const answer = await fetch(`${running.http}${path}`, { method, headers });
-      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+      const response = await fetch(`${running.http}${path}`, { method, headers });
+      return { status: response.status, body: (await response.json()) as Record<string, unknown> };
     };
     const loaded = await call('POST', '/api/onboarding/demo');
     t.is(loaded.status, 200, JSON.stringify(loaded.body));

@@ -90,6 +90,6 @@ serial('neither valid nor invalid requests under the document cause a 5xx or an 
       ...lines.filter((line) => /Selected|Tested|generated/.test(line)),
     );
   }
-  const answer = await fetch(`${oiq.http}/auth/session`, { headers: { authorization: `Bearer ${token}` } });
-  t.is(answer.status, 200, 'the session with which everything was asked is still one');
+  const response = await fetch(`${oiq.http}/auth/session`, { headers: { authorization: `Bearer ${token}` } });
+  t.is(response.status, 200, 'the session with which everything was asked is still one');
 });

@@ -140,20 +140,20 @@ export interface Given {
 }
 
 /** What is wrong with figures, beside those by hand. */
-export const wrongWith = (given: Given, hand: ByHand, seconds: number): string[] => {
+export const wrongWith = (input: Given, hand: ByHand, seconds: number): string[] => {
   const wrong: string[] = [];
   const near = (name: string, value: number, expected: number, share: number): void => {
     if (!(Math.abs(value - expected) <= share * expected))
       wrong.push(`${hand.name} ${name}: ${value}, and it is ${expected}`);
   };
-  near('requests', given.requests, hand.requests, 0);
-  near('errors', given.errors, hand.errors, 0);
-  near('rate', given.ratePerSecond, hand.requests / seconds, 1e-9);
-  near('error rate', given.errorRate, hand.errors / hand.requests, 1e-9);
-  near('mean', given.duration.mean, hand.mean, 1e-9);
-  near('max', given.duration.max, hand.max, 0);
-  for (const name of ['p50', 'p95', 'p99'] as const) near(name, given.duration[name], hand[name], 0.044);
-  const { effectiveThresholdMs, thresholdMs, ...apdex } = given.apdex;
+  near('requests', input.requests, hand.requests, 0);
+  near('errors', input.errors, hand.errors, 0);
+  near('rate', input.ratePerSecond, hand.requests / seconds, 1e-9);
+  near('error rate', input.errorRate, hand.errors / hand.requests, 1e-9);
+  near('mean', input.duration.mean, hand.mean, 1e-9);
+  near('max', input.duration.max, hand.max, 0);
+  for (const name of ['p50', 'p95', 'p99'] as const) near(name, input.duration[name], hand[name], 0.044);
+  const { effectiveThresholdMs, thresholdMs, ...apdex } = input.apdex;
   near('threshold', effectiveThresholdMs, thresholdMs, 0.0443);
   const shorter = (ms: number): number =>
     hand.durations.filter((duration, at) => hand.codes[at] !== 2 && Number(duration) + 1 < ms * 1e6 + 1).length;

@@ -25,9 +25,10 @@ test.before(async () => {
 test.after.always(() => harness?.close());
 
 const request = async (method: string, path: string, body?: object) => {
-  const answer = await harness.request(method, path, { as: 'editor', ...(body !== undefined && { body }) });
-  if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-  return answer.body;
+  const response = await harness.request(method, path, { as: 'editor', ...(body !== undefined && { body }) });
+  if (response.status !== 200)
+    throw new Error(`${method} ${path}: ${response.status} ${JSON.stringify(response.body)}`);
+  return response.body;
 };
 const count = (search: string) => ({ kind: 'aggregate', signal: 'logs', search, measures: [{ function: 'count' }] });
 const idle = () => ({
@@ -101,8 +102,8 @@ const objectives: Record<string, { readonly targetPct: number; readonly query?: 
 const ruled = async (name: string) => {
   const { targetPct, query } = objectives[name] ?? {};
   const sli = { bad: count('service:shop AND severity:error'), total: count('service:shop') };
-  const made = { name, type: 'ratio', windowDays: 1, targetPct, query: { ...query, sli, alerting: { rules } } };
-  const { id } = await request('POST', '/api/slos', made);
+  const created = { name, type: 'ratio', windowDays: 1, targetPct, query: { ...query, sli, alerting: { rules } } };
+  const { id } = await request('POST', '/api/slos', created);
   const own = harness.documents.forTenant('a');
   const slo = (await own.collection(slos).find(id)) as StoredSlo & StoredMetadata;
   const documents = await Promise.all(rules.map((_, index) => own.collection(alertRules).find(`${id}-${index + 1}`)));

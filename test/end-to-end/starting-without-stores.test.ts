@@ -37,8 +37,8 @@ const spawned = async (t: ExecutionContext, role: string, environment: Environme
 };
 
 const readyz = async ({ http }: OiqProcess): Promise<string> => {
-  const answer = await fetch(`${http}/readyz`).catch(() => undefined);
-  return `${answer?.status} ${await answer?.text()}`;
+  const response = await fetch(`${http}/readyz`).catch(() => undefined);
+  return `${response?.status} ${await response?.text()}`;
 };
 
 const untilReady = async (t: ExecutionContext, oiq: OiqProcess, expected: RegExp): Promise<void> => {

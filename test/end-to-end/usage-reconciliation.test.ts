@@ -94,9 +94,9 @@ test.serial('records sent, responses, counts and stored rows agree, even after k
       method: 'POST',
       headers: { 'content-type': 'application/x-protobuf', 'x-license-key': key, ...headers },
       body: Buffer.from(body),
-    }).then(async (answer) => {
-      await answer.arrayBuffer();
-      return answer.status;
+    }).then(async (response) => {
+      await response.arrayBuffer();
+      return response.status;
     });
   let token = '';
   const usage = (): Promise<Usage> => read(oiq.http, '/api/usage', token, { 'cache-control': 'no-cache' });

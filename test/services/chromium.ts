@@ -38,20 +38,20 @@ exec ${root}/usr/lib/chromium/${packageName} "$@"
 
 /** Unpacks what `apt-get install` would install: that needs no rights, and changes nothing of the machine. */
 const unpack = async (): Promise<void> => {
-  const made = `${home}.${process.pid}`;
-  const packages = join(made, 'packages');
+  const created = `${home}.${process.pid}`;
+  const packages = join(created, 'packages');
   await mkdir(packages, { recursive: true });
   // Only root may; without it the lists of the machine have to do.
   await run('apt-get', ['update', '-qq']).catch(() => undefined);
   const { stdout } = await run('apt-get', ['install', '--simulate', '--no-install-recommends', packageName]);
   const names = [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
   await run('apt-get', ['download', '-qq', ...names], { cwd: packages, maxBuffer: 16 * 1024 * 1024 });
-  for (const file of await readdir(packages)) await run('dpkg-deb', ['--extract', join(packages, file), made]);
+  for (const file of await readdir(packages)) await run('dpkg-deb', ['--extract', join(packages, file), created]);
   await rm(packages, { recursive: true });
-  await writeFile(join(made, 'start'), startOf(home));
-  await chmod(join(made, 'start'), 0o755);
+  await writeFile(join(created, 'start'), startOf(home));
+  await chmod(join(created, 'start'), 0o755);
   await rm(home, { recursive: true, force: true });
-  await rename(made, home);
+  await rename(created, home);
 };
 
 /** The program. */

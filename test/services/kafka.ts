@@ -136,5 +136,5 @@ export const kafka: ServiceDefinition = {
     return { file: 'java', args: [...flags, ...java, 'kafka.Kafka', configuration] };
   },
   url: (port) => `127.0.0.1:${port}`,
-  ready: (port) => probe(port, apiVersions, (answer) => answer.length >= 8 && answer.readInt32BE(4) === 7),
+  ready: (port) => probe(port, apiVersions, (response) => response.length >= 8 && response.readInt32BE(4) === 7),
 };

@@ -32,8 +32,8 @@ export const startOpenIdProvider = async (clients: readonly ClientMetadata[]): P
     createInterface({ input: child.stdout as NodeJS.ReadableStream }).once('line', found);
   });
   const put = async (path: string, body: unknown): Promise<void> => {
-    const answer = await fetch(`${issuer}${path}`, { method: 'PUT', body: JSON.stringify(body) });
-    if (!answer.ok) throw new Error(`the provider answered ${answer.status}`);
+    const response = await fetch(`${issuer}${path}`, { method: 'PUT', body: JSON.stringify(body) });
+    if (!response.ok) throw new Error(`the provider answered ${response.status}`);
   };
   return {
     issuer,
@@ -71,7 +71,7 @@ const serve = async (clients: ClientMetadata[]): Promise<void> => {
     features: { devInteractions: { enabled: false } },
     interactions: { url: (_, { uid }) => `/interaction/${uid}` },
   });
-  const answer = provider.callback();
+  const apiResponse = provider.callback();
   server.on('request', async (request, response) => {
     const { url = '', method } = request;
     if (method === 'PUT') {
@@ -85,7 +85,7 @@ const serve = async (clients: ClientMetadata[]): Promise<void> => {
       const agreed = { login: { accountId: signedIn }, consent: { grantId: await grant.save() } };
       await provider.interactionFinished(request, response, agreed);
     } else {
-      await answer(request, response);
+      await apiResponse(request, response);
     }
   });
   process.stdin.once('end', () => process.exit()).resume();

@@ -72,5 +72,5 @@ export const redis: ServiceDefinition = {
     };
   },
   url: (port) => `redis://127.0.0.1:${port}`,
-  ready: (port) => probe(port, Buffer.from('PING\r\n'), (answer) => /^(?:\+PONG|-NOAUTH)/.test(answer.toString())),
+  ready: (port) => probe(port, Buffer.from('PING\r\n'), (response) => /^(?:\+PONG|-NOAUTH)/.test(response.toString())),
 };

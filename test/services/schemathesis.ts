@@ -37,11 +37,11 @@ const run = (command: string, args: readonly string[], cwd: string, env = proces
 /** Installs into a folder that becomes `home` when it is whole. */
 const install = async (): Promise<void> => {
   if (existsSync(home)) return;
-  const made = `${home}.${process.pid}`;
+  const created = `${home}.${process.pid}`;
   for (const [command, ...args] of [
-    ['python3', '-m', 'venv', '--copies', made],
+    ['python3', '-m', 'venv', '--copies', created],
     [
-      join(made, 'bin', 'python3'),
+      join(created, 'bin', 'python3'),
       '-m',
       'pip',
       'install',
@@ -53,8 +53,8 @@ const install = async (): Promise<void> => {
     const { code, output } = await run(command, args, '/');
     if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}:\n${output}`);
   }
-  if (existsSync(home)) rmSync(made, { recursive: true, force: true });
-  else renameSync(made, home);
+  if (existsSync(home)) rmSync(created, { recursive: true, force: true });
+  else renameSync(created, home);
 };
 
 /**

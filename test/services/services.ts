@@ -289,8 +289,8 @@ export const startServices = async (names: readonly ServiceName[], isPersistent 
   await registerUser();
   const results = await Promise.allSettled(
     names.map(async (name) => {
-      const given = process.env[definitions[name].variable];
-      urls.set(name, given ? given : await startShared(name, isPersistent));
+      const input = process.env[definitions[name].variable];
+      urls.set(name, input ? input : await startShared(name, isPersistent));
     }),
   );
   const failed = results.find((result) => result.status === 'rejected');
@@ -315,8 +315,8 @@ export const stopperOfStarted = async (): Promise<Pick<Services, 'stop'>> => {
 };
 
 const describe = async (name: ServiceName): Promise<string> => {
-  const given = process.env[definitions[name].variable];
-  if (given) return `${name}: ${given} (${definitions[name].variable})`;
+  const input = process.env[definitions[name].variable];
+  if (input) return `${name}: ${input} (${definitions[name].variable})`;
   const state = await running(name);
   return `${name}: ${state === undefined ? (unavailable(name) ?? 'stopped') : `${state.url} (pid ${state.pid})`}`;
 };

@@ -33,5 +33,5 @@ export const zookeeper: ServiceDefinition = {
     };
   },
   url: (port) => `127.0.0.1:${port}`,
-  ready: (port) => probe(port, Buffer.from('srvr'), (answer) => answer.includes('Zookeeper version')),
+  ready: (port) => probe(port, Buffer.from('srvr'), (response) => response.includes('Zookeeper version')),
 };

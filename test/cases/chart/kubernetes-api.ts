@@ -32,12 +32,12 @@ export const servedObjects = async (
   directory: string,
   objects: readonly Manifest[],
 ): Promise<readonly string[]> => {
-  const answers = new Map([
+  const responses = new Map([
     ...Object.entries(discovery),
     ...objects.map((object) => [pathOf(object), object as object] as const),
   ]);
   const server = createServer(({ url = '' }, response) => {
-    const found = answers.get(url.split('?', 1)[0] ?? '');
+    const found = responses.get(url.split('?', 1)[0] ?? '');
     const missing = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'NotFound', code: 404 };
     response.writeHead(found === undefined ? 404 : 200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(found ?? missing));

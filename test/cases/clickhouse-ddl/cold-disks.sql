@@ -1,3 +1,5 @@
+ALTER TABLE agent_events MODIFY TTL toDateTime(timestamp) + toIntervalDay(7) TO VOLUME 'cold';
+
 ALTER TABLE alert_evaluations MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
 
 ALTER TABLE alert_states MODIFY TTL toDateTime(last_seen) + toIntervalDay(7) TO VOLUME 'cold';
@@ -34,9 +36,15 @@ ALTER TABLE fields MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLU
 
 ALTER TABLE file_changes MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
 
+ALTER TABLE fleet_agents MODIFY TTL toDateTime(last_seen) + toIntervalDay(7) TO VOLUME 'cold';
+
 ALTER TABLE histograms MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
 
 ALTER TABLE llm_calls MODIFY TTL toDateTime(timestamp) + toIntervalDay(7) TO VOLUME 'cold';
+
+ALTER TABLE llm_hour_changes MODIFY TTL toDateTime(hour) + toIntervalDay(7) TO VOLUME 'cold';
+
+ALTER TABLE llm_hours MODIFY TTL toDateTime(hour) + toIntervalDay(7) TO VOLUME 'cold';
 
 ALTER TABLE log_pattern_counts MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
 
@@ -60,7 +68,13 @@ ALTER TABLE rum_replays MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO
 
 ALTER TABLE rum_sessions MODIFY TTL toDateTime(received_day) + toIntervalDay(7) TO VOLUME 'cold';
 
+ALTER TABLE rum_vitals MODIFY TTL toDateTime(received_day) + toIntervalDay(7) TO VOLUME 'cold';
+
+ALTER TABLE runtime_threats MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
+
 ALTER TABLE samples MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
+
+ALTER TABLE secret_findings MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
 
 ALTER TABLE series MODIFY TTL toDateTime(last_seen) + toIntervalDay(7) TO VOLUME 'cold';
 
@@ -91,3 +105,5 @@ ALTER TABLE synthetic_states MODIFY TTL toDateTime(at) + toIntervalDay(7) TO VOL
 ALTER TABLE synthetic_verdicts MODIFY TTL toDateTime(judged) + toIntervalDay(7) TO VOLUME 'cold';
 
 ALTER TABLE threat_matches MODIFY TTL toDateTime(received_at) + toIntervalDay(7) TO VOLUME 'cold';
+
+ALTER TABLE vulnerability_findings MODIFY TTL toDateTime(hour) + toIntervalDay(7) TO VOLUME 'cold';

@@ -1,3 +1,66 @@
+CREATE TABLE IF NOT EXISTS agent_events
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `timestamp` DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+  `id` String CODEC(ZSTD(1)),
+  `version` UInt16,
+  `service` LowCardinality(String),
+  `record_id` String CODEC(ZSTD(1)),
+  `trace_id` String CODEC(ZSTD(1)),
+  `span_id` String CODEC(ZSTD(1)),
+  `source` LowCardinality(String),
+  `kind` LowCardinality(String),
+  `host` LowCardinality(String),
+  `pid` UInt64 CODEC(ZSTD(1)),
+  `parent_pid` UInt64 CODEC(ZSTD(1)),
+  `process_id` String CODEC(ZSTD(1)),
+  `parent_process_id` String CODEC(ZSTD(1)),
+  `start_ms` Int64 CODEC(ZSTD(1)),
+  `thread_name` LowCardinality(String),
+  `program` String CODEC(ZSTD(1)),
+  `command` String CODEC(ZSTD(1)),
+  `folder` String CODEC(ZSTD(1)),
+  `user_name` LowCardinality(String),
+  `exit_code` Nullable(Int64),
+  `agent_id` LowCardinality(String),
+  `agent` LowCardinality(String),
+  `session_id` String CODEC(ZSTD(1)),
+  `conversation_id` String CODEC(ZSTD(1)),
+  `turn` UInt32 CODEC(ZSTD(1)),
+  `link` LowCardinality(String),
+  `reason` LowCardinality(String),
+  `call_id` String CODEC(ZSTD(1)),
+  `path` String CODEC(ZSTD(1)),
+  `path_after` String CODEC(ZSTD(1)),
+  `operation` LowCardinality(String),
+  `host_name` LowCardinality(String),
+  `address` String CODEC(ZSTD(1)),
+  `port` UInt16,
+  `method` LowCardinality(String),
+  `url` String CODEC(ZSTD(1)),
+  `status` UInt16,
+  `direction` LowCardinality(String),
+  `model` LowCardinality(String),
+  `response_id` String CODEC(ZSTD(1)),
+  `tool_name` LowCardinality(String),
+  `text` String CODEC(ZSTD(3)),
+  `bytes` UInt64 CODEC(T64, ZSTD(1)),
+  `count` UInt64 CODEC(T64, ZSTD(1)),
+  `is_truncated` UInt8,
+  `lost_bytes` UInt64 CODEC(T64, ZSTD(1)),
+  `lost_events` UInt64 CODEC(T64, ZSTD(1)),
+  `warning` LowCardinality(String),
+  `facts` Map(LowCardinality(String), String) CODEC(ZSTD(1)),
+  `received_at` DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  INDEX agent_session session_id TYPE bloom_filter(0.01) GRANULARITY 1
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMMDD(timestamp)
+PRIMARY KEY (tenant_id, toStartOfHour(timestamp))
+ORDER BY (tenant_id, toStartOfHour(timestamp), timestamp, id)
+SETTINGS non_replicated_deduplication_window = 10000, merge_selector_base = 16, min_level_for_wide_part = 1;
+
 CREATE TABLE IF NOT EXISTS alert_evaluations
 (
   `tenant_id` LowCardinality(String),
@@ -458,6 +521,22 @@ PARTITION BY toYYYYMMDD(received_at)
 ORDER BY (tenant_id, time, host, id)
 SETTINGS non_replicated_deduplication_window = 10000;
 
+CREATE TABLE IF NOT EXISTS fleet_agents
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `agent_id` String,
+  `part` LowCardinality(String),
+  `instance_uid` String,
+  `version` UInt64,
+  `last_seen` DateTime64(3, 'UTC'),
+  `summary` String CODEC(ZSTD(1)),
+  `content` String CODEC(ZSTD(3))
+)
+ENGINE = ReplacingMergeTree(version)
+ORDER BY (tenant_id, agent_id, part)
+SETTINGS non_replicated_deduplication_window = 10000;
+
 CREATE TABLE IF NOT EXISTS histograms
 (
   `tenant_id` LowCardinality(String),
@@ -559,6 +638,58 @@ PARTITION BY toYYYYMMDD(timestamp)
 PRIMARY KEY (tenant_id, toStartOfHour(timestamp))
 ORDER BY (tenant_id, toStartOfHour(timestamp), timestamp, trace_id, span_id)
 SETTINGS non_replicated_deduplication_window = 10000, allow_dimensions_outside_sorting_key = 1;
+
+CREATE TABLE IF NOT EXISTS llm_hour_changes
+(
+  `tenant_id` LowCardinality(String),
+  `hour` DateTime('UTC'),
+  `changes` SimpleAggregateFunction(sum, UInt64),
+  `changed_at` SimpleAggregateFunction(max, DateTime('UTC'))
+)
+ENGINE = AggregatingMergeTree
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (tenant_id, hour)
+SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE TABLE IF NOT EXISTS llm_hours
+(
+  `tenant_id` LowCardinality(String),
+  `hour` DateTime('UTC'),
+  `changes` UInt64,
+  `price_hash` UInt64,
+  `summed_at` DateTime64(3, 'UTC'),
+  `is_complete` UInt8,
+  `project_id` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+  `provider` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+  `model` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+  `is_failed` Array(UInt8) CODEC(ZSTD(1)),
+  `error_type` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+  `usage_problem` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+  `currency` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+  `price_problem` Array(LowCardinality(String)) CODEC(ZSTD(1)),
+  `calls` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `input` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `cache_read` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `cache_write` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `cache_write_1h` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `input_audio` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `input_image` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `output` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `reasoning` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `output_audio` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `output_image` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `cost` Array(Decimal(38, 18)) CODEC(ZSTD(1)),
+  `reported_amount` Array(Decimal(38, 18)) CODEC(ZSTD(1)),
+  `reporting` Array(UInt64) CODEC(T64, ZSTD(1)),
+  `last_seen` Array(Int64) CODEC(ZSTD(1)),
+  `duration_bucket` Array(Array(UInt16)) CODEC(ZSTD(1)),
+  `duration_count` Array(Array(UInt64)) CODEC(T64, ZSTD(1)),
+  `containers` Array(Tuple(trace_id String, project_id String, provider String, model String, is_failed UInt8, error_type String, usage_problem String)) CODEC(ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(summed_at)
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (tenant_id, hour)
+SETTINGS non_replicated_deduplication_window = 10000, index_granularity = 64;
 
 CREATE TABLE IF NOT EXISTS llm_prices
 (
@@ -924,6 +1055,69 @@ PRIMARY KEY (tenant_id, hour, service)
 ORDER BY (tenant_id, hour, service, session_id, received_day, environment, release, project_id)
 SETTINGS non_replicated_deduplication_window = 10000, allow_dimensions_outside_sorting_key = 1;
 
+CREATE TABLE IF NOT EXISTS rum_vitals
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `received_day` DateTime('UTC'),
+  `day` DateTime('UTC'),
+  `vital_key` UInt64,
+  `version` UInt64 CODEC(Delta, ZSTD(1)),
+  `timestamp` DateTime64(9, 'UTC') CODEC(Delta, ZSTD(1)),
+  `name` LowCardinality(String),
+  `value` Float64 CODEC(ZSTD(1)),
+  `service` LowCardinality(String),
+  `environment` LowCardinality(String),
+  `release` LowCardinality(String),
+  `page` LowCardinality(String),
+  `device` LowCardinality(String),
+  `browser` LowCardinality(String),
+  `os` LowCardinality(String),
+  `country` LowCardinality(String)
+)
+ENGINE = ReplacingMergeTree(version)
+PARTITION BY toYYYYMMDD(day)
+ORDER BY (tenant_id, day, vital_key)
+SETTINGS non_replicated_deduplication_window = 10000, allow_dimensions_outside_sorting_key = 1, min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
+
+CREATE TABLE IF NOT EXISTS runtime_threats
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `topic` LowCardinality(String),
+  `received_at` DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  `partition` UInt16,
+  `offset` UInt64 CODEC(Delta, ZSTD(1)),
+  `emitter` LowCardinality(String),
+  `emitted_offset` UInt64 CODEC(Delta, ZSTD(1)),
+  `emitted_part` UInt64 CODEC(Delta, ZSTD(1)),
+  `id` String,
+  `group_id` String,
+  `record_id` String CODEC(ZSTD(1)),
+  `time` DateTime64(3, 'UTC'),
+  `source` LowCardinality(String),
+  `rule` LowCardinality(String),
+  `severity` LowCardinality(String),
+  `message` String CODEC(ZSTD(1)),
+  `service` LowCardinality(String),
+  `host` LowCardinality(String),
+  `workload` LowCardinality(String),
+  `namespace` LowCardinality(String),
+  `pod` LowCardinality(String),
+  `image` LowCardinality(String),
+  `program` LowCardinality(String),
+  `command_line` String CODEC(ZSTD(1)),
+  `target` String CODEC(ZSTD(1)),
+  `target_pattern` String CODEC(ZSTD(1)),
+  `user` LowCardinality(String),
+  `action` LowCardinality(String),
+  `techniques` Array(LowCardinality(String))
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMMDD(received_at)
+ORDER BY (tenant_id, group_id, time, id)
+SETTINGS non_replicated_deduplication_window = 10000;
+
 CREATE TABLE IF NOT EXISTS samples
 (
   `tenant_id` LowCardinality(String),
@@ -952,6 +1146,38 @@ CREATE TABLE IF NOT EXISTS schema_migrations
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (id)
+SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE TABLE IF NOT EXISTS secret_findings
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `topic` LowCardinality(String),
+  `received_at` DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  `partition` UInt16,
+  `offset` UInt64 CODEC(Delta, ZSTD(1)),
+  `emitter` LowCardinality(String),
+  `emitted_offset` UInt64 CODEC(Delta, ZSTD(1)),
+  `emitted_part` UInt64 CODEC(Delta, ZSTD(1)),
+  `id` String,
+  `finding_id` String,
+  `time` DateTime64(3, 'UTC'),
+  `signal` LowCardinality(String),
+  `record_id` String CODEC(ZSTD(1)),
+  `trace_id` String CODEC(ZSTD(1)),
+  `span_id` String CODEC(ZSTD(1)),
+  `service` LowCardinality(String),
+  `field` LowCardinality(String),
+  `rule` LowCardinality(String),
+  `fingerprint` String,
+  `preview` String,
+  `key_hash` String,
+  `occurrences` UInt32,
+  `is_redacted` Bool
+)
+ENGINE = MergeTree
+PARTITION BY toYYYYMMDD(received_at)
+ORDER BY (tenant_id, finding_id, time, id)
 SETTINGS non_replicated_deduplication_window = 10000;
 
 CREATE TABLE IF NOT EXISTS series
@@ -1347,4 +1573,40 @@ ENGINE = ReplacingMergeTree
 PARTITION BY toYYYYMM(hour)
 PRIMARY KEY (tenant_id, hour, signal)
 ORDER BY (tenant_id, hour, signal, project_id, key_id, outcome, reason, service, partition, offset, id)
+SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE TABLE IF NOT EXISTS vulnerability_findings
+(
+  `tenant_id` LowCardinality(String),
+  `project_id` LowCardinality(String),
+  `hour` DateTime('UTC') CODEC(Delta, ZSTD(1)),
+  `finding_id` String,
+  `time` DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1)),
+  `vulnerability` LowCardinality(String),
+  `aliases` Array(LowCardinality(String)),
+  `title` String CODEC(ZSTD(1)),
+  `package` LowCardinality(String),
+  `version` LowCardinality(String),
+  `ecosystem` LowCardinality(String),
+  `target_id` LowCardinality(String),
+  `target` LowCardinality(String),
+  `target_kind` LowCardinality(String),
+  `location` LowCardinality(String),
+  `scanners` Array(LowCardinality(String)),
+  `status` LowCardinality(String),
+  `state` LowCardinality(String),
+  `severity` LowCardinality(String),
+  `priority` LowCardinality(String),
+  `score` Float64,
+  `exploited` LowCardinality(String),
+  `running` LowCardinality(String),
+  `services` Array(LowCardinality(String)),
+  `fixed_versions` Array(LowCardinality(String)),
+  `vex` LowCardinality(String),
+  `first_time` DateTime64(3, 'UTC'),
+  `received_at` DateTime64(3, 'UTC') CODEC(Delta, ZSTD(1))
+)
+ENGINE = ReplacingMergeTree(time)
+PARTITION BY toYYYYMM(hour)
+ORDER BY (tenant_id, hour, finding_id)
 SETTINGS non_replicated_deduplication_window = 10000;

@@ -1,3 +1,10 @@
+CREATE TABLE IF NOT EXISTS agent_events (…)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+PARTITION BY toYYYYMMDD(timestamp)
+PRIMARY KEY (tenant_id, toStartOfHour(timestamp))
+ORDER BY (tenant_id, toStartOfHour(timestamp), timestamp, id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, merge_selector_base = 16, min_level_for_wide_part = 1;
+
 CREATE TABLE IF NOT EXISTS alert_evaluations (…)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(received_at)
@@ -108,6 +115,11 @@ PARTITION BY toYYYYMMDD(received_at)
 ORDER BY (tenant_id, time, host, id)
 SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
 
+CREATE TABLE IF NOT EXISTS fleet_agents (…)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+ORDER BY (tenant_id, agent_id, part)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
+
 CREATE TABLE IF NOT EXISTS histograms (…)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(received_at)
@@ -125,6 +137,18 @@ PARTITION BY toYYYYMMDD(timestamp)
 PRIMARY KEY (tenant_id, toStartOfHour(timestamp))
 ORDER BY (tenant_id, toStartOfHour(timestamp), timestamp, trace_id, span_id)
 SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, allow_dimensions_outside_sorting_key = 1;
+
+CREATE TABLE IF NOT EXISTS llm_hour_changes (…)
+ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (tenant_id, hour)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
+
+CREATE TABLE IF NOT EXISTS llm_hours (…)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', summed_at)
+PARTITION BY toYYYYMMDD(hour)
+ORDER BY (tenant_id, hour)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, index_granularity = 64;
 
 CREATE TABLE IF NOT EXISTS llm_prices (…)
 ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
@@ -205,6 +229,18 @@ PRIMARY KEY (tenant_id, hour, service)
 ORDER BY (tenant_id, hour, service, session_id, received_day, environment, release, project_id)
 SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, allow_dimensions_outside_sorting_key = 1;
 
+CREATE TABLE IF NOT EXISTS rum_vitals (…)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', version)
+PARTITION BY toYYYYMMDD(day)
+ORDER BY (tenant_id, day, vital_key)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800, allow_dimensions_outside_sorting_key = 1, min_age_to_force_merge_seconds = 3600, min_age_to_force_merge_on_partition_only = 1;
+
+CREATE TABLE IF NOT EXISTS runtime_threats (…)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(received_at)
+ORDER BY (tenant_id, group_id, time, id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
+
 CREATE TABLE IF NOT EXISTS samples (…)
 ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
 PARTITION BY toYYYYMMDD(received_at)
@@ -215,6 +251,12 @@ CREATE TABLE IF NOT EXISTS schema_migrations (…)
 ENGINE = ReplacingMergeTree
 ORDER BY (id)
 SETTINGS non_replicated_deduplication_window = 10000;
+
+CREATE TABLE IF NOT EXISTS secret_findings (…)
+ENGINE = ReplicatedMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
+PARTITION BY toYYYYMMDD(received_at)
+ORDER BY (tenant_id, finding_id, time, id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
 
 CREATE TABLE IF NOT EXISTS series (…)
 ENGINE = ReplicatedAggregatingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}')
@@ -309,4 +351,10 @@ ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{ta
 PARTITION BY toYYYYMM(hour)
 PRIMARY KEY (tenant_id, hour, signal)
 ORDER BY (tenant_id, hour, signal, project_id, key_id, outcome, reason, service, partition, offset, id)
+SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;
+
+CREATE TABLE IF NOT EXISTS vulnerability_findings (…)
+ENGINE = ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/{database}/{table}', '{replica}', time)
+PARTITION BY toYYYYMM(hour)
+ORDER BY (tenant_id, hour, finding_id)
 SETTINGS replicated_deduplication_window = 10000, replicated_deduplication_window_seconds = 604800;

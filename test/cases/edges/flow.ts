@@ -46,9 +46,9 @@ class Lane {
   }
 
   tick(clockMs: number): readonly Message[] {
-    const answer = this.#task.tick(clockMs);
+    const response = this.#task.tick(clockMs);
     this.#task.clearOutbox();
-    return answer === undefined ? [] : this.#noted(answer);
+    return response === undefined ? [] : this.#noted(response);
   }
 
   /** The process ends, and another one goes on from the snapshot. */

@@ -255,3 +255,14 @@ test('spans of a key that may send only logs are not published, and their number
   const report = fixture.bus.messages.find(({ topic }) => topic.includes('usage'));
   t.like(JSON.parse(String(report?.value)).rows[0], { signal: 'traces', reason: 'forbidden', records: 1 });
 });
+
+test('recorded events without a number are dropped, stored nowhere, and counted', async (t) => {
+  await using fixture = await running();
+  const event = { type: 3, data: { source: 5, text: 's3cret' } };
+  const recorded = { name: 'faro.session_recording.event', attributes: { event: JSON.stringify(event) } };
+  t.is((await post(fixture, { events: [recorded, recorded] })).status, 202);
+  await fixture.receivers.stop();
+  t.false(fixture.bus.messages.some(({ value }) => String(value).includes('s3cret')));
+  const report = fixture.bus.messages.find(({ topic }) => topic.includes('usage'));
+  t.like(JSON.parse(String(report?.value)).rows[0], { signal: 'logs', reason: 'unreadable-recording', records: 2 });
+});

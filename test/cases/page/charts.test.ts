@@ -2,10 +2,18 @@
 import './browser.ts';
 
 import test from 'ava';
+import { nameSeries } from '../../../queries/series-names.ts';
 import { formatAlertValue } from '../../../web/areas/alerts/shown.ts';
 import { reduceSteps } from '../../../web/charts/reduce.ts';
-import { findPartialIndexes, getLastComplete, selectSeries } from '../../../web/charts/series-state.ts';
-import { formatQuantity, nameSeries } from '../../../web/charts/values.ts';
+import {
+  defaultTooltip,
+  findPartialIndexes,
+  getLastComplete,
+  listTooltipSeries,
+  selectSeries,
+  sortLegend,
+} from '../../../web/charts/series-state.ts';
+import { formatQuantity } from '../../../web/charts/values.ts';
 import { formatChange } from '../../../web/components/change.ts';
 import { assignColorClasses, toColorClass } from '../../../web/frame/colors.ts';
 
@@ -110,3 +118,35 @@ test('the value of an alert has the unit that its reason states', (t) => {
 test('a change is a share, and from tenfold a factor', (t) => {
   t.deepEqual([0.12, -0.08, 2.4, 24, 0.012].map(formatChange), ['+12 %', '−8.0 %', '+240 %', '25×', '+1.2 %']);
 });
+
+const drawn = [
+  { name: 'a', values: [1, 5, 9], isHidden: false },
+  { name: 'b', values: [3, 0, 2], isHidden: false },
+  { name: 'c', values: [undefined, 7, undefined], isHidden: false, hiddenIn: ['tooltip'] },
+  { name: 'd', values: [4, 4, 4], isHidden: true },
+  { name: 'e', values: [2, 6, undefined], isHidden: false, hiddenIn: ['legend'] },
+];
+for (const [title, settings, expected] of [
+  ['the highest value first', {}, ['e', 'a', 'b']],
+  ['the lowest value first', { sort: 'ascending' }, ['b', 'a', 'e']],
+  ['the order of the query', { sort: 'none' }, ['a', 'b', 'e']],
+  ['no zeros', { hidesZeros: true }, ['e', 'a']],
+] as const)
+  test(`a tooltip has the shown series, with ${title}`, (t) => {
+    t.deepEqual(
+      listTooltipSeries(drawn, 1, { ...defaultTooltip, ...settings }).map(({ name }) => name),
+      [...expected],
+    );
+  });
+
+for (const [title, settings, expected] of [
+  ['the order of the query', {}, [0, 1, 2, 3]],
+  ['the highest maximum first', { sortBy: 'max' }, [2, 0, 3, 1]],
+  ['the lowest last complete value first', { sortBy: 'last-not-null', descending: false }, [1, 3, 0, 2]],
+] as const)
+  test(`a legend has the series with ${title}, without those that are hidden in it`, (t) => {
+    t.deepEqual(
+      sortLegend(drawn, [2], settings).map(({ index }) => index),
+      [...expected],
+    );
+  });

@@ -3,7 +3,10 @@ import './browser.ts';
 
 import test from 'ava';
 import { getWallClock } from '../../../runtime/wall-clock.ts';
+import type { Rule } from '../../../web/areas/alerts/calls.ts';
+import { formatCondition } from '../../../web/areas/alerts/shown.ts';
 import { parseLines, parsePairs } from '../../../web/editors/lines.ts';
+import { formatRuleName } from '../../../web/frame/action-titles.ts';
 import { toCondition } from '../../../web/frame/conditions.ts';
 import { formatDuration } from '../../../web/frame/durations.ts';
 import { toSeverityLevel } from '../../../web/frame/severity.ts';
@@ -95,4 +98,32 @@ test('a condition quotes values always, and names where they need it', (t) => {
 test('pairs of texts are lines, read back as they were', (t) => {
   t.deepEqual(parseLines(' a \n\n b\n'), ['a', 'b']);
   t.deepEqual(parsePairs('team=shop\nempty\n x = a=b '), { team: 'shop', empty: '', x: 'a=b' });
+});
+
+test('the condition of a rule has its values in the unit of its query, and names of rules have no ids', (t) => {
+  const measure = { function: 'percentile', field: 'duration', percentile: 95 };
+  const query = { kind: 'aggregate', signal: 'traces', measures: [measure], groupBy: [] };
+  const threshold = { severity: 'critical', operator: 'at-least', value: 500_000_000 };
+  const cases = [
+    [{ kind: 'threshold', query, thresholds: [threshold] }, 'critical: at least 500 ms over 5m'],
+    [
+      { kind: 'threshold', query, window: '1h', thresholds: [{ ...threshold, value: 2, unit: 's' }] },
+      'critical: at least 2 s over 1h',
+    ],
+    [
+      { kind: 'threshold', query, thresholds: [{ ...threshold, operator: 'outside', value: 1e9, upper: 2e9 }] },
+      'critical: outside of 1 s to 2 s over 5m',
+    ],
+    [
+      {
+        kind: 'threshold',
+        query: { ...query, signal: 'logs', measures: [{ function: 'count' }] },
+        thresholds: [threshold],
+      },
+      'critical: at least 500M over 5m',
+    ],
+  ] as const;
+  for (const [condition, text] of cases) t.is(formatCondition({ condition } as unknown as Rule), text);
+  t.is(formatRuleName('Shop: burns at 6 in 6h (0ba27220-a6d4-4329-8879-8b125ffd2925, 1)'), 'Shop: burns at 6 in 6h');
+  t.is(formatRuleName('Shop (beta, 1)'), 'Shop (beta, 1)');
 });

@@ -64,7 +64,7 @@ test.serial('a tail begins with the last records and shows new ones first', asyn
   t.is(tail.state.value.status, 'over');
 });
 
-test.serial('at most 5,000 records are kept, the newest', async (t) => {
+test.serial('the newest 5,000 records are retained', async (t) => {
   const tail = openTail();
   for (let part = 0; part < 12; part++)
     lastSocket().send(

@@ -11,7 +11,7 @@ import {
   toQuery,
   toQueryKind,
   toQueryParams,
-} from '../../../web/editors/question.ts';
+} from '../../../web/editors/query-form.ts';
 
 const written: QueryParams = {
   text: 'status:error',

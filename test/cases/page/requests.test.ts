@@ -36,8 +36,8 @@ const errorOf = async (run: () => Promise<unknown>): Promise<CallError> => {
 test.serial('a change has its path, its version and its body', async (t) => {
   answerWith(() => json({ ok: true }));
   const query = { dry: 'yes', empty: '', missing: undefined };
-  const answer = await request(replace, { params: { id: 'a/b' }, query, body: { name: 'One' }, ifMatch: 7 });
-  t.deepEqual(answer, { ok: true });
+  const response = await request(replace, { params: { id: 'a/b' }, query, body: { name: 'One' }, ifMatch: 7 });
+  t.deepEqual(response, { ok: true });
   t.deepEqual(sentLines(), ['PUT /api/things/a%2Fb?dry=yes']);
   t.like(requests[0], { body: { name: 'One' } });
   t.deepEqual(requests[0]?.headers, {
@@ -84,7 +84,7 @@ test.serial('a rejected request has a message for people, and errors by path', a
   t.is(error.at('que'), undefined);
 });
 
-test.serial('only an overloaded or unreachable server is asked again', async (t) => {
+test.serial('a request is retried only if the server is overloaded or unreachable', async (t) => {
   answerWith(() => json({}, 429, { 'retry-after': '17' }));
   t.like(await errorOf(() => request(read)), { status: 429, retrySeconds: 17 });
   answerWith(() => new Response('not JSON', { status: 503 }));
@@ -106,7 +106,7 @@ test.serial('YAML is text, and a version is read from its header', async (t) => 
   t.deepEqual(await requestVersioned(read), { body: { a: 1 }, version: 12 });
 });
 
-test.serial('lines arrive whole, however the answer is split', async (t) => {
+test.serial('lines arrive complete, however the response is split', async (t) => {
   const parts = ['{"n":1}\n{"n"', ':2}', '\n\n{"n":3', '}'];
   const body = new ReadableStream<Uint8Array>({
     start(controller) {
@@ -122,49 +122,52 @@ test.serial('lines arrive whole, however the answer is split', async (t) => {
 });
 
 test.serial('a user action runs once at a time, and has the reason for which it was rejected', async (t) => {
-  const answers: ((response: Response) => void)[] = [];
-  answerWith(() => new Promise((resolve) => answers.push(resolve)));
+  const responses: ((response: Response) => void)[] = [];
+  answerWith(() => new Promise((resolve) => responses.push(resolve)));
   const action = new Action(replace);
   const first = action.run({ params: { id: '1' } });
   t.true(action.isRunning.value);
   t.is(await action.run({ params: { id: '2' } }), undefined);
-  answers[0]?.(json({ message: 'No.' }, 409));
+  responses[0]?.(json({ message: 'No.' }, 409));
   t.is(await first, undefined);
   t.is(action.error.value?.message, 'No.');
   t.false(action.isRunning.value);
   const again = action.run({ params: { id: '3' } });
   t.is(action.error.value, undefined);
-  answers[1]?.(json({ ok: true }));
+  responses[1]?.(json({ ok: true }));
   t.deepEqual(await again, { ok: true });
   t.deepEqual(sentLines(), ['PUT /api/things/1', 'PUT /api/things/3']);
 });
 
-test.serial('only the last call of a query counts, and the answer before remains until its own arrives', async (t) => {
-  const answers: ((response: Response) => void)[] = [];
-  answerWith(() => new Promise((resolve) => answers.push(resolve)));
-  const query = new ApiQuery(read);
-  const answersWith = async (value: object): Promise<void> => {
-    answers.at(-1)?.(json(value));
-    await eventually('the answer', () => !query.state.value.isLoading);
-  };
-  query.run({ query: { page: 1 } });
-  await answersWith({ page: 1 });
-  query.run({ query: { page: 2 } });
-  query.run({ query: { page: 3 } });
-  t.like(query.state.value, { isLoading: true, response: { page: 1 } });
-  t.deepEqual(
-    requests.slice(1).map(({ signal }) => signal?.aborted),
-    [true, false],
-  );
-  await answersWith({ page: 3 });
-  t.like(query.state.value, { response: { page: 3 }, error: undefined });
-  query.run({ query: { page: 4 } });
-  query.state.value.abortController?.();
-  t.true(requests.at(-1)?.signal?.aborted);
-  t.like(query.state.value, { isLoading: false, response: { page: 3 } });
-  query.clear();
-  t.is(query.state.value.response, undefined);
-});
+test.serial(
+  'only the last call of a query counts, and the previous response remains until its own arrives',
+  async (t) => {
+    const responses: ((response: Response) => void)[] = [];
+    answerWith(() => new Promise((resolve) => responses.push(resolve)));
+    const query = new ApiQuery(read);
+    const answersWith = async (value: object): Promise<void> => {
+      responses.at(-1)?.(json(value));
+      await eventually('the answer', () => !query.state.value.isLoading);
+    };
+    query.run({ query: { page: 1 } });
+    await answersWith({ page: 1 });
+    query.run({ query: { page: 2 } });
+    query.run({ query: { page: 3 } });
+    t.like(query.state.value, { isLoading: true, response: { page: 1 } });
+    t.deepEqual(
+      requests.slice(1).map(({ signal }) => signal?.aborted),
+      [true, false],
+    );
+    await answersWith({ page: 3 });
+    t.like(query.state.value, { response: { page: 3 }, error: undefined });
+    query.run({ query: { page: 4 } });
+    query.state.value.abortController?.();
+    t.true(requests.at(-1)?.signal?.aborted);
+    t.like(query.state.value, { isLoading: false, response: { page: 3 } });
+    query.clear();
+    t.is(query.state.value.response, undefined);
+  },
+);
 
 test.serial('a query is repeated when an overloaded server asks for it', async (t) => {
   answerWith(() => (requests.length === 1 ? json({}, 503, { 'retry-after': '1' }) : json({ ok: true })));

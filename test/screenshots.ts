@@ -1,5 +1,5 @@
 /**
- * `npm run pictures`: starts the product with demo data, and writes pictures of its page into `docs/images`, in both
+ * `npm run screenshots`: starts the product with demo data, and writes pictures of its page into `docs/images`, in both
  * themes. The README shows them.
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
