@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { decodeCursor, encodeCursor, uint64Pattern } from '../../../../queries/cursor.ts';
 import type { DeadLetterHeaders } from '../../../../schemas/dead-letter.ts';
 import { PermanentError } from '../../../../schemas/errors.ts';
@@ -34,7 +35,9 @@ export interface DeadLettersOptions {
 
 const chunkSize = 64;
 const chunkBytes = 16 * 1024 * 1024;
-const maxAttempts = 5;
+const maxAttempts = 8;
+const minBackoffUnitMs = 200;
+const maxBackoffUnitMs = 2000;
 
 export const createDeadLetters = ({ bus, columns, clock, republish }: DeadLettersOptions): DeadLetters => {
   const committer = createCommitter(bus, columns);
@@ -138,14 +141,20 @@ const commitAllOrEach = async (
   }
 };
 
-/** Retries when another process took over the transactional id, or the bus is briefly unavailable. */
+/**
+ * Retries when another process took over the transactional id, or the bus is briefly unavailable. Two processes that
+ * fence each other back off by multiples of the time that an attempt takes, so that one of them completes on a slow
+ * machine, too.
+ */
 const retry = async <Value>(work: () => Promise<Value>): Promise<Value> => {
   for (let attempt = 1; ; attempt++) {
+    const startMs = performance.now();
     try {
       return await work();
     } catch (error) {
       if (error instanceof PermanentError || attempt === maxAttempts) throw error;
-      await new Promise((resolve) => setTimeout(resolve, Math.random() * 200 * 2 ** attempt));
+      const unitMs = Math.min(Math.max(minBackoffUnitMs, performance.now() - startMs), maxBackoffUnitMs);
+      await sleep(Math.random() * unitMs * 2 ** Math.min(attempt, 5));
     }
   }
 };
