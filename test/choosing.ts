@@ -1,18 +1,21 @@
-/** Which files of tests run. */
+/** Selects the test files of a run. */
 import { type Commit, type DrawPart, drawnPartBy } from './drawing.ts';
 
-/** All that a whole run has. */
+/** All test files of a whole run. */
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
 
-/** Suites of the API that run over the engine in the process run over a server and over shards, too: each of the two in one of so many runs. */
+/**
+ * API suites that run on the embedded engine also run on a ClickHouse server and on shards: each variant in one of
+ * this many runs.
+ */
 const servedRuns = 7;
 const served = /-(?:served|sharded)\.test\.ts$/;
 
 /**
- * What takes longest, and of how many runs each has its turn in one: processes that are killed, servers that go away, an upgrade; walks
- * through the page; and what has whole servers or installations of its own.
- * Suites of kills draw within themselves, by the same seed, one part of two or of four, and those over shards how many there are by four: turns
- * share no factor with that, or they would never draw the others.
+ * The slowest suites, and in one of how many runs each has its turn: kills of processes, outages of servers, upgrades,
+ * walks through the page, and suites with servers or installations of their own.
+ * Kill suites split further by the same seed, in two or four parts, and shard suites by four. The numbers here are
+ * coprime to those, otherwise some parts would never run.
  */
 const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: number }[] = [
   {
@@ -29,8 +32,8 @@ const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: num
 ];
 
 /**
- * What a whole run leaves out, which changes with the draw; nothing, where all is one part. It has each suite of the API over the
- * engine in the process, half of them over a server or over shards as well, and of the suites that run in turns those whose turn it is.
+ * Returns the files that a run excludes, which depends on its seed; none if `TEST_PARTS=1`. A run has every API suite
+ * on the embedded engine, some of them on a server or on shards as well, and the rotated suites whose turn it is.
  */
 export const leftOut = (files: readonly string[], draw: DrawPart): string[] => {
   const { part, of } = draw(servedRuns);
@@ -51,8 +54,8 @@ export const leftOut = (files: readonly string[], draw: DrawPart): string[] => {
 };
 
 /**
- * Left-out files, each with the last of these commits whose runs have it. Which part a commit has follows from its hash, so
- * that no file records it. A commit that no run had is listed as well.
+ * Describes excluded files, each with the most recent of these commits whose runs include the file. The part of a
+ * commit follows from its hash, so no file records it. A commit without a run is listed as well.
  */
 export const describeLeftOut = (
   leftOutFiles: readonly string[],
@@ -67,7 +70,7 @@ export const describeLeftOut = (
   });
 };
 
-/** The files that have one of the words in their path. */
+/** Returns the files whose path contains one of the words. */
 export const filesOf = (words: readonly string[], files: readonly string[]): string[] => {
   const matches = (word: string): string[] => files.filter((path) => path.includes(word.replace(/^\.\//, '')));
   const unknown = words.find((word) => matches(word).length === 0);

@@ -1,21 +1,25 @@
-/** How long test files computed: told by the process of each as it ends (`require` of ava), with the processes that it started. */
+/**
+ * CPU time of test files. The process of each file reports it at its exit (`require` of ava), including its child
+ * processes.
+ */
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The environment's variable that says in which file they tell it. */
+/** Environment variable with the path of the file that collects the reports. */
 export const computingVariable = 'TEST_COMPUTING';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
-/** What `/proc` counts in. */
+/** Unit of CPU times in `/proc`. */
 const ticksPerSecond = 100;
 
-/** Seconds of this process and of those it started and saw end; without `/proc`, of this process alone. */
+/** Returns the CPU seconds of this process and of its ended child processes; without `/proc`, of this process alone. */
 export const computedSeconds = (): number => {
   if (!existsSync('/proc/self/stat')) return (process.cpuUsage().user + process.cpuUsage().system) / 1e6;
   const stat = readFileSync('/proc/self/stat', 'utf8');
-  // After the name, which may hold anything: user, system, and the same of what ended.
+  // Fields after the process name, which may contain any character: user and system time, then the same of ended child
+  // processes.
   const fields = stat
     .slice(stat.lastIndexOf(')') + 2)
     .split(' ')
@@ -23,14 +27,14 @@ export const computedSeconds = (): number => {
   return fields.reduce((sum, field) => sum + Number(field), 0) / ticksPerSecond;
 };
 
-/** What all cores did since the machine's start, by whatever process, and how long they were there. */
+/** Returns the busy and the total time of all cores since the machine started, in milliseconds. */
 export const coresSpent = (): { readonly busyMs: number; readonly ms: number } => {
   const spent = cpus().map(({ times }) => ({ idle: times.idle, ms: Object.values(times).reduce((a, b) => a + b, 0) }));
   const ms = spent.reduce((sum, core) => sum + core.ms, 0);
   return { busyMs: ms - spent.reduce((sum, core) => sum + core.idle, 0), ms };
 };
 
-/** Files and their seconds, those that computed longest first. */
+/** Returns files with their CPU seconds, in descending order. */
 export const topFilesByCpu = (lines: string, count: number): string[] =>
   lines
     .split('\n')
@@ -41,11 +45,11 @@ export const topFilesByCpu = (lines: string, count: number): string[] =>
     .slice(0, count)
     .map(({ seconds, file }) => `${seconds.toFixed(1).padStart(6)} s  ${file}`);
 
-/** Called by ava in the process of a test file, before that is loaded. */
+/** Called by ava in the process of a test file, before the file is loaded. */
 const reportAtExit = async (): Promise<void> => {
   const outputFile = process.env[computingVariable];
   if (outputFile === undefined) return;
-  // Runs of ava within a test count as part of it.
+  // A nested ava run counts as part of its test.
   delete process.env[computingVariable];
   const { default: test } = await import('ava');
   const file = relative(root, fileURLToPath(test.meta.file));

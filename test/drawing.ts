@@ -1,17 +1,21 @@
 /**
- * What is tested in parts: the commit decides which part a run has, so that runs of one commit are equal and the next commits have the other
- * parts. `TEST_SEED` chooses another part, and `TEST_PARTS=1` has all: `TEST_PARTS=1 npm test -- processors-once-kafka`.
+ * Splits large suites into parts. The commit hash decides which part a run has: runs of one commit are equal, and the
+ * next commits have the other parts. `TEST_SEED` selects another part, and `TEST_PARTS=1` selects all: `TEST_PARTS=1
+ * npm test -- processors-once-kafka`.
  */
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** A commit by the first seven digits of its hash, and the seed by which its runs draw */
+/** A commit: the first seven digits of its hash, and the seed that they give. */
 export interface Commit {
   readonly name: string;
   readonly seed: number;
 }
 
-/** The checked out commit and those before it, newest first; none without them, such as in an archive. */
+/**
+ * Lists the checked out commit and its ancestors, newest first. Empty outside of a Git repository, such as in an
+ * archive.
+ */
 export const listCommits = (count: number): readonly Commit[] => {
   try {
     const cwd = fileURLToPath(new URL('..', import.meta.url));
@@ -26,15 +30,15 @@ export const listCommits = (count: number): readonly Commit[] => {
   }
 };
 
-/** What this process draws by. */
+/** The seed of this process. */
 export const drawSeed = Number(process.env['TEST_SEED'] ?? listCommits(1)[0]?.seed ?? 0);
 
 const maxParts = Number(process.env['TEST_PARTS'] ?? Number.POSITIVE_INFINITY);
 
-/** Which of so many parts is a run's, counted from 0, and how many there are. */
+/** Returns the index of a run's part, from 0, and the number of parts. */
 export type DrawPart = (parts: number) => { readonly part: number; readonly of: number };
 
-/** The parts of runs with a seed. */
+/** Returns how runs with a seed select their part. */
 export const drawnPartBy =
   (seed: number): DrawPart =>
   (parts) => {
@@ -42,24 +46,24 @@ export const drawnPartBy =
     return { part: seed % of, of };
   };
 
-/** The parts of this run. */
+/** Selects the part of this run. */
 export const drawnPart = drawnPartBy(drawSeed);
 
-/** Every so many-th of a list. */
+/** Returns this run's part of a list. */
 export const drawn = <Item>(items: readonly Item[], parts: number): readonly Item[] => {
   const { part, of } = drawnPart(parts);
   return items.filter((_, index) => index % of === part);
 };
 
 /**
- * Every so many-th case of one thing of many, which begins with another one than its neighbour: a run asks each thing some cases, and each
- * case of some things.
+ * Returns this run's part of the cases of one item of a list. The offset depends on the position of the item, so that
+ * each item gets some cases in every run, and each case runs for some items.
  */
 export const drawnAt = <Case>(place: number, cases: readonly Case[], parts: number): readonly Case[] => {
   const { part, of } = drawnPart(parts);
   return cases.filter((_, index) => (place + index) % of === part);
 };
 
-/** What a test says of its draw. */
+/** Describes the part for the log of a test. */
 export const drawnSummary = (names: readonly string[], all: readonly unknown[]): string =>
   `${names.length} of ${all.length} are drawn (TEST_SEED=${drawSeed}): ${names.join(', ')}`;

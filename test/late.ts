@@ -1,24 +1,24 @@
-/** A run on a slow machine ends while it is of use: a file that would begin late is left out, and told. */
+/** Limits the duration of a whole run: on a slow machine, a file that would start too late is skipped and reported. */
 import { registerHooks } from 'node:module';
 import { latestMinutes } from './order.ts';
 
-/** The environment's variable that says when a whole run began, in milliseconds since 1970. */
+/** Environment variable with the start of a whole run, in Unix milliseconds. */
 export const beganVariable = 'TEST_BEGAN_MS';
 
-/** The title of what stands for the tests of such a file. */
+/** Title of the placeholder test of a skipped file. */
 const tooLate = 'is left out: the run has taken long enough';
 
-/** The path of the file that was left out, of the title of a test in a run of several files. */
+/** Returns the path of the skipped file from the title of its placeholder test. */
 export const leftOutBy = (title: string): string | undefined => {
   const parts = title.split(' › ');
   return parts.pop() === tooLate ? `test/${parts.join('/')}.test.ts` : undefined;
 };
 
-/** Called by ava in the process of a test file, before that is loaded. */
+/** Called by ava in the process of a test file, before the file is loaded. */
 const leaveOutWhatIsLate = async (): Promise<void> => {
   const began = process.env[beganVariable];
   if (began === undefined) return;
-  // Runs of ava within a test are a part of it, however late they begin.
+  // A nested ava run is part of its test, however late it starts.
   delete process.env[beganVariable];
   const { default: test } = await import('ava');
   const { file } = test.meta;

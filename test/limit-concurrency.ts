@@ -1,9 +1,9 @@
-/** `test` of suites that ask one server. */
+/** `test` for suites whose tests share one server. */
 import ava, { type ExecutionContext } from 'ava';
 
 /**
- * So many of a file's tests run at once. Where hundreds ask one server together, each waits for all: on a busy machine longer than production
- * waits for an answer.
+ * The number of tests of a file that run at once. With hundreds of concurrent requests, each waits for all others: on
+ * a busy machine longer than the request timeouts of production.
  */
 const maxRunning = 6;
 let running = 0;
@@ -11,7 +11,7 @@ const waiting: (() => void)[] = [];
 
 type Implementation = (t: ExecutionContext) => void | Promise<void>;
 
-/** Ava's `test` with that limit; what is serial, and what comes before and after, is ava's own. */
+/** Ava's `test` with that limit. `serial` and hooks are unchanged. */
 export const test = Object.assign(
   (title: string, implementation: Implementation): void => {
     ava(title, async (t) => {

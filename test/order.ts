@@ -1,8 +1,8 @@
-/** In which order files of tests begin, and up to when. */
+/** The order in which test files start, and the latest time at which they may. */
 import { hash } from 'node:crypto';
 import { drawSeed } from './drawing.ts';
 
-/** What takes longest, the longest first. */
+/** The slowest files, in descending order. */
 const slowestFirst: readonly string[] = [
   'end-to-end/chart-processes',
   'contract/escalation-mongodb',
@@ -29,7 +29,7 @@ const slowestFirst: readonly string[] = [
   'cases/dashboards/templates',
 ];
 
-/** Its place in that list; below 0 where it is not in it. */
+/** Returns the position in that list, or -1. */
 const placeOf = (file: string): number => slowestFirst.findIndex((path) => file.includes(`test/${path}`));
 
 const isPure = (file: string): boolean => /test\/(?:cases|architecture)\//.test(file);
@@ -38,10 +38,10 @@ const pickFraction = (file: string): number =>
   Number.parseInt(hash('md5', `${drawSeed} ${file}`).slice(0, 8), 16) / 2 ** 32;
 
 /**
- * When a file begins, as a fraction of the order of all files. Slow files, most of which start clusters of their own, begin one
- * after the other over the first two thirds, so that few run at the same time. Files without other processes begin within
- * the first half, beside lint and types. Others follow in an order that the commit decides, so that a machine on which some
- * are left out leaves out others the next time.
+ * Returns when a file starts, as a fraction of the order of all files. Slow files, most of which start clusters of
+ * their own, are spread over the first two thirds, so that few run at the same time. Files without child processes
+ * start in the first half, beside lint and types. Others follow in an order that depends on the commit, so that a slow
+ * machine skips other files the next time.
  */
 export const findStart = (file: string): number => {
   const place = placeOf(file);
@@ -53,8 +53,8 @@ export const findStart = (file: string): number => {
 export const inOrder = (one: string, other: string): number =>
   findStart(one) - findStart(other) || one.localeCompare(other);
 
-/** Minutes of a whole run after which no file begins: on a machine that is slow for an hour a run is to end while it is of use. */
+/** Minutes of a whole run after which no file starts, so that a run on a slow machine still ends in time. */
 export const maxMinutes = Number(process.env['TEST_MINUTES'] ?? 32);
 
-/** … and up to when this file begins: what takes long even sooner. */
+/** The same limit for one file: slow files have an earlier one. */
 export const latestMinutes = (file: string): number => (placeOf(file) < 0 ? maxMinutes : (2 * maxMinutes) / 3);

@@ -1,7 +1,7 @@
-/** Processor time of this thread: it is the same however busy the machine is. */
+/** CPU time of this thread, which does not depend on the load of the machine. */
 import { getThreadCpuMs } from '../runtime/thread-time.ts';
 
-/** Milliseconds that something takes. */
+/** Returns the CPU time of a call in milliseconds. */
 export const cpuMsOf = async (run: () => unknown): Promise<number> => {
   const before = getThreadCpuMs();
   await run();
@@ -9,8 +9,8 @@ export const cpuMsOf = async (run: () => unknown): Promise<number> => {
 };
 
 /**
- * Milliseconds of the longest iteration of the event loop while something runs. What always takes long takes long in each
- * run, and a collection of garbage in some: the best of three runs counts, and the first below `limitMs`.
+ * Returns the CPU time of the longest iteration of the event loop during a call, in milliseconds. A garbage collection
+ * lengthens some runs, so the best of three runs counts, or the first one below `limitMs`.
  */
 export const longestTurnMsOf = async (run: () => Promise<unknown>, limitMs = 0): Promise<number> => {
   let minMs = Number.POSITIVE_INFINITY;
@@ -33,7 +33,7 @@ const measureLongestTurnMs = async (run: () => Promise<unknown>): Promise<number
   return longestMs;
 };
 
-/** Takes so many milliseconds. */
+/** Uses this many milliseconds of CPU time. */
 export const compute = (ms: number): void => {
   for (const endMs = getThreadCpuMs() + ms; getThreadCpuMs() < endMs; );
 };

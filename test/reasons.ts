@@ -1,14 +1,17 @@
-/** Why tests failed, out of what ava prints behind all of them: its list has titles alone, and of a long run people may be shown the end. */
+/**
+ * Error messages of failed tests, parsed from ava's output: its summary has only titles, and of a long run often only
+ * the end is read.
+ */
 
-/** What ava's list says behind a title where an error is the reason. */
+/** What ava appends to the title of a test that failed with an error. */
 const kind = / (?:Rejected promise returned by|Error thrown in) test$/;
 
-/** Takes ava's lines as they come. */
+/** Collects the lines of ava's output. */
 export class Reasons {
   readonly #reasons = new Map<string, string>();
   #title = '';
 
-  /** A failure as ava's list has it. */
+  /** Adds a failure from ava's summary. */
   add(failure: string): void {
     this.#reasons.set(failure.replace(kind, ''), '');
   }
@@ -20,7 +23,7 @@ export class Reasons {
     if (message !== undefined && this.#reasons.get(this.#title) === '') this.#reasons.set(this.#title, message);
   }
 
-  /** The failure, and the message of its error where it had one. */
+  /** Returns the failure with the message of its error, if it has one. */
   describeFailure(failure: string): string {
     return [failure, this.#reasons.get(failure.replace(kind, '')) ?? ''].filter((part) => part !== '').join(': ');
   }

@@ -27,7 +27,7 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
 const binary = (name: string): string => `${root}node_modules/.bin/${name}`;
 
-/** Resolves where test files hang. */
+/** Resolves when test files hang. */
 const stuck = Promise.withResolvers<void>();
 
 let passed = 0;
@@ -35,10 +35,10 @@ let failed = 0;
 const failures: string[] = [];
 const reasons = new Reasons();
 const durations: Duration[] = [];
-/** Files that would have begun too late. */
+/** Files that were skipped because they would have started too late. */
 const late: string[] = [];
 
-/** Runs a program with this Node first in the path; answers its exit code. Where `interrupted` resolves, it is sent a SIGINT. */
+/** Runs a program with this Node first in `PATH`; returns its exit code. Sends SIGINT when `interrupted` resolves. */
 const run = (
   command: string,
   args: readonly string[],
@@ -73,13 +73,13 @@ const check = async (title: string, command: string, args: readonly string[]): P
 };
 
 /**
- * Ava's output as people read it, counted. Its TAP output writes each error as YAML and ends without a word at one that YAML
- * cannot hold, so the failing test would have no name.
+ * Runs test files and counts the results in ava's default output. Ava's TAP reporter writes each error as YAML, and
+ * stops without a message at an error that YAML cannot represent, so the failing test would have no name.
  */
 const suites = async (files: readonly string[], environment: NodeJS.ProcessEnv): Promise<void> => {
   let skipped = 0;
   let counted = 0;
-  // Two more than CI has cores: many suites wait for something most of the time.
+  // Two more than the cores of CI: many suites wait most of the time.
   const args = ['--no-color', '--concurrency=4', ...files];
   const onLine = (line: string): void => {
     console.log(line);
@@ -93,7 +93,7 @@ const suites = async (files: readonly string[], environment: NodeJS.ProcessEnv):
         durations.push(duration);
       } else late.push(left);
     } else if (mark === '✘') {
-      // Tests, and files that ended before their tests did.
+      // Tests, and files that exited before their tests ended.
       failed++;
       counted++;
       const failure = title.replace(/^\[\w+\]: /, '');
@@ -129,16 +129,20 @@ const chosen = isWhole ? [...everySuite, ...notDrawn.map((path) => `!${path}`)] 
 if (!isWhole) console.log(`# ${chosen.length} files of tests:\n${chosen.map((path) => `#   ${path}`).join('\n')}`);
 const started = Date.now();
 const coresBefore = coresSpent();
-// Suites find the shared instances by themselves; started for a whole run, they stay up from the first suite to the last.
+// Suites find the shared servers by themselves. A whole run starts the servers before its first suite and stops them
+// after the last.
 const missing = serviceNames.filter((name) => unavailable(name) !== undefined);
 const starting = isWhole
   ? startServices(inCi ? serviceNames : serviceNames.filter((name) => !missing.includes(name)))
   : stopperOfStarted();
-// Helm is built from its source, which takes longer than a suite may be silent.
+// Helm is built from source, which takes longer than a suite may be silent.
 const tools = isWhole && chartToolsMissing === undefined ? chartTools() : undefined;
 for (const promise of [starting, tools]) promise?.catch(() => undefined);
 
-/** Lint, types and what is unused, one after the other: beside suites, which wait for something most of the time in the beginning. */
+/**
+ * Runs lint, types and the check for unused code one after the other, beside the first suites, which wait most of the
+ * time.
+ */
 const checkCode = async (): Promise<void> => {
   for (const { title, script } of codeChecks) await check(title, 'npm', ['run', '--silent', script]);
 };
@@ -154,7 +158,10 @@ const computing = join(scratch, 'computing');
 const walked = join(scratch, 'walked');
 let topComputing: string[] = [];
 let unreached: readonly string[] = [];
-/** What walks asked must be in a document. Where all of them ran, it is told what they did not ask. */
+/**
+ * Every request of the page must be declared in an API document. If all walks ran, every declared operation must have
+ * been requested.
+ */
 const checkWalks = async (): Promise<void> => {
   const { built, declaredAs } = await import('./end-to-end/declared.ts');
   const held = heldAgainst(readFileSync(walked, 'utf8').split('\n').slice(0, -1), built, declaredAs);
@@ -164,8 +171,8 @@ const checkWalks = async (): Promise<void> => {
   if (files.filter(isWalk).every((path) => ran.includes(path))) unreached = held.unreached;
 };
 /**
- * Says what a run that is cut off waited for. Ava's own limit does not do for what hangs: a test that may take an hour puts it off for all,
- * and it comes once. An interrupt makes ava name the tests that have not ended.
+ * Reports what a hanging run waits for. Ava's own timeout is not sufficient, because a test with a limit of an hour
+ * extends it for all files. On SIGINT, ava lists the pending tests.
  */
 const maxMinutesWithoutEnd = 25;
 let endedBefore = '';
@@ -196,7 +203,7 @@ try {
     [computingVariable]: computing,
     [walkedVariable]: walked,
     [templateVariable]: join(scratch, 'columns-template'),
-    // Each file of tests is a process that loads much of the same code.
+    // Each test file is a process that loads much of the same code.
     NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
   });
   await checked;
@@ -211,7 +218,7 @@ try {
   await services.stop();
   rmSync(scratch, { recursive: true, force: true });
 }
-/** Lines under a word, if there are any. */
+/** Prints lines below a heading, if there are any. */
 const printSection = (title: string, lines: readonly string[]): void => {
   if (lines.length > 0) console.log(`\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 };

@@ -1,6 +1,6 @@
 /**
- * `npm run screenshots`: starts the product with demo data, and writes pictures of its page into `docs/images`, in both
- * themes. The README shows them.
+ * `npm run screenshots`: starts the product with demo data, and writes screenshots in both themes to `docs/images`.
+ * The README shows them.
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { owner, read, signIn, startOiq } from './end-to-end/oiq-process.ts';
 import { eventually } from './waiting.ts';
 
 const directory = fileURLToPath(new URL('../docs/images', import.meta.url));
-/** Pictures must not be larger, in bytes */
+/** Maximum size of a screenshot in bytes. */
 const maxBytes = 120_000;
 const size = { width: 1400, height: 900 };
 
@@ -90,13 +90,13 @@ const post = async (http: string, token: string, path: string, body: object): Pr
   return ((await response.json()) as { readonly id?: string }).id ?? '';
 };
 
-/** Loads demo data, and returns the addresses of the pictures by name. */
+/** Loads demo data; returns the addresses of the screenshots by name. */
 const prepare = async (http: string): Promise<Readonly<Record<string, string>>> => {
   const token = await signIn(http);
   await post(http, token, '/api/onboarding/demo', {});
   const findSlowTraces = (): Promise<Items<{ readonly traceId: string }>> =>
     read(http, '/api/traces?scope=account&from=now-1h&search=duration%3A%3E2s&limit=1', token);
-  // The demo data begins an hour ago, and is sent in order.
+  // The demo data starts an hour ago and is sent in order.
   const findLatestTraces = (): Promise<Items<object>> =>
     read(http, '/api/traces?scope=account&from=now-10m&limit=1', token);
   await eventually('traces of the last minutes are stored', async () => (await findLatestTraces()).items.length > 0);
@@ -118,7 +118,7 @@ const prepare = async (http: string): Promise<Readonly<Record<string, string>>> 
   };
 };
 
-/** Takes a picture with the best quality that its size allows. */
+/** Takes a screenshot with the best quality within the size limit. */
 const takePicture = async (page: Page): Promise<Buffer> => {
   const devtools = await page.context().newCDPSession(page);
   for (const quality of [90, 80, 65, 50, 35]) {
@@ -129,10 +129,10 @@ const takePicture = async (page: Page): Promise<Buffer> => {
   throw new Error(`a picture of ${page.url()} has more than ${maxBytes} bytes at the lowest quality`);
 };
 
-/** Resolves once nothing of the view loads. */
+/** Resolves when the view has loaded. */
 const waitUntilShown = async (page: Page): Promise<void> => {
   await page.waitForLoadState('networkidle');
-  // A draft is queried a moment after its last edit.
+  // A draft is queried shortly after its last edit.
   await delay(2_000);
   await page.waitForLoadState('networkidle');
   await page.locator('.skeleton, [aria-busy=true]').first().waitFor({ state: 'detached' });

@@ -1,4 +1,4 @@
-/** How long tests took, out of what ava prints. */
+/** Durations of tests, parsed from ava's output. */
 
 export interface Duration {
   readonly title: string;
@@ -7,7 +7,9 @@ export interface Duration {
 
 const unitMs: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-/** The title and duration of a test that passed, as ava writes them: `title (1m 20.8s)`; 0 where it was too short to be told. */
+/**
+ * Returns the title and duration of a passed test from ava's line `title (1m 20.8s)`; 0 if the line has no duration.
+ */
 export const durationIn = (line: string): Duration => {
   const [durationText = '', parts = ''] = / \(((?: ?[\d.]+(?:ms|s|m|h)){1,3})\)$/.exec(line) ?? [];
   const ms = [...parts.matchAll(/([\d.]+)(ms|s|m|h)/g)].reduce(
@@ -17,7 +19,7 @@ export const durationIn = (line: string): Duration => {
   return { title: line.slice(0, line.length - durationText.length), ms };
 };
 
-/** The longest ones whose duration is told, a line each. */
+/** Returns the tests with the longest durations, one a line. */
 export const slowest = (durations: readonly Duration[], count: number): string[] =>
   durations
     .filter(({ ms }) => ms > 0)

@@ -1,24 +1,26 @@
-/** How tests wait. A limit here finds what hangs and judges no speed: a busy machine may take as much longer as it is busier. */
+/** How tests wait. Limits detect hangs, not slowness: they grow with the load of the machine. */
 import { availableParallelism, loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** On a machine that has a core for each process that wants to run. */
+/** Limit on a machine with a free core for each running process. */
 export const patienceMs = 240_000;
-/** The same for what a page shows, which depends on nothing that takes longer. */
+/** The same for the content of a page that depends on nothing slow. */
 export const pagePatienceMs = 20_000;
 
-/** The longest pause between two looks: many ask servers, for minutes, on a machine that has other things to do. */
+/** The longest pause between two checks. Many checks send requests to servers, for minutes, on a busy machine. */
 const pauseMs = 250;
 
-/** How many times longer things take here than on a quiet machine: the processes that want to run, for each core. */
+/**
+ * Returns the factor by which this machine is slower than a quiet one: the number of runnable processes for each core.
+ */
 const stretch = (): number => Math.min(Math.max(1, (loadavg()[0] ?? 0) / availableParallelism()), 5);
 
-/** What takes so many milliseconds on a quiet machine may take so many on this one, in whole milliseconds. */
+/** Scales a duration on a quiet machine to the load of this one, in whole milliseconds. */
 export const stretched = (ms: number): number => Math.ceil(ms * stretch());
 
 /**
- * Resolves once it holds, which is looked at often at first and then less so; rejects, naming what it waited for, when
- * it does not within the limit on a quiet machine.
+ * Polls a condition until it is true, with growing pauses. Rejects with the name of the condition if the condition is
+ * not true within the limit.
  */
 export const eventually = async (
   what: string,

@@ -1,10 +1,10 @@
-/** What walks through the page asked of the API: told as the browser of each closes, and held against what is declared. */
+/** Requests of the page's walks: recorded when a browser closes, and compared with the declared operations. */
 import { appendFileSync } from 'node:fs';
 
-/** The environment's variable that says in which file they tell it. */
+/** Environment variable with the path of the file that collects the requests. */
 export const walkedVariable = 'TEST_WALKED';
 
-/** Whether a file of tests walks through the page. */
+/** Whether a test file is a walk through the page. */
 export const isWalk = (path: string): boolean => /end-to-end\/pages?(?:-[a-z-]+)?\.test\.ts$/.test(path);
 
 export interface WalkedRequest {
@@ -12,7 +12,7 @@ export interface WalkedRequest {
   readonly url: string;
 }
 
-/** Requests to the API as lines, each once: `GET /api/logs`. */
+/** Returns the distinct requests to the API as lines: `GET /api/logs`. */
 export const linesOf = (requests: readonly WalkedRequest[]): string[] => [
   ...new Set(
     requests
@@ -22,7 +22,7 @@ export const linesOf = (requests: readonly WalkedRequest[]): string[] => [
   ),
 ];
 
-/** Adds what was asked to the file of this run, where there is one. */
+/** Appends requests to the file of this run, if there is one. */
 export const recordWalked = (requests: readonly WalkedRequest[]): void => {
   const outputFile = process.env[walkedVariable];
   if (outputFile !== undefined)
@@ -34,7 +34,7 @@ export const recordWalked = (requests: readonly WalkedRequest[]): void => {
     );
 };
 
-/** An operation or a stream that works, by the name of its group. */
+/** An implemented operation or stream, with its group. */
 export interface Declared {
   readonly group: string;
   readonly method: string;
@@ -42,10 +42,10 @@ export interface Declared {
   readonly operationId: string;
 }
 
-/** Which of the declared ones a line is; undefined for what no document has. */
+/** Returns the declared operation of a line; undefined if no document has it. */
 type Find = (line: string) => string | undefined;
 
-/** Lines that are in no document, and for each group what it has that no line reached. */
+/** Returns lines that no document declares, and per group the declared operations that no line matches. */
 export const heldAgainst = (
   lines: readonly string[],
   declared: readonly Declared[],
