@@ -1,5 +1,5 @@
 /** How ava runs the suites of `test/`. */
-import { inOrder } from './test/order.ts';
+import { inOrder } from './test/file-order.ts';
 
 export default {
   extensions: ['ts'],
@@ -16,6 +16,6 @@ export default {
     '--initial-old-space-size=256',
   ],
   environmentVariables: { UV_THREADPOOL_SIZE: '16' },
-  require: ['./test/computing.ts', './test/late.ts'],
+  require: ['./test/cpu-times.ts', './test/skip-late-files.ts'],
   workerThreads: false,
 };

@@ -2,7 +2,7 @@
  * How much work an open-ended test does in one run. Raise a limit for a long manual run: `TEST_KILL_ROUNDS=100 npm
  * test -- reliability processors-once`.
  */
-import { drawnPart } from './drawing.ts';
+import { selectRunPart } from './parts.ts';
 
 /** How often a kill test kills each kind of process. */
 export const killRounds = Number(process.env['TEST_KILL_ROUNDS'] ?? 4);
@@ -48,4 +48,4 @@ export const hostileCpuMs = Number(process.env['TEST_HOSTILE_CPU_SECONDS'] ?? 6)
 export const promqlShards = Number(process.env['TEST_PROMQL_SHARDS'] ?? 0);
 
 /** The number of ClickHouse shards for other suites: three in one of four runs. */
-export const shardCount = Number(process.env['TEST_SHARDS'] ?? (drawnPart(4).part === 3 ? 3 : 2));
+export const shardCount = Number(process.env['TEST_SHARDS'] ?? (selectRunPart(4).part === 3 ? 3 : 2));

@@ -9,26 +9,26 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { codeChecks } from './checks.ts';
-import { describeLeftOut, everySuite, filesOf, leftOut } from './choosing.ts';
-import { computedSeconds, computingVariable, coresSpent, topFilesByCpu } from './computing.ts';
-import { drawnPart, drawSeed, listCommits } from './drawing.ts';
-import { beganVariable, leftOutBy } from './late.ts';
-import { maxMinutes } from './order.ts';
-import { Reasons } from './reasons.ts';
+import { computedSeconds, computingVariable, coresSpent, topFilesByCpu } from './cpu-times.ts';
+import { type Duration, durationIn, slowest } from './durations.ts';
+import { Reasons } from './error-messages.ts';
+import { maxMinutes } from './file-order.ts';
+import { compareWithDeclared, isWalk, pageRequestsVariable } from './page-requests.ts';
+import { listCommits, runSeed, selectRunPart } from './parts.ts';
+import { describeExcludedFiles, everySuite, filterFiles, listExcludedFiles } from './select-files.ts';
 import { chartTools, chartToolsMissing } from './services/chart-tools.ts';
 import { templateVariable } from './services/columns-template.ts';
 import { serviceNames } from './services/definition.ts';
 import { scratchDirectory } from './services/scratch.ts';
 import { startServices, stopperOfStarted, unavailable } from './services/services.ts';
-import { type Duration, durationIn, slowest } from './slowest.ts';
-import { heldAgainst, isWalk, walkedVariable } from './walked.ts';
+import { parseSkippedFile, startVariable } from './skip-late-files.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const inCi = (process.env['CI'] ?? '') !== '' && process.env['CI'] !== 'false';
 const binary = (name: string): string => `${root}node_modules/.bin/${name}`;
 
 /** Resolves when test files hang. */
-const stuck = Promise.withResolvers<void>();
+const hung = Promise.withResolvers<void>();
 
 let passed = 0;
 let failed = 0;
@@ -36,7 +36,7 @@ const failures: string[] = [];
 const reasons = new Reasons();
 const durations: Duration[] = [];
 /** Files that were skipped because they would have started too late. */
-const late: string[] = [];
+const skippedFiles: string[] = [];
 
 /** Runs a program with this Node first in `PATH`; returns its exit code. Sends SIGINT when `interrupted` resolves. */
 const run = (
@@ -87,11 +87,11 @@ const suites = async (files: readonly string[], environment: NodeJS.ProcessEnv):
     if (mark === undefined) reasons.read(line);
     else if (mark === '✔') {
       const duration = durationIn(title);
-      const left = leftOutBy(duration.title);
-      if (left === undefined) {
+      const skippedFile = parseSkippedFile(duration.title);
+      if (skippedFile === undefined) {
         passed++;
         durations.push(duration);
-      } else late.push(left);
+      } else skippedFiles.push(skippedFile);
     } else if (mark === '✘') {
       // Tests, and files that exited before their tests ended.
       failed++;
@@ -104,7 +104,7 @@ const suites = async (files: readonly string[], environment: NodeJS.ProcessEnv):
       if (inCi) failures.push(`skipped: ${title}`);
     }
   };
-  const code = await run(binary('ava'), args, environment, onLine, stuck.promise);
+  const code = await run(binary('ava'), args, environment, onLine, hung.promise);
   if (inCi) failed += skipped;
   else if (skipped > 0) console.log(`# ${skipped} tests skipped: their service cannot run on this machine (see above)`);
   if (code !== 0 && counted === 0 && !(inCi && skipped > 0)) {
@@ -118,16 +118,17 @@ const isWhole = words.length === 0;
 const files = globSync('test/**/*.test.ts', { cwd: root });
 const findNamedFiles = (): string[] => {
   try {
-    return filesOf(words, files);
+    return filterFiles(words, files);
   } catch (error) {
     console.error((error as Error).message);
     process.exit(2);
   }
 };
-const notDrawn = isWhole ? leftOut(files, drawnPart) : [];
-const chosen = isWhole ? [...everySuite, ...notDrawn.map((path) => `!${path}`)] : findNamedFiles();
-if (!isWhole) console.log(`# ${chosen.length} files of tests:\n${chosen.map((path) => `#   ${path}`).join('\n')}`);
-const started = Date.now();
+const excludedFiles = isWhole ? listExcludedFiles(files, selectRunPart) : [];
+const selectedFiles = isWhole ? [...everySuite, ...excludedFiles.map((path) => `!${path}`)] : findNamedFiles();
+if (!isWhole)
+  console.log(`# ${selectedFiles.length} files of tests:\n${selectedFiles.map((path) => `#   ${path}`).join('\n')}`);
+const startMs = Date.now();
 const coresBefore = coresSpent();
 // Suites find the shared servers by themselves. A whole run starts the servers before its first suite and stops them
 // after the last.
@@ -155,20 +156,24 @@ if (isWhole) {
 
 const scratch = scratchDirectory();
 const computing = join(scratch, 'computing');
-const walked = join(scratch, 'walked');
+const requestsFile = join(scratch, 'page-requests');
 let topComputing: string[] = [];
 let unreached: readonly string[] = [];
 /**
  * Every request of the page must be declared in an API document. If all walks ran, every declared operation must have
  * been requested.
  */
-const checkWalks = async (): Promise<void> => {
+const checkPageRequests = async (): Promise<void> => {
   const { built, declaredAs } = await import('./end-to-end/declared.ts');
-  const held = heldAgainst(readFileSync(walked, 'utf8').split('\n').slice(0, -1), built, declaredAs);
-  failed += held.undeclared.length;
-  failures.push(...held.undeclared.map((line) => `a walk through the page asks what is in no document: ${line}`));
-  const ran = isWhole ? files.filter((path) => !notDrawn.includes(path) && !late.includes(path)) : chosen;
-  if (files.filter(isWalk).every((path) => ran.includes(path))) unreached = held.unreached;
+  const compared = compareWithDeclared(readFileSync(requestsFile, 'utf8').split('\n').slice(0, -1), built, declaredAs);
+  failed += compared.undeclared.length;
+  failures.push(
+    ...compared.undeclared.map((line) => `a walk requested an operation that no document declares: ${line}`),
+  );
+  const ran = isWhole
+    ? files.filter((path) => !excludedFiles.includes(path) && !skippedFiles.includes(path))
+    : selectedFiles;
+  if (files.filter(isWalk).every((path) => ran.includes(path))) unreached = compared.unreached;
 };
 /**
  * Reports what a hanging run waits for. Ava's own timeout is not sufficient, because a test with a limit of an hour
@@ -180,28 +185,28 @@ let endedAt = Date.now();
 const progress = setInterval(() => {
   const ended = existsSync(computing) ? readFileSync(computing, 'utf8') : '';
   if (ended !== endedBefore) [endedBefore, endedAt] = [ended, Date.now()];
-  const open = (isWhole ? files.filter((path) => !notDrawn.includes(path)) : chosen).filter(
+  const open = (isWhole ? files.filter((path) => !excludedFiles.includes(path)) : selectedFiles).filter(
     (path) => !ended.includes(`\t${path}\n`),
   );
-  const minutes = Math.round((Date.now() - started) / 60_000);
+  const minutes = Math.round((Date.now() - startMs) / 60_000);
   console.log(`# ${minutes} min: ${open.length} files have not ended${open.length > 8 ? '' : `: ${open.join(', ')}`}`);
   if (!isWhole || Date.now() - endedAt < maxMinutesWithoutEnd * 60_000) return;
   for (const path of open) failures.push(`${path} hangs: no file has ended for ${maxMinutesWithoutEnd} minutes`);
   failed += open.length;
   clearInterval(progress);
-  stuck.resolve();
+  hung.resolve();
 }, 300_000);
 const services = await starting;
 try {
   await tools?.catch((error: Error) => failures.push(`the programs that check the chart: ${error.message}`));
-  await suites(chosen, {
+  await suites(selectedFiles, {
     ...process.env,
-    TEST_SEED: String(drawSeed),
+    TEST_SEED: String(runSeed),
     TMPDIR: scratch,
     UV_THREADPOOL_SIZE: '16',
-    ...(isWhole && { [beganVariable]: String(started) }),
+    ...(isWhole && { [startVariable]: String(startMs) }),
     [computingVariable]: computing,
-    [walkedVariable]: walked,
+    [pageRequestsVariable]: requestsFile,
     [templateVariable]: join(scratch, 'columns-template'),
     // Each test file is a process that loads much of the same code.
     NODE_COMPILE_CACHE: `${root}node_modules/.cache/node`,
@@ -212,7 +217,7 @@ try {
     topComputing = filesByCpu.slice(0, 30);
     writeFileSync(`${root}node_modules/.cache/test-cpu.txt`, filesByCpu.join('\n'));
   }
-  if (existsSync(walked)) await checkWalks();
+  if (existsSync(requestsFile)) await checkPageRequests();
 } finally {
   clearInterval(progress);
   await services.stop();
@@ -222,13 +227,13 @@ try {
 const printSection = (title: string, lines: readonly string[]): void => {
   if (lines.length > 0) console.log(`\n${title}:\n${lines.map((line) => `  ${line}`).join('\n')}`);
 };
-printSection(`Left out, since this machine takes longer than ${maxMinutes} minutes (TEST_MINUTES)`, late);
+printSection(`Skipped, because this machine takes longer than ${maxMinutes} minutes (TEST_MINUTES)`, skippedFiles);
 printSection(
-  `Left out by the commit (TEST_SEED=${drawSeed}), with the last commit that selected each; npm run test:all runs all`,
-  describeLeftOut(notDrawn, files, listCommits(200)),
+  `Excluded by the commit (TEST_SEED=${runSeed}), with the last commit that selected each; npm run test:all runs all`,
+  describeExcludedFiles(excludedFiles, files, listCommits(200)),
 );
-printSection('Built operations that no walk through the page reached', unreached);
-printSection('Files that computed longest', topComputing);
+printSection('Built operations that no walk of the page requested', unreached);
+printSection('Files with the most CPU time', topComputing);
 printSection('Slowest tests', slowest(durations, 30));
 // Near the end, because readers often have only the last lines of a run.
 printSection(
@@ -238,7 +243,7 @@ printSection(
 const cores = coresSpent();
 const share = Math.round((100 * (cores.busyMs - coresBefore.busyMs)) / (cores.ms - coresBefore.ms));
 console.log(
-  `\n# ${Math.round((Date.now() - started) / 1000)} s, computing ${Math.round(computedSeconds())} s, cores busy ${share} %`,
+  `\n# ${Math.round((Date.now() - startMs) / 1000)} s, CPU ${Math.round(computedSeconds())} s, cores busy ${share} %`,
 );
 console.log(`${passed} passed, ${failed} failed`);
 process.exit(failed === 0 ? 0 : 1);

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { SliceScheduler } from '../../processors/engine/fair-queue.ts';
 import { TimedSlice, type TimeSlice } from '../../processors/engine/time-slice.ts';
-import { compute } from '../processor-time.ts';
+import { useCpu } from '../cpu-time.ts';
 
 /** Works until the turn is over, so often. */
 const busy =
@@ -70,7 +70,7 @@ const read = async (...readers: readonly Made[]): Promise<string> => {
       const reader = { partition, offset, rangeLength: 10, items: 0 };
       const step = (): string | undefined => {
         went += name;
-        compute(ms);
+        useCpu(ms);
         reader.offset++;
         reader.items += items;
         return reader.offset < 26 ? undefined : name;

@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import type { ResultData } from '../../queries/query-result.ts';
-import { drawn } from '../drawing.ts';
+import { selectPart } from '../parts.ts';
 import { epoch, type MetricTables, openMetricTables, type TestPoint, type TestSeries } from './metric-points.ts';
 import { naiveAcross, naiveBuckets, naiveNumber, naiveQuantile, type Window, windowsIn } from './naive-metrics.ts';
 import { type Random, seeded } from './random.ts';
@@ -236,7 +236,7 @@ const histogramsCase = (round: number, name: 'explicit' | 'exponential', shapes:
 
 const bounds = [0.5, 1, 5];
 const ofPoints = ['last', 'avg', 'min', 'max', 'sum', 'count', 'quantile'] as const;
-const cases = drawn([...Array(rounds).keys()], 2).flatMap((round) => [
+const cases = selectPart([...Array(rounds).keys()], 2).flatMap((round) => [
   numbersCase(
     `gauges answer as the slow evaluator does (${round})`,
     { round, kind: 'gauge', shapes: [gauge] },

@@ -1,5 +1,5 @@
 /** Steps that are kept: whatever lands, late or twice, or is erased in between, answers are those that are given where nothing is kept. */
-import { drawSeed } from '../drawing.ts';
+import { runSeed } from '../parts.ts';
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { runPromqlBatch } from '../../queries/batch/promql.ts';
@@ -161,7 +161,7 @@ class World {
 }
 
 test('cached results equal uncached results, whatever lands or is erased in between', async (t) => {
-  const seed = drawSeed;
+  const seed = runSeed;
   t.log(`TEST_SEED=${seed}`);
   const random = randomOf(seed);
   for (let round = 0; round < rounds; round++) {

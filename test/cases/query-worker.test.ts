@@ -16,7 +16,7 @@ import {
   readPage,
   readPageInWorker,
 } from '../../subjects/threat-intel/read-document.ts';
-import { cpuMsOf, longestTurnMsOf } from '../processor-time.ts';
+import { measureCpuMs, measureLongestIterationMs } from '../cpu-time.ts';
 
 const reader: WorkerRequester = { tenantId: 'a' };
 const repeated = (count: number, line: (index: number) => string): string =>
@@ -83,8 +83,8 @@ for (const { what, text, slow, atOnce, inWorker } of reads) {
   });
 
   test.serial(`${what}: a slow text takes almost no time on the main thread`, async (t) => {
-    const mainThreadMs = [await cpuMsOf(() => inWorker(slow)), await cpuMsOf(() => inWorker(slow))];
-    const atOnceMs = await cpuMsOf(() => atOnce(slow));
+    const mainThreadMs = [await measureCpuMs(() => inWorker(slow)), await measureCpuMs(() => inWorker(slow))];
+    const atOnceMs = await measureCpuMs(() => atOnce(slow));
     t.true(Math.min(...mainThreadMs) < atOnceMs / 5, `${mainThreadMs} ms beside ${atOnceMs} ms`);
   });
 }
@@ -98,10 +98,10 @@ test.serial('an archive is unpacked in a thread with the same result or error as
     problem: 'the archive decompresses to more than 67108864 bytes',
   });
   const mainThreadMs = [
-    await cpuMsOf(() => readArchiveInWorker(reader, bomb)),
-    await cpuMsOf(() => readArchiveInWorker(reader, bomb)),
+    await measureCpuMs(() => readArchiveInWorker(reader, bomb)),
+    await measureCpuMs(() => readArchiveInWorker(reader, bomb)),
   ];
-  const atOnceMs = await cpuMsOf(() => readArchive(bomb));
+  const atOnceMs = await measureCpuMs(() => readArchive(bomb));
   t.true(Math.min(...mainThreadMs) < atOnceMs / 5, `${mainThreadMs} ms beside ${atOnceMs} ms`);
 });
 
@@ -127,12 +127,15 @@ test.serial('many indicators are returned from the thread in parts, and the even
   const max = 200_000;
   const atOnce = readDocument('list', text, { max });
   let read: unknown;
-  const longestMs = await longestTurnMsOf(async () => {
+  const longestMs = await measureLongestIterationMs(async () => {
     read = await readDocumentInWorker(reader, 'list', new TextEncoder().encode(text), { max });
   });
   // Of so many ava's own comparison takes seconds.
   t.true(isDeepStrictEqual(read, atOnce));
   const message = serialize(atOnce);
-  const inOneMs = Math.min(await cpuMsOf(() => deserialize(message)), await cpuMsOf(() => deserialize(message)));
+  const inOneMs = Math.min(
+    await measureCpuMs(() => deserialize(message)),
+    await measureCpuMs(() => deserialize(message)),
+  );
   t.true(longestMs < inOneMs / 2, `${longestMs} ms, where one message of all takes ${inOneMs} ms`);
 });

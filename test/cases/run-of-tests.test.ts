@@ -3,14 +3,14 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { describeLeftOut, filesOf, leftOut } from '../choosing.ts';
-import { computedSeconds, topFilesByCpu } from '../computing.ts';
-import { drawnPartBy } from '../drawing.ts';
-import { beganVariable, leftOutBy } from '../late.ts';
-import { findStart, inOrder, latestMinutes, maxMinutes } from '../order.ts';
-import { Reasons } from '../reasons.ts';
-import { durationIn, slowest } from '../slowest.ts';
-import { heldAgainst, isWalk, linesOf } from '../walked.ts';
+import { computedSeconds, topFilesByCpu } from '../cpu-times.ts';
+import { durationIn, slowest } from '../durations.ts';
+import { Reasons } from '../error-messages.ts';
+import { findStart, inOrder, latestMinutes, maxMinutes } from '../file-order.ts';
+import { compareWithDeclared, isWalk, linesOf } from '../page-requests.ts';
+import { createPartSelector } from '../parts.ts';
+import { describeExcludedFiles, filterFiles, listExcludedFiles } from '../select-files.ts';
+import { parseSkippedFile, startVariable } from '../skip-late-files.ts';
 
 const files = ['test/cases/sigma.test.ts', 'test/cases/sigma-index.test.ts', 'test/contract/bus-kafka.test.ts'];
 
@@ -21,10 +21,10 @@ for (const [words, chosen] of [
   [['./test/contract/bus-kafka.test.ts'], files.slice(2)],
 ] as const)
   test(`${words.join(' ')} selects each file with it in its path, once`, (t) =>
-    t.deepEqual(filesOf(words, files), [...chosen]));
+    t.deepEqual(filterFiles(words, files), [...chosen]));
 
 test('a word that selects nothing is rejected by name', (t) => {
-  t.throws(() => filesOf(['sigma', 'sgima'], files), { message: 'no file of tests has "sgima" in its path' });
+  t.throws(() => filterFiles(['sigma', 'sgima'], files), { message: 'no file of tests has "sgima" in its path' });
 });
 
 const all = () => ({ part: 0, of: 1 });
@@ -32,7 +32,7 @@ const all = () => ({ part: 0, of: 1 });
 test('of seven runs, a suite with a server and a sharded variant has each in one, and neither in five', (t) => {
   const suites = ['a', 'b'].flatMap((name) => [`${name}.test.ts`, `${name}-served.test.ts`, `${name}-sharded.test.ts`]);
   const runs = [0, 1, 2, 3, 4, 5, 6].map((seed) =>
-    suites.filter((path) => !leftOut(suites, drawnPartBy(seed)).includes(path)),
+    suites.filter((path) => !listExcludedFiles(suites, createPartSelector(seed)).includes(path)),
   );
   t.deepEqual(runs, [
     ['a.test.ts', 'a-served.test.ts', 'b.test.ts', 'b-sharded.test.ts'],
@@ -43,7 +43,7 @@ test('of seven runs, a suite with a server and a sharded variant has each in one
     ['a.test.ts', 'b.test.ts'],
     ['a.test.ts', 'b.test.ts', 'b-served.test.ts'],
   ]);
-  t.deepEqual(leftOut(suites, all), []);
+  t.deepEqual(listExcludedFiles(suites, all), []);
 });
 
 test('kill suites, walks and suites with their own servers each run in rotation', (t) => {
@@ -51,29 +51,29 @@ test('kill suites, walks and suites with their own servers each run in rotation'
   const seeds = 7 * 11;
   const ran = new Map(suites.map((path) => [path, seeds]));
   for (let seed = 0; seed < seeds; seed++)
-    for (const path of leftOut(suites, drawnPartBy(seed))) ran.set(path, (ran.get(path) ?? 0) - 1);
+    for (const path of listExcludedFiles(suites, createPartSelector(seed))) ran.set(path, (ran.get(path) ?? 0) - 1);
   t.is(ran.get('test/end-to-end/chart-processes.test.ts'), seeds / 11);
   t.is(ran.get('test/contract/shard-kills.test.ts'), seeds / 11);
   t.is(ran.get('test/end-to-end/page-logs.test.ts'), seeds / 7);
   t.is(ran.get('test/contract/columns-placements.test.ts'), seeds / 7);
   t.is(ran.get('test/end-to-end/page-cluster.test.ts'), seeds / 7);
   t.is(ran.get('test/end-to-end/api-logs.test.ts'), seeds);
-  t.deepEqual(leftOut(suites, all), []);
+  t.deepEqual(listExcludedFiles(suites, all), []);
 });
 
 test('a file that is left out is listed with the last commit that selected it', (t) => {
   const kills = ['test/contract/a-kills.test.ts', 'test/contract/b-kills.test.ts', 'test/contract/c-kills.test.ts'];
   const commits = [9, 9, 10, 0].map((seed, index) => ({ name: `abcdef${index}`, seed }));
-  t.deepEqual(describeLeftOut(leftOut(kills, drawnPartBy(9)), kills, commits), [
+  t.deepEqual(describeExcludedFiles(listExcludedFiles(kills, createPartSelector(9)), kills, commits), [
     'test/contract/a-kills.test.ts  selected by abcdef3, 3 commits before',
     'test/contract/b-kills.test.ts  selected by abcdef2, 2 commits before',
   ]);
-  t.deepEqual(describeLeftOut(kills.slice(0, 1), kills, commits.slice(0, 2)), [
+  t.deepEqual(describeExcludedFiles(kills.slice(0, 1), kills, commits.slice(0, 2)), [
     'test/contract/a-kills.test.ts  not selected by the last 2 commits',
   ]);
 });
 
-test('each part of a kill suite is drawn in some run of the suite', (t) => {
+test('each part of a kill suite is selected in some run of the suite', (t) => {
   const suites = globSync('test/**/*.test.ts');
   for (const name of [
     'contract/processors-once-kafka',
@@ -83,10 +83,10 @@ test('each part of a kill suite is drawn in some run of the suite', (t) => {
   ]) {
     const path = `test/${name}.test.ts`;
     const seeds = Array.from({ length: 60 }, (_, seed) => seed).filter(
-      (seed) => !leftOut(suites, drawnPartBy(seed)).includes(path),
+      (seed) => !listExcludedFiles(suites, createPartSelector(seed)).includes(path),
     );
     for (const parts of [2, 4])
-      t.is(new Set(seeds.map((seed) => drawnPartBy(seed)(parts).part)).size, parts, `${path}, ${parts} parts`);
+      t.is(new Set(seeds.map((seed) => createPartSelector(seed)(parts).part)).size, parts, `${path}, ${parts} parts`);
   }
 });
 
@@ -142,7 +142,7 @@ test('operations not reached by walks are listed by group, and undocumented requ
   const find = (line: string): string | undefined =>
     declared.find(({ method, path }) => line === `${method} ${path}`)?.operationId;
   const lines = ['GET /api/logs/list', 'GET /api/traces/list', 'GET /api/secret', 'GET /api/secret'];
-  t.deepEqual(heldAgainst(lines, declared, find), {
+  t.deepEqual(compareWithDeclared(lines, declared, find), {
     undeclared: ['GET /api/secret'],
     unreached: ['logs, 1 of 2: export-logs', 'users, all 2'],
   });
@@ -181,16 +181,16 @@ test('a failure is reported with its error message, which ava prints at the end'
 test('a file that would start late is skipped, and reported by its path', (t) => {
   const ava = fileURLToPath(new URL('../../node_modules/.bin/ava', import.meta.url));
   const files = ['test/cases/aggregates.test.ts', 'test/contract/counters-memory.test.ts'];
-  const environment = { ...process.env, [beganVariable]: '0' };
+  const environment = { ...process.env, [startVariable]: '0' };
   const { stdout, status } = spawnSync(ava, ['--no-color', ...files], { env: environment, encoding: 'utf8' });
   t.is(status, 0);
   const titles = [...stdout.matchAll(/^ {2}✔ (.*)$/gm)].map(([, title = '']) => durationIn(title).title);
-  t.deepEqual(titles.map(leftOutBy).toSorted(), files);
-  t.is(leftOutBy('cases › aggregates › works'), undefined);
+  t.deepEqual(titles.map(parseSkippedFile).toSorted(), files);
+  t.is(parseSkippedFile('cases › aggregates › works'), undefined);
 });
 
 test('nested ava runs within a test start all files, even if the outer run is late', (t) => {
-  t.is(process.env[beganVariable], undefined);
+  t.is(process.env[startVariable], undefined);
 });
 
 test('slow files start one after the other, within two thirds of a run or not at all', (t) => {

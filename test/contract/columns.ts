@@ -3,8 +3,8 @@ import { randomUUID } from 'node:crypto';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { explainPrefix, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
+import { measureCpuMs, measureLongestIterationMs } from '../cpu-time.ts';
 import { test } from '../limit-concurrency.ts';
-import { cpuMsOf, longestTurnMsOf } from '../processor-time.ts';
 import { eventually } from '../waiting.ts';
 import {
   blockOf,
@@ -235,8 +235,8 @@ export const columnsContract = (contract: ColumnsContract): void => {
       rows.map(({ number }) => Number(number)),
       Array.from({ length: 60_000 }, (_, index) => index),
     );
-    const atOnceMs = await cpuMsOf(() => JSON.parse(JSON.stringify(rows)));
-    const longestTurnMs = await longestTurnMsOf(read, atOnceMs / 2);
+    const atOnceMs = await measureCpuMs(() => JSON.parse(JSON.stringify(rows)));
+    const longestTurnMs = await measureLongestIterationMs(read, atOnceMs / 2);
     t.true(longestTurnMs < atOnceMs / 2, `${longestTurnMs} ms beside ${atOnceMs} ms`);
   });
 

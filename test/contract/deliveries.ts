@@ -12,7 +12,7 @@ import { organizations } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { type Random, seeded } from '../cases/random.ts';
-import { drawSeed } from '../drawing.ts';
+import { runSeed } from '../parts.ts';
 import type { DeliveriesMemberOptions } from './deliveries-member.ts';
 import { openStores, type StoresPlace } from './processors-stores.ts';
 
@@ -132,7 +132,7 @@ const runMember = async (
 
 export const deliveriesContract = ({ name, place: placeOf, members }: DeliveriesContract): void => {
   test.serial(`${name}: through kill -9 every notification is delivered, in the order of its group`, async (t) => {
-    const seed = drawSeed;
+    const seed = runSeed;
     const random = seeded(seed);
     const receiver = await startChannelReceiver();
     t.teardown(() => receiver.close());

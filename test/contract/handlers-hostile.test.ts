@@ -3,15 +3,15 @@
  *
  * What counts is the processor time that this thread takes between two looks of a timer, so that other load of the machine hardly matters.
  * The server runs in this thread, and so does its client. Fields of one group with the same name and bound are asked once.
- * A run draws half of the operations. Each round asks one more text of each field, the first of them drawn, until the budget is used: a long
+ * A run draws half of the operations. Each round asks one more text of each field, the first of them selectPart, until the budget is used: a long
  * run by hand asks them all (`test/budget.ts`).
  */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { hostileCpuMs } from '../budget.ts';
-import { drawn, drawSeed } from '../drawing.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
+import { runSeed, selectPart } from '../parts.ts';
 import type { OperationRequest, World } from './example.ts';
 import { plainTexts, structuredTexts, type TextField, type TextOf, textFields } from './hostile-texts.ts';
 import { schemaOf } from './schema-values.ts';
@@ -159,7 +159,7 @@ function* questionsOf(trials: readonly Trial[]): Generator<Question> {
       const { operation, part, field, maxLength } = trial;
       const texts = textsFor(maxLength);
       // Fields with the same texts begin with different ones.
-      const [name, length, textOf] = texts[(drawSeed + round + at) % texts.length] as (typeof texts)[number];
+      const [name, length, textOf] = texts[(runSeed + round + at) % texts.length] as (typeof texts)[number];
       const text = textOf(length);
       if (operation[part]?.safeParse(field.placed(text)).success !== true) continue;
       yield { trial, text, what: `${operation.operationId} ${field.path} (${name}, ${length} characters)` };
@@ -176,7 +176,7 @@ test('every field of every operation withstands hostile texts', async (t) => {
   t.timeout(3_600_000);
   const known = new Set<string>();
   const trials: Trial[] = [];
-  const chosen = drawn(
+  const chosen = selectPart(
     operations.filter(({ built }) => built),
     2,
   );
@@ -185,7 +185,7 @@ test('every field of every operation withstands hostile texts', async (t) => {
   const untilMs = cpuMs() + hostileCpuMs;
   let [callCount, skipped] = [0, 0];
   // The budget is used before all fields are asked: a run begins at another one.
-  const first = drawSeed % trials.length;
+  const first = runSeed % trials.length;
   for (const { trial, what, text } of questionsOf([...trials.slice(first), ...trials.slice(0, first)])) {
     if (cpuMs() > untilMs) {
       skipped++;
@@ -196,7 +196,7 @@ test('every field of every operation withstands hostile texts', async (t) => {
     if (fault !== undefined) wrong.push(`${what} ${fault}`);
   }
   t.log(
-    `${chosen.length} operations are drawn: ${callCount} texts in ${trials.length} fields were asked, and ${skipped} left out (TEST_SEED=${drawSeed})`,
+    `${chosen.length} operations are selected: ${callCount} texts in ${trials.length} fields were sent, and ${skipped} skipped (TEST_SEED=${runSeed})`,
   );
   t.deepEqual(wrong, []);
   t.is((await sendPlain('GET', '/api/account')).status, 200, 'all were asked by somebody who is signed in');

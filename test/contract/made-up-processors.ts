@@ -7,7 +7,7 @@ import { defineCollection } from '../../schemas/ports/documents.ts';
 import { createItemSource } from '../../schemas/records/values.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
 import { visitCounter } from '../cases/made-up-processor.ts';
-import { compute } from '../processor-time.ts';
+import { useCpu } from '../cpu-time.ts';
 
 const Word = z.strictObject({ tenantId: z.string(), word: z.string() });
 
@@ -105,7 +105,7 @@ const heavy = defineProcessor({
   state: {
     ...keyedState<number>({ version: 1, maxEntries: 10 }),
     save() {
-      compute(heavyMs);
+      useCpu(heavyMs);
       return Buffer.from('[]');
     },
   },

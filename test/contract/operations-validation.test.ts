@@ -5,8 +5,8 @@
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
-import { drawnAt, drawSeed } from '../drawing.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
+import { runSeed, selectPartAt } from '../parts.ts';
 import { type BadValue, badValuesOf, isStrict, sampleOf, schemaOf } from './schema-values.ts';
 import { pathOf } from './world.ts';
 
@@ -43,12 +43,12 @@ test('every field of every body is validated', async (t) => {
   const failures: string[] = [];
   let callCount = 0;
   for (const [at, operation] of built.entries())
-    for (const { path, what, value } of drawnAt(at, badBodiesOf(operation), parts)) {
+    for (const { path, what, value } of selectPartAt(at, badBodiesOf(operation), parts)) {
       const response = await harness.request(operation.method, pathOf(operation, {}), { body: value });
       callCount++;
       if (!names(response, path)) failures.push(describeFailure(operation, `${path} ${what}`, response));
     }
-  t.log(`${callCount} bodies are drawn (TEST_SEED=${drawSeed})`);
+  t.log(`${callCount} bodies are selected (TEST_SEED=${runSeed})`);
   t.true(callCount > built.length);
   t.deepEqual(failures, []);
 });
@@ -73,12 +73,12 @@ test('every parameter of every query is validated', async (t) => {
   const failures: string[] = [];
   let callCount = 0;
   for (const [at, operation] of built.entries())
-    for (const [path, what, text] of drawnAt(at, queriesOf(operation), parts)) {
+    for (const [path, what, text] of selectPartAt(at, queriesOf(operation), parts)) {
       const response = await harness.request(operation.method, `${pathOf(operation, {})}?${text}`);
       callCount++;
       if (!names(response, path)) failures.push(describeFailure(operation, `${path} ${what}`, response));
     }
-  t.log(`${callCount} queries are drawn (TEST_SEED=${drawSeed})`);
+  t.log(`${callCount} queries are selected (TEST_SEED=${runSeed})`);
   t.true(callCount > built.length);
   t.deepEqual(failures, []);
 });

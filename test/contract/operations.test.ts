@@ -6,8 +6,8 @@ import { operations } from '../../api/groups/index.ts';
 import { formatOperationsReport } from '../../api/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import { roles } from '../../schemas/resources/user.ts';
-import { drawnAt, drawSeed } from '../drawing.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
+import { runSeed, selectPartAt } from '../parts.ts';
 import { examples, recordsElsewhere, unshown } from './examples.ts';
 import { isStrict, parsesJson, sampleOf, schemaOf } from './schema-values.ts';
 
@@ -104,19 +104,19 @@ test('every GET that a role may call is allowed for that role', async (t) => {
       .filter(({ method }) => method === 'GET')
       .map((operation, at) => [
         operation,
-        drawnAt(
+        selectPartAt(
           at,
           roles.filter((role) => satisfiesAccess(role, operation.role)),
           2,
         ),
       ]),
   );
-  t.log(`TEST_SEED=${drawSeed}`);
+  t.log(`TEST_SEED=${runSeed}`);
   const failures: string[] = [];
   for (const role of roles)
     failures.push(
       ...(await failing(
-        [...callers].filter(([, drawn]) => drawn.includes(role)).map(([operation]) => operation),
+        [...callers].filter(([, selectPart]) => selectPart.includes(role)).map(([operation]) => operation),
         ({ method, path }) => harness.request(method, concrete(path), { as: role }),
         ({ status }) => ![401, 403, 500].includes(status),
       )),

@@ -28,8 +28,8 @@ import { visitCounter } from '../cases/made-up-processor.ts';
 import { plain, requestTypes } from '../cases/proto/load.ts';
 import { type Random, seeded } from '../cases/random.ts';
 import { firstMs } from '../cases/run-task.ts';
-import { drawn, drawnSummary, drawSeed } from '../drawing.ts';
 import { nodeFlags } from '../end-to-end/oiq-process.ts';
+import { describePart, runSeed, selectPart } from '../parts.ts';
 import { stretched } from '../waiting.ts';
 import { type FollowedDocument, followedDocuments, inputOf, tenants } from './processors-input.ts';
 import type { MemberOptions } from './processors-member.ts';
@@ -407,10 +407,10 @@ class DisturbedRun {
 export const onceContract = (contract: OnceContract): void => {
   const registry = new URL('../../processors/registry.ts', import.meta.url).href;
   const madeUp = new URL('./made-up-processors.ts', import.meta.url).href;
-  const chosen = drawn(registered, contract.parts);
+  const chosen = selectPart(registered, contract.parts);
   const names = chosen.map(({ name }) => name);
   test(`${contract.name}: processors are selected at random`, (t) => {
-    t.log(drawnSummary(names, registered));
+    t.log(describePart(names, registered));
     t.true(names.length > 0);
   });
   for (const [processor, module] of [
@@ -420,7 +420,7 @@ export const onceContract = (contract: OnceContract): void => {
     test.serial(
       `${contract.name}: ${processor.name}: an interrupted run ends with the same outputs and state as an uninterrupted run`,
       async (t) => {
-        const seed = drawSeed;
+        const seed = runSeed;
         t.log(`seed ${seed}`);
         // Others say something meanwhile, so that ava would wait for one that hangs until the run is cut off.
         t.timeout(stretched(hangMs));

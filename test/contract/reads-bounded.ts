@@ -5,7 +5,7 @@ import type { Operation } from '../../api/kernel/operation.ts';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { sessions, sessionsTenant } from '../../schemas/resources/session.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { drawn, drawSeed } from '../drawing.ts';
+import { runSeed, selectPart } from '../parts.ts';
 import type { OperationRequest, World } from './example.ts';
 import { unshown } from './examples.ts';
 import { schemaOf } from './schema-values.ts';
@@ -74,8 +74,8 @@ const requestsOf = async (a: World, operation: Operation): Promise<readonly Oper
 /** The suite over stores that `open` opens, of one operation in `parts`, which a run draws. */
 export const readsAreBounded = (store: string, open: () => Promise<CountedStore>, parts = 1): void => {
   test(`${store}: every built operation reads only its own organization’s documents, next to ${foreignUsers} users of another`, async (t) => {
-    const chosen = drawn(built, parts);
-    t.log(`${chosen.length} of ${built.length} operations are drawn (TEST_SEED=${drawSeed})`);
+    const chosen = selectPart(built, parts);
+    t.log(`${chosen.length} of ${built.length} operations are selected (TEST_SEED=${runSeed})`);
     const { options, filled, read } = await open();
     const { a, close } = await startWorlds(options);
     try {

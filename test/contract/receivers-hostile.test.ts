@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import test from 'ava';
-import { longestTurnMsOf } from '../processor-time.ts';
+import { measureLongestIterationMs } from '../cpu-time.ts';
 import { jsonRequest, nestedArrays, request } from './receivers-bodies.ts';
 import { manyRequests, running } from './receivers-fixture.ts';
 
@@ -73,7 +73,7 @@ for (const [name, status, headers, make] of bodies) {
     const body = make();
     const url = `${fixture.http}/v1/logs`;
     await postFromWorker(url, { ...protobuf, 'x-license-key': fixture.secret }, request('logs'));
-    const minMs = await longestTurnMsOf(async () => {
+    const minMs = await measureLongestIterationMs(async () => {
       t.is(await postFromWorker(url, { ...headers, 'x-license-key': fixture.secret }, body), status);
     }, 100);
     t.true(minMs < 100, `${minMs.toFixed(0)} ms`);

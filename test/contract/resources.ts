@@ -9,8 +9,8 @@ import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { references } from '../../schemas/resources/references.ts';
 import { maxVersions } from '../../schemas/resources/resource-history.ts';
-import { drawn, drawnSummary } from '../drawing.ts';
 import { type Answer, type Harness, patient, startHarness } from '../end-to-end/api-harness.ts';
+import { describePart, selectPart } from '../parts.ts';
 import { eventually } from '../waiting.ts';
 import { type Fields, newBody, referringTo, resourceOf, textField } from './resource-bodies.ts';
 
@@ -83,12 +83,12 @@ export const resourcesContract = (
     t.regex(response.body.message, pattern);
   };
 
-  const chosen = drawn(resources, parts);
+  const chosen = selectPart(resources, parts);
   /** Those of which a run writes more versions than are kept. */
-  const writtenOften = new Set(drawn(chosen, 5));
+  const writtenOften = new Set(selectPart(chosen, 5));
   test(`${store}: resources are selected at random`, (t) => {
     t.log(
-      drawnSummary(
+      describePart(
         chosen.map(({ noun }) => noun),
         resources,
       ),

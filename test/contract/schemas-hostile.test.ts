@@ -12,7 +12,7 @@ import type { Operation } from '../../api/kernel/operation.ts';
 import { parseExpression, parseSelector } from '../../queries/promql/syntax/parse.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { getThreadCpuMs } from '../../runtime/thread-time.ts';
-import { drawnAt, drawSeed } from '../drawing.ts';
+import { runSeed, selectPartAt } from '../parts.ts';
 import { isLong, plainTexts, structuredTexts, type TextField, textFields } from './hostile-texts.ts';
 import { schemaOf } from './schema-values.ts';
 
@@ -24,7 +24,7 @@ const shortLengths = [26, 39, 58, 87, 130] as const;
 /** Of a path and its query: the server takes 64 KiB of headers. */
 const maxPathLength = 64 * 1024;
 
-const cpuMsOf = (run: () => unknown): number => {
+const measureCpuMs = (run: () => unknown): number => {
   const before = getThreadCpuMs();
   run();
   return getThreadCpuMs() - before;
@@ -33,7 +33,7 @@ const cpuMsOf = (run: () => unknown): number => {
 /** The least time of some tries, where the first one is above the limit. */
 const minMsOf = (run: () => unknown): number => {
   let minMs = Number.POSITIVE_INFINITY;
-  for (let tried = 0; tried < tries && minMs > limitMs; tried++) minMs = Math.min(minMs, cpuMsOf(run));
+  for (let tried = 0; tried < tries && minMs > limitMs; tried++) minMs = Math.min(minMs, measureCpuMs(run));
   return minMs;
 };
 
@@ -41,7 +41,7 @@ const minMsOf = (run: () => unknown): number => {
 const parts = 8;
 let fieldsRead = 0;
 
-const drawnOf = (texts: object): object => Object.fromEntries(drawnAt(fieldsRead++, Object.entries(texts), parts));
+const drawnOf = (texts: object): object => Object.fromEntries(selectPartAt(fieldsRead++, Object.entries(texts), parts));
 
 /** Tells of the first length of a text that takes too long. */
 const slowReads = (
@@ -86,7 +86,7 @@ const slowFields = (operation: Operation, part: 'params' | 'query' | 'body', sch
 };
 
 test('every field of every operation reads hostile texts quickly', (t) => {
-  t.log(`each field reads one text of ${parts} (TEST_SEED=${drawSeed})`);
+  t.log(`each field reads one text of ${parts} (TEST_SEED=${runSeed})`);
   const slow = operations
     .filter(({ built }) => built)
     .flatMap((operation) =>

@@ -1,5 +1,5 @@
 /** Suites that read what lies on all shards beside what they are about: a run draws one of them, or has the one that is named. */
-import { drawSeed } from '../drawing.ts';
+import { runSeed } from '../parts.ts';
 import { overServedColumns } from './served-columns.ts';
 
 const suites = [
@@ -21,5 +21,5 @@ const suites = [
   'api-templates',
 ];
 
-const suite = process.env['TEST_SHARDED_SUITE'] ?? suites[drawSeed % suites.length];
+const suite = process.env['TEST_SHARDED_SUITE'] ?? suites[runSeed % suites.length];
 await overServedColumns(() => import(`./${suite}.test.ts`), { servers: 2 });

@@ -3,7 +3,7 @@ import test from 'ava';
 import { indicatorHunting } from '../../processors/threat-intel/indicator-hunts.ts';
 import { indicatorHunts } from '../../schemas/resources/threat-intel.ts';
 import { readMisp } from '../../subjects/threat-intel/misp.ts';
-import { cpuMsOf } from '../processor-time.ts';
+import { measureCpuMs } from '../cpu-time.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
@@ -84,8 +84,8 @@ test.serial('content given as objects is parsed in a thread, too', async (t) => 
     t.is(response.status, 413, JSON.stringify(response.body));
     t.regex(response.body.message, /this one has 100000/);
   };
-  const mainThreadMs = Math.min(await cpuMsOf(upload), await cpuMsOf(upload));
-  const atOnce = await cpuMsOf(() => readMisp(content));
+  const mainThreadMs = Math.min(await measureCpuMs(upload), await measureCpuMs(upload));
+  const atOnce = await measureCpuMs(() => readMisp(content));
   t.true(mainThreadMs < atOnce / 2, `${mainThreadMs} ms beside ${atOnce} ms`);
 });
 

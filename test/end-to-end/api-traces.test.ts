@@ -2,8 +2,8 @@
 import test from 'ava';
 import { readTrace } from '../../queries/traces/trace.ts';
 import { seeded } from '../cases/random.ts';
-import { drawnPart } from '../drawing.ts';
-import { longestTurnMsOf } from '../processor-time.ts';
+import { measureLongestIterationMs } from '../cpu-time.ts';
+import { selectRunPart } from '../parts.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Landed, landedIn, type SentSpan } from './landed-spans.ts';
 
@@ -335,7 +335,7 @@ test.serial(
 test.serial('a trace of many spans is paged, and each page has the summary of all spans', async (t) => {
   const trace = hex(0xb1, 32);
   // Each page has the facts of all, so that the cost grows with the square: one run in eight has as many as a page of the web must show.
-  const { part, of } = drawnPart(8);
+  const { part, of } = selectRunPart(8);
   const count = part === 0 || of === 1 ? 100_000 : 25_000;
   // One after the other, in groups of a hundred below the root.
   const spans = Array.from({ length: count }, (_, index): SentSpan => {
@@ -369,7 +369,7 @@ test.serial('a trace of many spans is paged, and each page has the summary of al
   } while (cursor !== null && seen.length <= count);
   const plan = { name: 'enterprise', entitlements: ['traces'], retentionDays: { logs: 30, metrics: 30, traces: 30 } };
   const reader = { columns: harness.columns.forTenant('a'), plan, nowMs: Date.now() };
-  const longestTurnMs = await longestTurnMsOf(() => readTrace(reader, trace), 100);
+  const longestTurnMs = await measureLongestIterationMs(() => readTrace(reader, trace), 100);
   t.true(longestTurnMs < 100, `${longestTurnMs.toFixed(0)} ms of a long trace block other requests`);
   t.deepEqual(
     seen,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { stringify } from 'yaml';
 import { type Manifest, render } from '../cases/chart/chart.ts';
-import { drawnPart, drawSeed } from '../drawing.ts';
+import { runSeed, selectRunPart } from '../parts.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
@@ -68,14 +68,14 @@ const renderManifests = async (layout: keyof typeof layouts): Promise<readonly M
 serial(
   'an upgrade or a rollback that moves consumer groups between Deployments loses, duplicates and refuses nothing',
   async (t) => {
-    const { part, of } = drawnPart(2);
+    const { part, of } = selectRunPart(2);
     const [former, next] = part === 0 ? (['0.1.0', '0.2.0'] as const) : (['0.2.0', '0.1.0'] as const);
     // The consumer groups of a processor and of a sink change their Deployments with the version.
     const manifestsByVersion = {
       '0.1.0': await renderManifests('named'),
       '0.2.0': await renderManifests('common'),
     };
-    t.log(`from ${former} to ${next}${of === 1 ? ', and back' : ''} (TEST_SEED=${drawSeed})`);
+    t.log(`from ${former} to ${next}${of === 1 ? ', and back' : ''} (TEST_SEED=${runSeed})`);
     const release = new Release(directory);
     const oracle = new Oracle({
       otlp: () => release.otlp(),

@@ -21,7 +21,7 @@ import { scheduleTopics } from '../../processors/index.ts';
 import { createEgressPolicy } from '../../runtime/egress-policy.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { seeded } from '../cases/random.ts';
-import { drawn, drawnSummary, drawSeed } from '../drawing.ts';
+import { describePart, runSeed, selectPart } from '../parts.ts';
 import { freePorts } from '../services/ports.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { password, startHarness } from './api-harness.ts';
@@ -195,14 +195,14 @@ const judgeRuns = (
 
 test('roles that die at every stage lose no probe results or heartbeats, and count nothing twice', async (t) => {
   t.timeout(900_000);
-  const chosen = drawn(deaths, parts);
+  const chosen = selectPart(deaths, parts);
   t.log(
-    drawnSummary(
+    describePart(
       chosen.map(([role, stage]) => `${role} ${stage}`),
       deaths,
     ),
   );
-  const random = seeded(drawSeed);
+  const random = seeded(runSeed);
   const { locations, checks, job } = await prepare();
   const egressPolicy = createEgressPolicy({
     allowedNetworks: ['127.0.0.0/8'],

@@ -13,7 +13,7 @@ import { startProbe } from '../../probes/probe.ts';
 import { createEgressPolicy } from '../../runtime/egress-policy.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { type ChannelReceiver, startChannelReceiver } from '../cases/channel-receiver.ts';
-import { drawn } from '../drawing.ts';
+import { selectPart } from '../parts.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { type OiqProcess, read, signIn } from './oiq-process.ts';
@@ -147,7 +147,7 @@ const outages = [
 
 const cases = lags.flatMap((lag) => outages.map((outage) => ({ lag, outage })));
 
-for (const { lag, outage } of drawn(cases, 4)) {
+for (const { lag, outage } of selectPart(cases, 4)) {
   const { title, endsMeanwhile } = outage;
   serial(`an outage ${title} is not lost by sinks that are ${lag.title}`, async (t) => {
     t.timeout(900_000);

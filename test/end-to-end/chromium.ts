@@ -6,9 +6,9 @@ import {
   type Page,
   chromium as playwright,
 } from 'playwright-core';
+import { type PageRequest, recordPageRequests } from '../page-requests.ts';
 import { chromiumProgram } from '../services/chromium.ts';
 import { eventually, pagePatienceMs, stretched } from '../waiting.ts';
-import { recordWalked, type WalkedRequest } from '../walked.ts';
 
 /** One tab with cookies of its own. */
 export interface Tab {
@@ -51,12 +51,12 @@ export const startChromium = async (): Promise<Chromium> => {
     // Unlike loopback, a name of the network gets no cookies marked Secure without TLS.
     args: ['--host-resolver-rules=MAP plain.example 127.0.0.1', '--disable-gpu', '--disable-dev-shm-usage'],
   });
-  const requests: WalkedRequest[] = [];
+  const requests: PageRequest[] = [];
   return {
     open: () => openTab(browser, requests),
     openOnPhone: () => openTab(browser, requests, phone),
     async close() {
-      recordWalked(requests);
+      recordPageRequests(requests);
       await browser.close();
     },
   };
@@ -86,7 +86,7 @@ const withShownPage = <Target extends Page | Locator>(target: Target, shown: () 
 /** Each request of the tab is added to what was asked, sockets too. */
 const openTab = async (
   browser: Browser,
-  walkedRequests: WalkedRequest[],
+  walkedRequests: PageRequest[],
   options: BrowserContextOptions = {},
 ): Promise<Tab> => {
   const context = await browser.newContext(options);

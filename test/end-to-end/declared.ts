@@ -2,7 +2,7 @@
 import { operations } from '../../api/groups/index.ts';
 import { createRouter } from '../../api/kernel/router.ts';
 import { liveTail } from '../../api/streams/live-tail.ts';
-import type { Declared } from '../walked.ts';
+import type { Declared } from '../page-requests.ts';
 
 /** Operations of the OpenAPI document, and streams of the AsyncAPI document. */
 const documented: readonly (Declared & { readonly built: boolean })[] = [

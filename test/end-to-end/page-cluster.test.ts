@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { text } from '../cases/sink-tables.ts';
-import { drawnPart } from '../drawing.ts';
+import { selectRunPart } from '../parts.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
@@ -112,7 +112,7 @@ test.after.always(async () => {
 /** Each of the five views holds in a walk of its own over the embedded stores: of a cluster's a run draws one. */
 let shownBefore = 0;
 const holds = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
-  const { part, of } = drawnPart(5);
+  const { part, of } = selectRunPart(5);
   if (shownBefore++ % of === part) await holdsAsAView(t, tab, shown);
 };
 

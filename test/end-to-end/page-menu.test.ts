@@ -1,7 +1,7 @@
 /** The menu in a real browser: areas in groups, on small screens behind a button, and for each role and plan what it may use. */
 import test from 'ava';
 import type { Page } from 'playwright-core';
-import { drawn } from '../drawing.ts';
+import { selectPart } from '../parts.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
@@ -191,7 +191,7 @@ declare('every area and tab is accessible zoomed to 200 %, and does not scroll s
   // 1400 pixels zoomed to 200 % are 700 of the style sheet. A run checks a part, in one theme per view.
   await page.setViewportSize({ width: 700, height: 900 });
   const findings: string[] = [];
-  for (const [index, address] of drawn(all, 6).entries()) {
+  for (const [index, address] of selectPart(all, 6).entries()) {
     await show(page, address);
     await page.waitForLoadState('networkidle');
     const found = await axeFinds(tab, index % 2 === 0 ? 'light' : 'dark');

@@ -2,7 +2,7 @@
 import type { ExecutionContext } from 'ava';
 import axe from 'axe-core';
 import type { Locator } from 'playwright-core';
-import { linesOf } from '../walked.ts';
+import { linesOf } from '../page-requests.ts';
 import { password } from './api-harness.ts';
 import type { Tab } from './chromium.ts';
 import { declaredAs } from './declared.ts';

@@ -10,7 +10,7 @@ import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { startSinks } from '../../sinks/index.ts';
 import { killRounds } from '../budget.ts';
 import { seeded } from '../cases/random.ts';
-import { drawSeed } from '../drawing.ts';
+import { runSeed } from '../parts.ts';
 import { eventually, stretched } from '../waiting.ts';
 import { startHarness } from './api-harness.ts';
 import { portsOf } from './harness-ports.ts';
@@ -106,8 +106,8 @@ const landed = async (): Promise<readonly Landed[]> => {
 
 test('killed probes lose only in-flight runs, and uptime matches the state of the target', async (t) => {
   t.timeout(900_000);
-  t.log(`TEST_SEED=${drawSeed}`);
-  const random = seeded(drawSeed);
+  t.log(`TEST_SEED=${runSeed}`);
+  const random = seeded(runSeed);
   const locations: { readonly id: string; readonly token: string }[] = [];
   for (const name of ['one', 'two', 'three']) locations.push(await create('/api/synthetics/locations', { name }));
   const fields = { type: 'http', every: '10s', timeout: '10s', retries: { count: 0 }, http: { steps: [{ url }] } };

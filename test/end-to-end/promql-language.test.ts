@@ -13,7 +13,7 @@ import { promqlShards, shouldRunAllPromql } from '../budget.ts';
 import { commandsOf, type Evaluation } from '../cases/promql-language/commands.ts';
 import type { ComparableAnswer, JsonHistogram } from '../cases/promql-language/compare.ts';
 import { answerProblem, refusalProblem } from '../cases/promql-language/run.ts';
-import { drawn, drawSeed } from '../drawing.ts';
+import { runSeed, selectPart } from '../parts.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import type { Instance } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
@@ -37,7 +37,7 @@ const among = new Map(
     .map((part) => [part, shouldRunAllPromql ? part.evaluations : distinctEvaluations(part.evaluations)] as const)
     .filter(([, evaluations]) => evaluations.length > 0),
 );
-const drawnParts = new Set(drawn([...among.keys()], shouldRunAllPromql ? 1 : 4));
+const drawnParts = new Set(selectPart([...among.keys()], shouldRunAllPromql ? 1 : 4));
 const parts = new Map([...everyPart].map(([file, all]) => [file, all.filter((part) => drawnParts.has(part))] as const));
 
 /** Evaluations that do not answer as expected; `queries/promql/README.md` says why. */
@@ -261,6 +261,6 @@ for (const [file, all] of [...parts].filter(([, each]) => each.length > 0))
 test('the expected number of evaluations is run, or sampled from', (t) => {
   const drawnCount = [...drawnParts].reduce((sum, part) => sum + (among.get(part)?.length ?? 0), 0);
   const all = [...among.values()].flat().length;
-  t.log(`${drawnCount} of ${all} evaluations are drawn (TEST_SEED=${drawSeed})`);
+  t.log(`${drawnCount} of ${all} evaluations are selected (TEST_SEED=${runSeed})`);
   t.is(all, shouldRunAllPromql ? 2_214 : 1_073);
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test from 'ava';
 import { schemathesisCases, schemathesisExamples, schemathesisFuzzed, schemathesisParts } from '../budget.ts';
-import { drawn, drawnPart, drawSeed } from '../drawing.ts';
+import { runSeed, selectPart, selectRunPart } from '../parts.ts';
 import { runSchemathesis, schemathesisMissing } from '../services/schemathesis.ts';
 import { stretched } from '../waiting.ts';
 import { signIn, startOiq } from './oiq-process.ts';
@@ -50,8 +50,8 @@ const runsOver = ({ paths }: Document): readonly (readonly string[])[] => {
     .toSorted();
   const chosen = (ids: readonly string[]): readonly string[] => ids.flatMap((id) => ['--include-operation-id', id]);
   return [
-    [...chosen(drawn(operations, schemathesisFuzzed)), '--phases', 'examples,fuzzing'],
-    [...chosen(drawn(operations, schemathesisParts)), '--phases', 'coverage'],
+    [...chosen(selectPart(operations, schemathesisFuzzed)), '--phases', 'examples,fuzzing'],
+    [...chosen(selectPart(operations, schemathesisParts)), '--phases', 'coverage'],
   ];
 };
 
@@ -65,7 +65,7 @@ serial('neither valid nor invalid requests under the document cause a 5xx or an 
   const document = join(directory, 'openapi.json');
   writeFileSync(document, text);
   writeFileSync(join(directory, 'schemathesis.toml'), settings);
-  const { part, of } = drawnPart(schemathesisParts);
+  const { part, of } = selectRunPart(schemathesisParts);
   for (const chosen of runsOver(JSON.parse(text))) {
     const { code, output } = await runSchemathesis(
       [
@@ -78,7 +78,7 @@ serial('neither valid nor invalid requests under the document cause a 5xx or an 
         ...['--request-timeout', String(Math.ceil(stretched(20_000) / 1000)), '--warnings', 'off'],
       ],
       directory,
-      { cases: schemathesisCases, by: drawSeed },
+      { cases: schemathesisCases, by: runSeed },
     );
     const lines = output.split('\n').map((line) => line.slice(0, 400));
     t.is(code, 0, lines.join('\n'));
@@ -86,7 +86,7 @@ serial('neither valid nor invalid requests under the document cause a 5xx or an 
     const [, tested] = /^ +Tested: (\d+)/m.exec(output) ?? [];
     t.is(tested, selected, `each operation is asked\n${lines.join('\n')}`);
     t.log(
-      `part ${part} of ${of} (TEST_SEED=${drawSeed})`,
+      `part ${part} of ${of} (TEST_SEED=${runSeed})`,
       ...lines.filter((line) => /Selected|Tested|generated/.test(line)),
     );
   }

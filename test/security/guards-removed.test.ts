@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
-import { drawn, drawnSummary } from '../drawing.ts';
+import { describePart, selectPart } from '../parts.ts';
 import type { ServiceName } from '../services/definition.ts';
 import { unavailable } from '../services/services.ts';
 import { type Exchange, sourceReplacement } from './without-guard.ts';
@@ -202,11 +202,11 @@ test('each safeguard occurs once in the file that it names', (t) => {
 });
 
 /** Each takes a start of what guards it. */
-const chosen = drawn(Object.entries(safeguards), 5);
+const chosen = selectPart(Object.entries(safeguards), 5);
 
 test('safeguards are selected at random', (t) => {
   t.log(
-    drawnSummary(
+    describePart(
       chosen.map(([title]) => title),
       Object.keys(safeguards),
     ),

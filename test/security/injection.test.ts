@@ -6,8 +6,8 @@ import type { World } from '../contract/example.ts';
 import { unshown } from '../contract/examples.ts';
 import { isStrict, parsesJson, schemaOf } from '../contract/schema-values.ts';
 import { pathOf, startWorlds } from '../contract/world.ts';
-import { drawnAt, drawSeed } from '../drawing.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
+import { runSeed, selectPartAt } from '../parts.ts';
 
 let a: World;
 let close: () => Promise<void>;
@@ -76,9 +76,9 @@ const expectedOf = ({ operationId }: Operation, id: string): readonly number[] =
 
 test.serial('hostile IDs in a path are answered with 400 or 404', async (t) => {
   const failures: string[] = [];
-  t.log(`each operation is asked one id of ${parts} (TEST_SEED=${drawSeed})`);
+  t.log(`each operation is asked one id of ${parts} (TEST_SEED=${runSeed})`);
   for (const [at, operation] of built.filter(({ path }) => path.includes('{')).entries())
-    for (const id of drawnAt(at, hostileIds, parts)) {
+    for (const id of selectPartAt(at, hostileIds, parts)) {
       const path = operation.path.replace(/\{\w+\}/g, id);
       const body = operation.body === undefined ? {} : { body: {} };
       const response = await a.harness.request(operation.method, path.replaceAll(' ', '%20'), body);
@@ -106,7 +106,7 @@ for (const [title, body] of Object.entries(poisoned))
     const before = Object.getOwnPropertyNames(Object.prototype).length;
     const failures: string[] = [];
     for (const [at, operation] of built.filter((one) => one.body !== undefined).entries()) {
-      if (!drawnAt(at, Object.keys(poisoned), parts).includes(title)) continue;
+      if (!selectPartAt(at, Object.keys(poisoned), parts).includes(title)) continue;
       const response = await a.harness.request(operation.method, pathOf(operation, {}), { body });
       // What takes little refuses much before it is read.
       const tooLarge = response.status === 413 && body.length > operation.maxBodyBytes;

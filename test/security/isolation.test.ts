@@ -10,8 +10,8 @@ import { unshown } from '../contract/examples.ts';
 import { parsesJson } from '../contract/schema-values.ts';
 import { canaryOf } from '../contract/telemetry.ts';
 import { startWorlds } from '../contract/world.ts';
-import { drawn, drawnAt, drawnPart, drawSeed } from '../drawing.ts';
 import type { Answer } from '../end-to-end/api-harness.ts';
+import { runSeed, selectPart, selectPartAt, selectRunPart } from '../parts.ts';
 
 let a: World;
 let b: World;
@@ -90,8 +90,8 @@ for (const [title, disguise] of Object.entries(disguises))
     const failures: string[] = [];
     let response = 0;
     // Headers are read before it is known what is asked: a part of the operations sees whether one of them counts.
-    const chosen = disguise.headers === undefined ? shown : drawn(shown, 4);
-    t.log(`${chosen.length} of ${shown.length} operations are asked (TEST_SEED=${drawSeed})`);
+    const chosen = disguise.headers === undefined ? shown : selectPart(shown, 4);
+    t.log(`${chosen.length} of ${shown.length} operations are asked (TEST_SEED=${runSeed})`);
     for (const operation of chosen) {
       const request = await a.example(operation);
       const apiResponse = await a.call(operation, {
@@ -117,10 +117,10 @@ test.serial('every way to name another organization in path, query and body is r
   // Each operation is asked by one of the roles, which the run draws.
   const everyone = tokens.map((token, index) => ({ role: roles[index], token }));
   t.log(
-    `${drawnPart(roles.length).of === 1 ? 'all roles ask' : 'one role asks'} each operation (TEST_SEED=${drawSeed})`,
+    `${selectRunPart(roles.length).of === 1 ? 'all roles ask' : 'one role asks'} each operation (TEST_SEED=${runSeed})`,
   );
   const chosen = withSession.flatMap((operation, at) =>
-    drawnAt(at, everyone, roles.length).map((person) => ({ operation, ...person })),
+    selectPartAt(at, everyone, roles.length).map((person) => ({ operation, ...person })),
   );
   for (const { operation, role, token } of chosen) {
     const request = { token, params: { id: 'x' } };

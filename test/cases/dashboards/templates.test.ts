@@ -12,7 +12,7 @@ import { defaultPlans, type Plan } from '../../../schemas/resources/plan.ts';
 import type { Panel } from '../../../subjects/dashboards/document.ts';
 import { assessPanels, collectNeeds, readAvailableData } from '../../../subjects/dashboards/templates/fit.ts';
 import { loadTemplates, type Template } from '../../../subjects/dashboards/templates/templates.ts';
-import { drawnAt, drawSeed } from '../../drawing.ts';
+import { runSeed, selectPartAt } from '../../parts.ts';
 import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
 import { type Generation, goldenMetrics, goldenRange, landGolden } from './golden-telemetry.ts';
 
@@ -109,14 +109,14 @@ const without: Readonly<Record<Generation, readonly string[]>> = {
 };
 
 /** Half of the templates are asked, each of the senders of one generation, which the run draws. */
-const drawnFor = (all: readonly Template[], place: number): readonly Template[] => drawnAt(place, all, 4);
+const drawnFor = (all: readonly Template[], place: number): readonly Template[] => selectPartAt(place, all, 4);
 
 for (const [place, generation] of (['current', 'former'] as const).entries())
   test(`senders of the ${generation} conventions fill every panel that they have data for, as the template fit reports`, async (t) => {
     const empty: string[] = [];
     const missingPanels: string[] = [];
     const chosen = drawnFor(await loadTemplates(), place);
-    t.log(`${chosen.length} templates are drawn (TEST_SEED=${drawSeed})`);
+    t.log(`${chosen.length} templates are selected (TEST_SEED=${runSeed})`);
     for (const { id, document, panels } of chosen) {
       const fits = assessPanels(panels, await readAvailableData(reader(generation), collectNeeds(panels)));
       missingPanels.push(...fits.filter(({ missing }) => missing.length > 0).map((panel) => `${id}: ${panel.id}`));

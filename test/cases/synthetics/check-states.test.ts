@@ -3,7 +3,7 @@ import test from 'ava';
 import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { readCheckStatuses, readStates, uptimeDays } from '../../../subjects/synthetics/stored-results.ts';
 import { computeUptime } from '../../../subjects/synthetics/uptime.ts';
-import { drawSeed } from '../../drawing.ts';
+import { runSeed } from '../../parts.ts';
 import { seeded } from '../random.ts';
 import { openTables, receivedAtMs, type Tables } from '../sink-tables.ts';
 
@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 const states = ['up', 'down', 'degraded', 'unknown'] as const;
 
 test('the state of a check follows from its states of today, from before ninety days, or duplicated', async (t) => {
-  const random = seeded(drawSeed);
+  const random = seeded(runSeed);
   const nowMs = receivedAtMs;
   const ids = Array.from({ length: 12 }, (_, index) => `c${index}`);
   const row = (tenant: string, id: string, place: string, atMs: number): string =>
@@ -41,7 +41,7 @@ test('the state of a check follows from its states of today, from before ninety 
   const statuses = await readCheckStatuses(reader, [...ids, 'none'], nowMs);
   t.false(statuses.has('none'));
   for (const id of ids) {
-    const title = `${id} (TEST_SEED=${drawSeed})`;
+    const title = `${id} (TEST_SEED=${runSeed})`;
     const changes = (await readStates(reader, id, { fromMs: 0, toMs: nowMs + 1 })).get('') ?? [];
     const found = statuses.get(id);
     t.is(found?.state, changes.at(-1)?.state, title);

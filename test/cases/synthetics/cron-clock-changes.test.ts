@@ -10,7 +10,7 @@ import {
   initialHeartbeatState,
 } from '../../../subjects/synthetics/heartbeats.ts';
 import type { HeartbeatSchedule } from '../../../subjects/synthetics/types/heartbeat.ts';
-import { drawSeed } from '../../drawing.ts';
+import { runSeed } from '../../parts.ts';
 import { type Random, seeded } from '../random.ts';
 
 const minuteMs = 60_000;
@@ -147,7 +147,7 @@ const watchedRuns = (
 
 for (const [index, [zone, at]] of changes.entries())
   test(`around ${at} in ${zone} cron due times are exact, neither early nor repeated, and only missing heartbeats are late`, (t) => {
-    const random = seeded(drawSeed + index);
+    const random = seeded(runSeed + index);
     const shown = shownAround(zone, Date.parse(at));
     const [fromMs = 0] = shown[0] ?? [];
     const untilMs = shown.at(-1)?.[0] ?? 0;
@@ -159,7 +159,7 @@ for (const [index, [zone, at]] of changes.entries())
         found.push(ms);
         ms = findNextCronTime({ cron, timeZone: zone }, ms);
       }
-      const title = `${cron} (TEST_SEED=${drawSeed})`;
+      const title = `${cron} (TEST_SEED=${runSeed})`;
       t.deepEqual(formatTimes(found), formatTimes(dueAt), title);
       // Those that are shown are the same, from wherever they are asked.
       const nowMs = fromMs + random(2 * aroundMs);

@@ -4,7 +4,7 @@ import type { MaintenanceWindow } from '../../../schemas/resources/maintenance-w
 import { createMatchers, findDowntimes } from '../../../subjects/synthetics/downtimes.ts';
 import { splitPeriods } from '../../../subjects/synthetics/periods.ts';
 import { computeUptime, type StateChange, type TimePeriod } from '../../../subjects/synthetics/uptime.ts';
-import { drawSeed } from '../../drawing.ts';
+import { runSeed } from '../../parts.ts';
 import { type Random, seeded } from '../random.ts';
 
 const check = { id: 'c-1', name: 'Shop', labels: { team: 'shop' }, projectId: 'p1' };
@@ -78,9 +78,9 @@ const counted = (changes: readonly StateChange[], downtimes: readonly TimePeriod
 };
 
 test('months add up to their year for any history, each month equals a direct count, and a downtime planned later only moves time', (t) => {
-  const random = seeded(drawSeed);
+  const random = seeded(runSeed);
   for (let round = 0; round < 25; round++) {
-    const title = `TEST_SEED=${drawSeed}, history ${round}`;
+    const title = `TEST_SEED=${runSeed}, history ${round}`;
     const timeZone = one(random, zones);
     // Days before and after, so that the year begins with the zone's and is cut by none of the range.
     const around = { fromMs: Date.UTC(2025, 11, 20), toMs: Date.UTC(2027, 0, 10) };

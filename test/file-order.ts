@@ -1,6 +1,6 @@
 /** The order in which test files start, and the latest time at which they may. */
 import { hash } from 'node:crypto';
-import { drawSeed } from './drawing.ts';
+import { runSeed } from './parts.ts';
 
 /** The slowest files, in descending order. */
 const slowestFirst: readonly string[] = [
@@ -35,7 +35,7 @@ const placeOf = (file: string): number => slowestFirst.findIndex((path) => file.
 const isPure = (file: string): boolean => /test\/(?:cases|architecture)\//.test(file);
 
 const pickFraction = (file: string): number =>
-  Number.parseInt(hash('md5', `${drawSeed} ${file}`).slice(0, 8), 16) / 2 ** 32;
+  Number.parseInt(hash('md5', `${runSeed} ${file}`).slice(0, 8), 16) / 2 ** 32;
 
 /**
  * Returns when a file starts, as a fraction of the order of all files. Slow files, most of which start clusters of

@@ -1,5 +1,5 @@
 /** Selects the test files of a run. */
-import { type Commit, type DrawPart, drawnPartBy } from './drawing.ts';
+import { type Commit, createPartSelector, type SelectPart } from './parts.ts';
 
 /** All test files of a whole run. */
 export const everySuite: readonly string[] = ['test/{architecture,contract,cases,security,end-to-end}/**/*.test.ts'];
@@ -17,7 +17,7 @@ const served = /-(?:served|sharded)\.test\.ts$/;
  * Kill suites split further by the same seed, in two or four parts, and shard suites by four. The numbers here are
  * coprime to those, otherwise some parts would never run.
  */
-const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: number }[] = [
+const rotatedSuites: readonly { readonly family: RegExp; readonly runsPerDraw: number }[] = [
   {
     family:
       /\/(?:[a-z-]+-kills|chart-processes|check-lag|escalation-[a-z]+|processors-once-[a-z]+|reliability-[a-z-]+)\.test\.ts$/,
@@ -35,7 +35,7 @@ const drawnSuites: readonly { readonly family: RegExp; readonly runsPerDraw: num
  * Returns the files that a run excludes, which depends on its seed; none if `TEST_PARTS=1`. A run has every API suite
  * on the embedded engine, some of them on a server or on shards as well, and the rotated suites whose turn it is.
  */
-export const leftOut = (files: readonly string[], draw: DrawPart): string[] => {
+export const listExcludedFiles = (files: readonly string[], draw: SelectPart): string[] => {
   const { part, of } = draw(servedRuns);
   if (of === 1) return [];
   const suiteOf = (path: string): string => path.replace(served, '');
@@ -43,7 +43,7 @@ export const leftOut = (files: readonly string[], draw: DrawPart): string[] => {
   const skipped = files.filter(
     (path) => served.test(path) && (suites.indexOf(suiteOf(path)) + part) % of !== (path.includes('-sharded') ? 1 : 0),
   );
-  const waiting = drawnSuites.flatMap(({ family, runsPerDraw }) => {
+  const waiting = rotatedSuites.flatMap(({ family, runsPerDraw }) => {
     const partDrawn = draw(runsPerDraw);
     return files
       .filter((path) => family.test(path) && !served.test(path))
@@ -57,12 +57,12 @@ export const leftOut = (files: readonly string[], draw: DrawPart): string[] => {
  * Describes excluded files, each with the most recent of these commits whose runs include the file. The part of a
  * commit follows from its hash, so no file records it. A commit without a run is listed as well.
  */
-export const describeLeftOut = (
+export const describeExcludedFiles = (
   leftOutFiles: readonly string[],
   files: readonly string[],
   commits: readonly Commit[],
 ): string[] => {
-  const leftOutByCommit = commits.map(({ seed }) => new Set(leftOut(files, drawnPartBy(seed))));
+  const leftOutByCommit = commits.map(({ seed }) => new Set(listExcludedFiles(files, createPartSelector(seed))));
   return leftOutFiles.map((path) => {
     const index = leftOutByCommit.findIndex((paths) => !paths.has(path));
     const { name } = commits[index] ?? {};
@@ -71,7 +71,7 @@ export const describeLeftOut = (
 };
 
 /** Returns the files whose path contains one of the words. */
-export const filesOf = (words: readonly string[], files: readonly string[]): string[] => {
+export const filterFiles = (words: readonly string[], files: readonly string[]): string[] => {
   const matches = (word: string): string[] => files.filter((path) => path.includes(word.replace(/^\.\//, '')));
   const unknown = words.find((word) => matches(word).length === 0);
   if (unknown !== undefined) throw new Error(`no file of tests has "${unknown}" in its path`);

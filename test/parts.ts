@@ -31,27 +31,27 @@ export const listCommits = (count: number): readonly Commit[] => {
 };
 
 /** The seed of this process. */
-export const drawSeed = Number(process.env['TEST_SEED'] ?? listCommits(1)[0]?.seed ?? 0);
+export const runSeed = Number(process.env['TEST_SEED'] ?? listCommits(1)[0]?.seed ?? 0);
 
 const maxParts = Number(process.env['TEST_PARTS'] ?? Number.POSITIVE_INFINITY);
 
 /** Returns the index of a run's part, from 0, and the number of parts. */
-export type DrawPart = (parts: number) => { readonly part: number; readonly of: number };
+export type SelectPart = (parts: number) => { readonly part: number; readonly of: number };
 
 /** Returns how runs with a seed select their part. */
-export const drawnPartBy =
-  (seed: number): DrawPart =>
+export const createPartSelector =
+  (seed: number): SelectPart =>
   (parts) => {
     const of = Math.max(1, Math.min(parts, maxParts));
     return { part: seed % of, of };
   };
 
 /** Selects the part of this run. */
-export const drawnPart = drawnPartBy(drawSeed);
+export const selectRunPart = createPartSelector(runSeed);
 
 /** Returns this run's part of a list. */
-export const drawn = <Item>(items: readonly Item[], parts: number): readonly Item[] => {
-  const { part, of } = drawnPart(parts);
+export const selectPart = <Item>(items: readonly Item[], parts: number): readonly Item[] => {
+  const { part, of } = selectRunPart(parts);
   return items.filter((_, index) => index % of === part);
 };
 
@@ -59,11 +59,11 @@ export const drawn = <Item>(items: readonly Item[], parts: number): readonly Ite
  * Returns this run's part of the cases of one item of a list. The offset depends on the position of the item, so that
  * each item gets some cases in every run, and each case runs for some items.
  */
-export const drawnAt = <Case>(place: number, cases: readonly Case[], parts: number): readonly Case[] => {
-  const { part, of } = drawnPart(parts);
+export const selectPartAt = <Case>(place: number, cases: readonly Case[], parts: number): readonly Case[] => {
+  const { part, of } = selectRunPart(parts);
   return cases.filter((_, index) => (place + index) % of === part);
 };
 
 /** Describes the part for the log of a test. */
-export const drawnSummary = (names: readonly string[], all: readonly unknown[]): string =>
-  `${names.length} of ${all.length} are drawn (TEST_SEED=${drawSeed}): ${names.join(', ')}`;
+export const describePart = (names: readonly string[], all: readonly unknown[]): string =>
+  `${names.length} of ${all.length} are selected (TEST_SEED=${runSeed}): ${names.join(', ')}`;

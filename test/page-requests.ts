@@ -2,18 +2,18 @@
 import { appendFileSync } from 'node:fs';
 
 /** Environment variable with the path of the file that collects the requests. */
-export const walkedVariable = 'TEST_WALKED';
+export const pageRequestsVariable = 'TEST_WALKED';
 
 /** Whether a test file is a walk through the page. */
 export const isWalk = (path: string): boolean => /end-to-end\/pages?(?:-[a-z-]+)?\.test\.ts$/.test(path);
 
-export interface WalkedRequest {
+export interface PageRequest {
   readonly method: string;
   readonly url: string;
 }
 
 /** Returns the distinct requests to the API as lines: `GET /api/logs`. */
-export const linesOf = (requests: readonly WalkedRequest[]): string[] => [
+export const linesOf = (requests: readonly PageRequest[]): string[] => [
   ...new Set(
     requests
       .map(({ method, url }) => ({ method, path: new URL(url).pathname }))
@@ -23,8 +23,8 @@ export const linesOf = (requests: readonly WalkedRequest[]): string[] => [
 ];
 
 /** Appends requests to the file of this run, if there is one. */
-export const recordWalked = (requests: readonly WalkedRequest[]): void => {
-  const outputFile = process.env[walkedVariable];
+export const recordPageRequests = (requests: readonly PageRequest[]): void => {
+  const outputFile = process.env[pageRequestsVariable];
   if (outputFile !== undefined)
     appendFileSync(
       outputFile,
@@ -46,7 +46,7 @@ export interface Declared {
 type Find = (line: string) => string | undefined;
 
 /** Returns lines that no document declares, and per group the declared operations that no line matches. */
-export const heldAgainst = (
+export const compareWithDeclared = (
   lines: readonly string[],
   declared: readonly Declared[],
   find: Find,
