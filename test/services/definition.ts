@@ -1,4 +1,4 @@
-/** What the runner must know about one server. One file of this folder defines each. */
+/** The definition of a server for tests. One file of this folder defines each server. */
 import { execFile } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { mkdir, mkdtemp, rename, rm, stat } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { stretched } from '../waiting.ts';
 export const serviceNames = ['kafka', 'mongodb', 'redis', 'schema-registry', 'clickhouse', 'zookeeper'] as const;
 export type ServiceName = (typeof serviceNames)[number];
 
-/** Where one instance lives. `root` holds what was downloaded and is shared by all instances. */
+/** Directories of an instance. `root` contains downloads and is shared by all instances. */
 export interface Place {
   readonly root: string;
   readonly directory: string;
@@ -26,24 +26,24 @@ export interface Command {
 
 export interface ServiceDefinition {
   readonly name: ServiceName;
-  /** Environment variable that names an existing server instead. */
+  /** Environment variable with the address of an existing server to use instead. */
   readonly variable: string;
-  /** Why it cannot start on this machine, for people; `undefined` when it can. */
+  /** Why the server cannot start on this machine, for people; undefined if it can. */
   missing(): string | undefined;
-  /** Downloads the program. Called under a lock; quick when it is there already. */
+  /** Downloads the program. Called under a lock; fast if it is downloaded already. */
   install(root: string): Promise<void>;
-  /** Prepares the instance's directory and says what to run. */
+  /** Prepares the directory of the instance and returns its command line. */
   command(place: Place): Promise<Command>;
   url(port: number): string;
-  /** Whether the server answers a request of its own protocol. */
+  /** Whether the server responds to a request of its own protocol. */
   ready(port: number): Promise<boolean>;
-  /** What is to be done once after it answers, for example initiating a replica set. Idempotent. */
+  /** Initializes a server after its first start, for example a replica set. Idempotent. */
   initialize?(port: number): Promise<void>;
 }
 
 const run = promisify(execFile);
 
-/** Runs a program to its end; the error carries what it said. */
+/** Runs a program to completion. The error contains its output. */
 export const execute = async (
   file: string,
   args: readonly string[],
@@ -62,7 +62,7 @@ export const execute = async (
   }
 };
 
-/** Full path of a program on the PATH. */
+/** Returns the full path of a program in `PATH`. */
 export const programOf = (name: string): string | undefined => {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
     const candidate = join(folder, name);
@@ -76,7 +76,7 @@ export const programOf = (name: string): string | undefined => {
   return undefined;
 };
 
-/** Sentence about the tools that a service lacks. */
+/** Returns a sentence that names the tools a service needs and does not find. */
 export const missingTools = (service: ServiceName, variable: string, tools: readonly string[]): string | undefined => {
   const absent = tools.filter((tool) => programOf(tool) === undefined);
   return absent.length === 0
@@ -90,7 +90,7 @@ export const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Fills `target` by way of a temporary folder, so that a half-finished download is never taken for a whole one. */
+/** Fills `target` through a temporary directory, so that an incomplete download is never used. */
 export const installInto = async (target: string, fill: (folder: string) => Promise<void>): Promise<void> => {
   if (await exists(target)) return;
   await mkdir(dirname(target), { recursive: true });
@@ -103,10 +103,10 @@ export const installInto = async (target: string, fill: (folder: string) => Prom
   }
 };
 
-/** After so long without an answer a server that takes connections counts as one that hangs. */
+/** Time after which a server that accepts connections and does not respond counts as hanging. */
 export const answerMs = 10_000;
 
-/** Whether anything takes connections on a port of this machine. */
+/** Whether a process accepts connections on a port of this machine. */
 export const listens = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => {
@@ -116,7 +116,10 @@ export const listens = (port: number): Promise<boolean> =>
     socket.on('error', () => resolve(false));
   });
 
-/** Sends bytes to a port of this machine and hands the first answer to `accept`; `false` when there is none. */
+/**
+ * Sends bytes to a port of this machine and returns whether `accept` accepts the first response; false without a
+ * response.
+ */
 export const probe = (port: number, request: Uint8Array, accept: (answer: Buffer) => boolean): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(request));
@@ -130,7 +133,7 @@ export const probe = (port: number, request: Uint8Array, accept: (answer: Buffer
     socket.on('data', (answer) => settle(accept(answer)));
   });
 
-/** Whether a GET is answered with a success. */
+/** Whether a GET request succeeds. */
 export const answers = async (url: string): Promise<boolean> => {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(stretched(answerMs)) });

@@ -1,4 +1,4 @@
-/** Several Kafka brokers that form one cluster: every topic and offset on all of them, writes need two of three. */
+/** A cluster of Kafka brokers. Topics and offsets are replicated to all brokers, and writes need two of three. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Connection, metadataV12, ResponseError } from '@platformatic/kafka';
@@ -9,16 +9,19 @@ import { type Instance, startService } from './services.ts';
 
 export interface BrokersOptions {
   readonly count?: number;
-  /** Addresses under which clients are told to reach the brokers, when they are not the brokers' own. */
+  /** Advertised addresses, if they differ from those of the brokers. */
   readonly advertised?: readonly string[];
-  /** Further settings of every broker, as lines of its properties. */
+  /** Additional settings of every broker, as lines of its properties file. */
   readonly more?: string;
 }
 
-/** After so long without a heartbeat a broker counts as dead; Kafka's own default is 9 seconds. */
+/** Session timeout of a broker; Kafka's default is 9 seconds. */
 const brokerSession = 'broker.session.timeout.ms=4000\nbroker.heartbeat.interval.ms=500';
 
-/** A broker's node id is its place in the answer, counted from 1, and its rack `rack-` and that. All are started; what fails ends those that did. */
+/**
+ * Starts the brokers. The node id of a broker is its index plus one, and its rack is `rack-` with that id. If one
+ * fails, all are stopped.
+ */
 export const startBrokers = async (
   directory: string,
   { count = 3, advertised = [], more = brokerSession }: BrokersOptions = {},
@@ -57,7 +60,7 @@ ${more}
     );
     return startService('kafka', { port, directory: place });
   };
-  // A broker answers once a majority of controllers is there.
+  // A broker responds once the controllers have a majority.
   const results = await Promise.allSettled(nodes.map(start));
   const started = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   const failed = results.find((result) => result.status === 'rejected');
@@ -67,8 +70,8 @@ ${more}
 };
 
 /**
- * Which node leads each partition of a topic (-1 while none does), as this broker sees it. A broker hears of a topic that is
- * new only a moment after others: so long it is waited for.
+ * Returns the leader of each partition of a topic as this broker knows it, -1 for a partition without a leader. Waits
+ * until the broker knows the topic, which it learns slightly later than others.
  */
 export const leadersAt = async ({ url }: Instance, topic: string): Promise<number[]> => {
   const [host = '', port] = url.split(':');
@@ -78,7 +81,7 @@ export const leadersAt = async ({ url }: Instance, topic: string): Promise<numbe
     let leaders: number[] = [];
     await eventually(`the broker at ${url} to know topic ${topic}`, async () => {
       const { topics } = await metadataV12.api.async(connection, [topic], false, false).catch((error: unknown) => {
-        // The driver takes a partition without a leader, or a topic that is unknown, for a failure of the whole answer.
+        // The client reports a partition without a leader, or an unknown topic, as an error of the whole response.
         if (error instanceof ResponseError)
           return error['response'] as Awaited<ReturnType<typeof metadataV12.api.async>>;
         throw error;

@@ -1,4 +1,7 @@
-/** Apache Kafka, nodes that are broker and controller (KRaft), from Maven's jars. `kafka-cluster.ts` makes a cluster of several. */
+/**
+ * Apache Kafka from Maven artifacts: nodes that are broker and controller (KRaft). `kafka-cluster.ts` starts clusters
+ * of several nodes.
+ */
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -25,7 +28,10 @@ const dependencies = `
  <dependency>${loggingBinding}</dependency>`;
 
 const jars = (root: string): string => join(root, `kafka-${version}`);
-/** Classes of a broker as Java has them in memory: half of what a start computes is reading and checking them. */
+/**
+ * Archive with the loaded classes of a broker (class data sharing): half of the CPU time of a start is reading and
+ * verifying classes.
+ */
 const classes = (root: string): string => join(root, `kafka-${version}.jsa`);
 
 const shareGroups = `share.coordinator.state.topic.num.partitions=1
@@ -74,13 +80,16 @@ appender.o.layout.type=PatternLayout
 appender.o.layout.pattern=[%d] %p %m (%c)%n
 `;
 
-/** 16 random bytes in base64url, not beginning with a dash. */
+/** Returns 16 random bytes in base64url that do not start with a dash. */
 export const clusterId = (): string => `A${randomBytes(16).toString('base64url').slice(1)}`;
 
-/** An ApiVersions request, version 0, with correlation id 7; the answer repeats the id. */
+/** An ApiVersions request, version 0, with correlation id 7. The response repeats the id. */
 const apiVersions = Buffer.from([0, 0, 0, 13, 0, 18, 0, 0, 0, 0, 0, 7, 0, 3, 114, 100, 121]);
 
-/** Starts a broker for a moment, to keep its classes. Java looks at where the jars lie, so that they are at their place before. */
+/**
+ * Starts a broker once to write the class archive. Java compares the paths of the jars, so they are at their final
+ * path before.
+ */
 const cacheClasses = async (root: string): Promise<void> => {
   if (await exists(classes(root))) return;
   const directory = await mkdtemp(`${classes(root)}.part-`);
@@ -111,7 +120,7 @@ export const kafka: ServiceDefinition = {
     await mkdir(place.directory, { recursive: true });
     const configuration = join(place.directory, 'server.properties');
     const log4j = join(place.directory, 'log4j.properties');
-    // A test that wants other listeners puts what it adds or overrides here before it starts an instance.
+    // A test that needs other listeners writes additional settings to this file before it starts an instance.
     const more = await readFile(join(place.directory, 'more.properties'), 'utf8').catch(() => '');
     await writeFile(configuration, `${properties(place)}${more}`);
     await writeFile(log4j, logging);
@@ -131,7 +140,7 @@ export const kafka: ServiceDefinition = {
         configuration,
       ]);
     }
-    // What the second compiler would gain, a broker that lives for minutes does not earn back.
+    // Brokers of tests are too short-lived for the second compiler.
     const flags = ['-Xms128m', '-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
     return { file: 'java', args: [...flags, ...java, 'kafka.Kafka', configuration] };
   },

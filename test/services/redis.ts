@@ -1,4 +1,4 @@
-/** Redis from the distribution's packages, unpacked (not installed: no daemon, no change of the system). */
+/** Redis from the packages of the distribution, unpacked and not installed: no daemon, no change to the system. */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { execute, exists, installInto, missingTools, probe, programOf, type ServiceDefinition } from './definition.ts';
@@ -15,7 +15,7 @@ const download = async (folder: string): Promise<void> => {
   try {
     await execute('apt-get', args, { cwd: folder });
   } catch (error) {
-    // A new machine has no package lists, and only root can fetch them.
+    // A new machine has no package lists, and only root can download them.
     if (!root)
       throw new Error(
         `redis cannot be downloaded: run "apt-get update" as root once, put redis-server on the PATH, or name a running server in ${variable}`,
@@ -26,7 +26,7 @@ const download = async (folder: string): Promise<void> => {
   }
 };
 
-/** Folder of the unpacked libraries, whatever the machine's architecture is called. */
+/** Directory of the unpacked libraries, for any machine architecture. */
 const libraries = async (root: string): Promise<string> => {
   const folder = join(root, 'redis', 'x', 'usr', 'lib');
   const entries = await readdir(folder);
@@ -47,7 +47,8 @@ export const redis: ServiceDefinition = {
   },
   async command({ root, directory, port }) {
     await mkdir(directory, { recursive: true });
-    // A test may have put what it needs there: of a server that is one of several, or of a sentinel, which takes nothing else.
+    // A test may write additional settings here: those of a server of a group, or the whole configuration of a
+    // sentinel.
     const [more, sentinel] = [join(directory, 'more.conf'), join(directory, 'sentinel.conf')];
     const serverArgs = [
       ...((await exists(more)) ? [more] : []),

@@ -1,8 +1,11 @@
-/** Addresses that pass on what a server is sent and answers, and no resets: a server as tests start it ends by one (`README.md`). */
+/**
+ * Proxies that forward connections without resets: a ClickHouse server of the tests ends when a connection is reset
+ * (`README.md`).
+ */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 
-/** The port at which a server is found so. An answer that nobody waits for any more is read to its end here. */
+/** Returns the port of a proxy for a server. The proxy reads responses to their end, even if the client has gone. */
 export const withoutResets = async (port: number): Promise<number> => {
   const listening = createServer({ allowHalfOpen: true }, (client) => {
     const answering = connect({ port, host: '127.0.0.1', allowHalfOpen: true });

@@ -1,10 +1,13 @@
-/** Apicurio Registry, which serves the Confluent Schema Registry API, from Maven. Keeps schemas in memory. */
+/**
+ * Apicurio Registry, which implements the Confluent Schema Registry API, from Maven artifacts. Stores schemas in
+ * memory.
+ */
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { answers, execute, installInto, missingTools, type ServiceDefinition } from './definition.ts';
 import { copyArtifact } from './maven.ts';
 
-// The last line that runs on Java 11 and 17.
+// The last minor version that runs on Java 11 and 17.
 const version = '2.6.13.Final';
 const variable = 'TEST_SCHEMA_REGISTRY_URL';
 

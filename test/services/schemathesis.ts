@@ -1,4 +1,4 @@
-/** Schemathesis from PyPI in a virtual environment of its own, installed once beside the packages of npm. */
+/** Schemathesis from PyPI in a virtual environment, installed once beside the npm packages. */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ const version = '4.32.5';
 const cache = fileURLToPath(new URL('../../node_modules/.cache', import.meta.url));
 const home = join(cache, `schemathesis-${version}`);
 
-/** Why it cannot be had on this machine; `undefined` when it can. */
+/** Why Schemathesis cannot be installed on this machine; undefined if it can. */
 export const schemathesisMissing =
   spawnSync('python3', ['-c', 'import ensurepip, venv']).status === 0
     ? undefined
@@ -34,7 +34,7 @@ const run = (command: string, args: readonly string[], cwd: string, env = proces
   return promise;
 };
 
-/** Installs into a folder that becomes `home` when it is whole. */
+/** Installs into a temporary directory that is renamed to `home` when it is complete. */
 const install = async (): Promise<void> => {
   if (existsSync(home)) return;
   const created = `${home}.${process.pid}`;
@@ -58,8 +58,8 @@ const install = async (): Promise<void> => {
 };
 
 /**
- * Reads all documents of an answer in YAML, as Schemathesis 4.32 reads one and its thread ends where there are several; ends the
- * program with a thread; and draws from what it works out.
+ * Hooks: read all documents of a YAML response, because Schemathesis 4.32 reads one and its thread ends if there are
+ * several; exit if a thread ends; and select a part of the boundary cases.
  */
 const hooks = `import collections, os, random, schemathesis, sys, threading, traceback, yaml
 
@@ -95,12 +95,12 @@ def deserialize_yaml(context, response):
 `;
 
 export interface SchemathesisDraw {
-  /** Of so many cases of an operation that it works out all are asked. */
+  /** The number of boundary cases of an operation up to which all are sent. */
   readonly cases: number;
   readonly by: number;
 }
 
-/** `st run` with arguments, in a directory where it may leave files. */
+/** Runs `st run` with arguments, in a directory for its files. */
 export const runSchemathesis = async (
   args: readonly string[],
   directory: string,

@@ -1,6 +1,6 @@
 /**
- * Where tests write. Suites wait long for the disk, at each commit that must be durable: where there is room they write to
- * memory, which is a file system like another.
+ * The temporary directory of tests. Suites spend much time on durable commits to disk, so tests write to a file system
+ * in memory if it has enough space.
  */
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from 'node:fs';
 import { freemem, tmpdir } from 'node:os';
@@ -9,10 +9,13 @@ import { alive } from './services.ts';
 
 const memory = '/dev/shm';
 const prefix = 'oiq-tests-';
-/** Four times what a run was seen to hold: most of that is the tree of the image. */
+/** Four times the observed usage of a run, most of which is the tree of the image. */
 const roomNeeded = 4 * 2 ** 30;
 
-/** Bytes that tests may write there; 0 where it is not there, is not ours to write, or runs no programs, as in many containers. */
+/**
+ * Returns the bytes available in memory; 0 if the file system is missing, not writable, or mounted without execution,
+ * as in many containers.
+ */
 const roomInMemory = (): number => {
   try {
     accessSync(memory, constants.W_OK);
@@ -26,7 +29,7 @@ const roomInMemory = (): number => {
   }
 };
 
-/** A directory for this process, in memory where there is room, without what earlier ones left there that were killed. */
+/** Returns a directory for this process, in memory if it has enough space. Removes directories of killed processes. */
 export const scratchDirectory = (): string => {
   const parent = roomInMemory() < roomNeeded ? tmpdir() : memory;
   for (const name of readdirSync(parent).filter((each) => each.startsWith(prefix)))
@@ -34,10 +37,10 @@ export const scratchDirectory = (): string => {
       try {
         rmSync(join(parent, name), { recursive: true, force: true });
       } catch {
-        // A test that was killed left a mounted directory, which only its owner can unmount.
+        // A killed test left a mounted directory, which only its owner can unmount.
       }
   const directory = mkdtempSync(join(parent, `${prefix}${process.pid}-`));
-  // As the temporary directory: what runs as another user writes there, too.
+  // Same mode as the temporary directory, because processes of other users write here, too.
   chmodSync(directory, 0o1777);
   return directory;
 };

@@ -1,7 +1,7 @@
 /**
- * Real servers for tests, without containers, from package registries alone. Tests call `startServices` for the shared
- * instances and `startService` for one of their own that they may kill; people run this file:
- * `node bin/node.mjs test/services/services.ts start|stop|status|wipe [names]`.
+ * Real servers for tests, without containers, from package registries alone. Tests call `startServices` for shared
+ * instances and `startService` for an instance of their own that they may kill. The command line is `node bin/node.mjs
+ * test/services/services.ts start|stop|status|wipe [names]`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -30,37 +30,40 @@ const definitions: Readonly<Record<ServiceName, ServiceDefinition>> = {
   clickhouse,
 };
 
-/** Shared instances that are up. */
+/** Running shared instances. */
 export interface Services {
-  /** Where a service answers; throws when it was not asked for. */
+  /** Returns the address of a service; throws if the service was not requested. */
   url(name: ServiceName): string;
-  /** Stops the instances if no other process uses them; what a person started, or the environment names, stays. */
+  /**
+   * Stops the instances if no other process uses them. Instances that a person started, or that the environment names,
+   * continue to run.
+   */
   stop(): Promise<void>;
 }
 
-/** A server of a test's own. It ends with the test's process at the latest. */
+/** A server of one test. The server ends with the process of the test at the latest. */
 export interface Instance {
   readonly url: string;
   /** Process id of the last start. */
   readonly pid: number;
-  /** Ends it in good order (SIGTERM, and SIGKILL after 20 seconds, or more on a busy machine). */
+  /** Stops the server with SIGTERM, then SIGKILL after 20 seconds, or more on a busy machine. */
   stop(): Promise<void>;
-  /** Starts it again on the same port and directory. */
+  /** Starts the server again with the same port and directory. */
   start(): Promise<void>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** From when this resolves until `resume` it keeps its connections, and answers nothing. */
+  /** Stops all threads until `resume`: connections stay open, and the server does not respond. */
   hang(): Promise<void>;
   resume(): void;
-  /** Lets this process end while the server runs, which ends it. */
+  /** Allows this process to exit while the server runs, which then ends. */
   unref(): void;
 }
 
-/** Where downloads and state lie. */
+/** The directory of downloads and state. */
 export const cacheDirectory = (): string => process.env.TEST_SERVICES_DIR ?? join(homedir(), '.cache', 'oiq-services');
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** Whether a process runs, also one of another user. */
+/** Whether a process runs, of any user. */
 export const alive = (pid: number): boolean => {
   try {
     return process.kill(pid, 0);
@@ -69,7 +72,7 @@ export const alive = (pid: number): boolean => {
   }
 };
 
-/** Runs `work` alone among all processes that use this cache; the lock of a dead process is taken over. */
+/** Runs `work` under a lock among all processes that use this cache. The lock of a dead process is released. */
 export const exclusively = async <Result>(name: string, work: () => Promise<Result>): Promise<Result> => {
   const path = join(cacheDirectory(), `${name}.lock`);
   await mkdir(dirname(path), { recursive: true });
@@ -93,11 +96,11 @@ export const exclusively = async <Result>(name: string, work: () => Promise<Resu
   }
 };
 
-/** Why a service cannot run here, for people; `undefined` when it can, or when the environment names a server. */
+/** Why a service cannot run here, for people; undefined if it can, or if the environment names a server. */
 export const unavailable = (name: ServiceName): string | undefined =>
   process.env[definitions[name].variable] ? undefined : definitions[name].missing();
 
-/** Installs and spawns a server, and waits until it answers. */
+/** Installs and starts a server, and waits until it responds. */
 const launch = async (
   definition: ServiceDefinition,
   port: number,
@@ -151,7 +154,7 @@ const waitUntilReady = async (
   await definition.initialize?.(port);
 };
 
-/** Ends a process: SIGTERM, then SIGKILL. Resolves when it is gone. */
+/** Ends a process with SIGTERM, then SIGKILL. Resolves when the process has exited. */
 const end = async (pid: number, hasExited: () => boolean, signal: NodeJS.Signals = 'SIGTERM'): Promise<void> => {
   if (hasExited()) return;
   process.kill(pid, signal);
@@ -167,7 +170,10 @@ process.once('exit', () => {
   for (const child of own) child.kill('SIGKILL');
 });
 
-/** Starts a server of the caller's own on a free port, with its files under `directory`; `initialize: false` leaves it as it comes. */
+/**
+ * Starts a server for the caller on a free port, with its files under `directory`. `initialize: false` skips the
+ * initialization.
+ */
 export const startService = async (
   name: ServiceName,
   { port, directory, initialize = true }: { port: number; directory: string; initialize?: boolean },
@@ -202,11 +208,11 @@ interface Running {
   readonly url: string;
   readonly pid: number;
   readonly port: number;
-  /** Whether a person started it: it runs until a person stops it. */
+  /** Whether a person started the instance, which then runs until a person stops it. */
   readonly isPersistent: boolean;
 }
 
-/** Where the shared instances of this checkout are: two checkouts on one machine share downloads, and no server. */
+/** Directory of the shared instances of this checkout. Two checkouts on one machine share downloads, and no server. */
 const checkoutDirectory = (): string =>
   join(cacheDirectory(), 'checkouts', hash('sha256', fileURLToPath(new URL('../..', import.meta.url))).slice(0, 12));
 const stateFile = (name: ServiceName): string => join(checkoutDirectory(), `${name}.json`);
@@ -232,7 +238,7 @@ const removeUser = async (): Promise<boolean> => {
   return hasOthers;
 };
 
-/** The shared instance that this checkout started and that still answers. */
+/** Returns the shared instance that this checkout started, if it still responds. */
 const running = async (name: ServiceName): Promise<Running | undefined> => {
   try {
     const state = JSON.parse(await readFile(stateFile(name), 'utf8')) as Running;
@@ -253,7 +259,7 @@ const startShared = (name: ServiceName, isPersistent: boolean): Promise<string> 
       return before.url;
     }
     const definition = definitions[name];
-    // The files of an instance name its port.
+    // The files of an instance contain its port.
     await rm(sharedDirectory(name), { recursive: true, force: true });
     await mkdir(sharedDirectory(name), { recursive: true });
     const [port = 0] = await freePorts(1);
@@ -274,15 +280,16 @@ const stopShared = (name: ServiceName, mayStop: (state: Running) => boolean = ()
     return state !== undefined;
   });
 
-/** Stops the instances that no process uses any longer, except those that a person started. */
+/** Stops the instances without users, except those that a person started. */
 const leave = async (): Promise<void> => {
   if (await removeUser()) return;
   await Promise.all(serviceNames.map((name) => stopShared(name, ({ isPersistent }) => !isPersistent)));
 };
 
 /**
- * Makes the shared instances available: those named by the environment, those that run already, and new ones. They run
- * until the last process that uses them has called `stop` or ended. Rejects with what is missing on this machine.
+ * Makes the shared instances available: those that the environment names, those that run already, and new ones. They
+ * run until the last process that uses them has called `stop` or exited. Rejects with the missing tools of this
+ * machine.
  */
 export const startServices = async (names: readonly ServiceName[], isPersistent = false): Promise<Services> => {
   const urls = new Map<ServiceName, string>();
@@ -308,7 +315,10 @@ export const startServices = async (names: readonly ServiceName[], isPersistent 
   };
 };
 
-/** Stops the shared instances that others start from now on, for example suites that are run one by one. */
+/**
+ * Returns a function that stops the shared instances that processes start from now on, such as suites that run one by
+ * one.
+ */
 export const stopperOfStarted = async (): Promise<Pick<Services, 'stop'>> => {
   await registerUser();
   return { stop: leave };

@@ -1,4 +1,4 @@
-/** Apache ZooKeeper, from Maven's jars: where ClickHouse keeps what replicas of a table agree on. */
+/** Apache ZooKeeper from Maven artifacts, which coordinates replicated ClickHouse tables. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { installInto, missingTools, probe, type ServiceDefinition } from './definition.ts';
@@ -7,7 +7,7 @@ import { copyDependencies } from './maven.ts';
 const version = '3.9.4';
 const variable = 'TEST_ZOOKEEPER';
 
-// The server loads the last two, and its pom does not name them.
+// The server loads the last two, which its POM does not declare.
 const dependencies = `
  <dependency><groupId>org.apache.zookeeper</groupId><artifactId>zookeeper</artifactId><version>${version}</version></dependency>
  <dependency><groupId>io.dropwizard.metrics</groupId><artifactId>metrics-core</artifactId><version>4.2.30</version></dependency>
