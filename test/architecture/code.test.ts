@@ -1,4 +1,4 @@
-/** How code is written: what the linter has no rule for. */
+/** Rules for code that the linter does not have. */
 import test from 'ava';
 import {
   isArrowFunction,
@@ -18,10 +18,10 @@ import {
 } from 'typescript/unstable/ast';
 import { visitNodes, visitSources } from './project.ts';
 
-/** Statements of a function without those of the functions in it. */
+/** Maximum number of statements of a function, without nested functions. */
 const maxStatements = 45;
 
-/** One case a field of a message: a call for each costs a tenth of the scan. */
+/** Decoders with one case per field of a message: a call per field would cost a tenth of the scan. */
 const longFunctions: readonly string[] = [
   'schemas/records/log-row.ts',
   'sinks/scan/log-scanner.ts',
@@ -46,7 +46,7 @@ const statementsOf = (node: Node): number => {
   return count;
 };
 
-/** The expression without parentheses and `as`. */
+/** Returns the expression without parentheses and `as`. */
 const bare = (node: Node): Node =>
   isParenthesizedExpression(node) || isAsExpression(node) ? bare(node.expression) : node;
 

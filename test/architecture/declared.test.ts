@@ -1,4 +1,4 @@
-/** What is declared somewhere is in the list that everything derives from: nothing is forgotten silently. */
+/** Every declaration is in the list from which the product derives everything: a forgotten entry fails here. */
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -22,12 +22,12 @@ const sources = globSync(
 
 interface Declared {
   readonly file: string;
-  /** The constant, and what the declaration says under `field`. */
+  /** Name of the constant, and the value of `field` in its declaration. */
   readonly constant: string;
   readonly name: string;
 }
 
-/** Constants that are made by calling `define`. */
+/** Returns constants that are created by a call of `define`. */
 const declared = (define: string, field: string): Declared[] =>
   sources.flatMap(({ file, text }) =>
     text
@@ -54,7 +54,7 @@ test('every collection belongs to a group or to api/collections.ts', (t) => {
     ),
     [],
   );
-  // As many as are called: one that is declared in another way than as a constant would go unseen.
+  // Compare the number of calls, because a declaration that is not a constant would be missed.
   const calls = sources.flatMap(({ text }) => [...text.matchAll(/(?<!const )\bdefineCollection[<(]/g)]);
   t.is(found.length, calls.length);
 });
@@ -101,7 +101,10 @@ test('each folder of api/groups is a listed group with the name of the folder', 
   );
 });
 
-/** Components that are exported constants: where they are declared, by what, and the list that must have them. */
+/**
+ * Components that are exported constants: their files, the function that declares them, and the list that must contain
+ * them.
+ */
 const components: readonly {
   readonly what: string;
   readonly folder: string;
@@ -134,7 +137,7 @@ for (const { what, folder, declares, list } of components)
         forgotten.push(`${constant ?? 'one that is not exported'} of ${file}`);
     }
     t.deepEqual(forgotten, []);
-    // All of the list were found: one that is declared in another way would go unseen when it is forgotten.
+    // All entries of the list were found, so that no other form of declaration is missed.
     t.is(found.length, list.length);
   });
 

@@ -1,4 +1,4 @@
-/** Generated parts of documents are current: what the code says is what people read. */
+/** Generated parts of documents are current, links resolve, and texts are within their word budgets. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -63,7 +63,7 @@ test('each page of the documentation is in its contents, and each area of the pa
   );
 });
 
-/** Prose of a README of a folder: tables and code are looked up, and not read. */
+/** Maximum number of words in a folder README, without tables and code, which are for reference. */
 const maxWordsOfFolderReadme = 600;
 
 test('READMEs of folders have at most 600 words besides tables and code', (t) => {
@@ -83,7 +83,7 @@ test('READMEs of folders have at most 600 words besides tables and code', (t) =>
   );
 });
 
-/** Maximum number of words by document; pages that are looked up, and not read, are longer. */
+/** Maximum number of words by document. Reference pages may be longer. */
 const wordBudgets: readonly (readonly [path: RegExp, words: number])[] = [
   [/^README\.md$/, 1_800],
   [/^test\/bench\/README\.md$/, 3_000],
@@ -127,7 +127,7 @@ test('links between documents resolve', (t) => {
   t.deepEqual(broken, []);
 });
 
-/** Paragraphs and items of lists of a document, each as its lines: what is no heading, table, comment or code. */
+/** Returns the paragraphs and list items of a document, each as lines, without headings, tables, comments and code. */
 const textsOf = (document: string): readonly (readonly string[])[] => {
   const texts: string[][] = [[]];
   let fenced = false;

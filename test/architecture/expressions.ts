@@ -1,4 +1,4 @@
-/** Finds the regular expressions of the product and judges whether they take time in proportion to the text. */
+/** Finds the regular expressions of the product and checks that they run in linear time. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -10,15 +10,15 @@ import {
 } from 'typescript/unstable/ast';
 import { visitNodes, visitSources } from './project.ts';
 
-// Of the checker's programs the one in JavaScript: the others are large, and not there for every machine.
+// The JavaScript backend: the native ones are large, and not available for every platform.
 process.env['RECHECK_BACKEND'] = 'pure';
 const { checkSync } = await import('recheck');
 
-/** An expression of the product. */
+/** A regular expression of the product. */
 export interface Expression {
   readonly file: string;
   readonly line: number;
-  /** As it is written: `/…/flags`, or the call of `RegExp`, whose expression is only known when it runs. */
+  /** Its source text: `/…/flags`, or a call of `RegExp` whose pattern is only known at run time. */
   readonly text: string;
   readonly isLiteral: boolean;
 }
@@ -30,7 +30,7 @@ const expressionOf = (node: Node): Pick<Expression, 'text' | 'isLiteral'> | unde
   return { text: node.getText().replace(/\s+/g, ' '), isLiteral: false };
 };
 
-/** Every expression in the product's TypeScript, the page included. */
+/** Returns all regular expressions in the TypeScript of the product, including the page. */
 export const expressionsOfProduct = (): Expression[] => {
   const found: Expression[] = [];
   visitSources((file, source) => {
@@ -44,19 +44,19 @@ export const expressionsOfProduct = (): Expression[] => {
   return found;
 };
 
-/** Literals that the checker found linear, one a line: it takes minutes for all of them. */
+/** Literals that the checker found linear, one a line. Checking all of them takes minutes. */
 export const linearFile = join(import.meta.dirname, 'linear-expressions.txt');
 export const linearExpressions = (): ReadonlySet<string> =>
   new Set(existsSync(linearFile) ? readFileSync(linearFile, 'utf8').split('\n').filter(Boolean) : []);
 
-/** Expressions that the checker finds at fault or cannot judge, each with the reason why no text makes it slow. */
+/** Expressions that the checker rejects or cannot check, each with the reason why no input makes it slow. */
 export const reviewedExpressions = (): readonly {
   readonly file: string;
   readonly text: string;
   readonly reason: string;
 }[] => JSON.parse(readFileSync(join(import.meta.dirname, 'reviewed-expressions.json'), 'utf8'));
 
-/** What is wrong with a literal; undefined where it takes time in proportion to the text. */
+/** Returns the problem of a literal; undefined if it runs in linear time. */
 export const faultOf = (literal: string): string | undefined => {
   const end = literal.lastIndexOf('/');
   const verdict = checkSync(literal.slice(1, end), literal.slice(end + 1), { timeout: 120_000 });

@@ -1,4 +1,4 @@
-/** Who may import whom. One rule, one sentence. */
+/** Which folders may import which others. */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,10 +19,10 @@ const drivers = [
 
 interface Import {
   readonly file: string;
-  /** Path from the root for our own files, the package's or module's name for others. */
+  /** Path from the root for files of the project; package or module name for others. */
   readonly target: string;
   readonly own: boolean;
-  /** Gone when it runs. */
+  /** Whether the import is removed at run time. */
   readonly typesAlone: boolean;
   /** Whether the target runs in a thread or a process of its own. */
   readonly isStarted: boolean;
@@ -64,10 +64,10 @@ const importsOf = (file: string): Import[] => {
 
 const folder = (path: string): string => path.split('/')[0] ?? '';
 const isTest = (path: string): boolean => folder(path) === 'test';
-/** `api/groups/logs` for `api/groups/logs/list.ts`; `undefined` outside the groups. */
+/** Returns `api/groups/logs` for `api/groups/logs/list.ts`; undefined outside of groups. */
 const groupOf = (path: string): string | undefined => /^api\/groups\/[^/]+(?=\/)/.exec(path)?.[0];
 
-/** Which rooms the product's own rooms may import, besides themselves. */
+/** The top-level folders that each folder may import, besides itself. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   schemas: [],
   runtime: ['schemas'],
@@ -82,7 +82,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   commands: ['schemas', 'runtime', 'queries', 'subjects', ...roles],
 };
 
-/** What the page takes from other rooms beside types. */
+/** Files outside of `web/` that the page imports, besides types. */
 const inThePage = [
   ...['queries/time.ts', 'queries/errors.ts', 'queries/series-names.ts', 'runtime/calendar.ts'],
   ...['parser', 'scanner', 'texts', 'values', 'tree'].map((name) => `queries/search/${name}.ts`),
@@ -96,7 +96,7 @@ const inThePage = [
     'tables/search-text.ts',
   ].map((path) => `schemas/${path}`),
 ];
-/** Of the page, what runs on the server. */
+/** Files of `web/` that run on the server. */
 const buildsThePage = ['web/index.ts', 'web/build.ts', 'web/components/gallery/build.ts'];
 
 /** Files of groups that may be imported from outside their group: the table in `api/groups/README.md`. */
@@ -111,9 +111,9 @@ const entersGroup = ({ file, target }: Import): boolean =>
   groupOf(target) !== undefined && groupOf(file) !== groupOf(target) && !isTest(file);
 
 /**
- * A room within a room: `queries/search` for each file below it, `api/groups/logs` for a group, `api/groups/audit/chain`
- * for a folder of a group; a file by itself if it is next to such rooms. A file that others may import from a group is
- * a room by itself, so it cannot import files of its group that import what imports it.
+ * Returns the inner folder of a path: `queries/search` for each file below it, `api/groups/logs` for a group, and
+ * `api/groups/audit/chain` for a folder of a group. A file next to such folders is returned as it is. A public file of
+ * a group counts as a folder of its own, so it cannot import files of its group that import what imports it.
  */
 const innerRoomOf = (path: string): string => {
   if (!path.startsWith('api/groups/')) return path.split('/').slice(0, 2).join('/');
@@ -121,7 +121,7 @@ const innerRoomOf = (path: string): string => {
   return folderOfGroup ?? (publicGroupFiles.has(path) ? path : (groupOf(path) ?? path));
 };
 
-/** Rooms that import each other, directly or around corners; those alone are left out. */
+/** Returns the folders that import each other, directly or indirectly. */
 const circlesOf = (imports: readonly (readonly [from: string, to: string])[]): string[][] => {
   const next = Map.groupBy(imports, ([from]) => from);
   const reachable = (from: string): Set<string> => {
@@ -142,7 +142,7 @@ const circlesOf = (imports: readonly (readonly [from: string, to: string])[]): s
   return [...new Map(circles.map((circle) => [circle.join(), circle])).values()];
 };
 
-/** `alerts` for `subjects/alerts/rule.ts`; `undefined` outside the subjects. */
+/** Returns `alerts` for `subjects/alerts/rule.ts`; undefined outside of subjects. */
 const subjectOf = (path: string): string | undefined => /^subjects\/([^/]+)\//.exec(path)?.[1];
 
 /** Which subjects a subject may import: the table in `subjects/README.md`. */
@@ -257,10 +257,10 @@ test('no file imports itself in a cycle, not even for types', (t) => {
 
 const importsByFile = Map.groupBy(imports, ({ file }) => file);
 
-/** Files that a file loads when it is imported, and itself. */
+/** Returns a file and all files that are loaded when it is imported. */
 const loadedWith = (file: string): ReadonlySet<string> => {
   const loaded = new Set([file]);
-  // A set visits what is added meanwhile.
+  // The loop visits items that are added during the iteration.
   for (const each of loaded)
     for (const { own, target, typesAlone } of importsByFile.get(each) ?? []) if (own && !typesAlone) loaded.add(target);
   return loaded;
@@ -315,7 +315,7 @@ test('api/groups/README.md lists only files that are imported from outside their
 test('file names describe their content', (t) => {
   const vague = /(^|[-/.])(utils?|helpers?|common|manager|service|data|info|misc)([-/.]|$)/;
   t.deepEqual(
-    // A service account is a thing of its own, whatever a service is.
+    // A service account is a term of its own.
     sources.filter((file) => vague.test(file.replaceAll('service-account', 'account'))),
     [],
   );
@@ -334,7 +334,7 @@ test('no file contains a path of a local machine or a registry address', (t) => 
   );
 });
 
-/** What keeps the API's own tables, of which no query of telemetry knows. */
+/** Files with SQL for tables that belong to the API and that no telemetry query reads. */
 const ownTables = ['api/groups/audit/chain/tree-head-store.ts', 'api/identity/accounts/erasing.ts'];
 
 test('the API contains no SQL: telemetry queries live in queries/ and subjects/', (t) => {

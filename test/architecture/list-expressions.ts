@@ -1,4 +1,4 @@
-/** Writes the list of expressions that the checker found linear. What is in it already is not judged again. */
+/** Writes the list of regular expressions that the checker found linear. Skips those that are listed already. */
 import { writeFileSync } from 'node:fs';
 import { expressionsOfProduct, faultOf, linearExpressions, linearFile } from './expressions.ts';
 

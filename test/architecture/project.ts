@@ -1,4 +1,4 @@
-/** The TypeScript of the project, parsed by its own compiler. */
+/** The TypeScript sources of the project, parsed by the compiler. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Node, SourceFile } from 'typescript/unstable/ast';

@@ -1,4 +1,4 @@
-/** The small pages' scripts, which are texts that the compiler does not read. */
+/** Checks inline scripts of small pages, which the compiler does not read. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { referencePage } from '../../api/page/reference.ts';
 const tsc = fileURLToPath(new URL('../../node_modules/typescript/bin/tsc', import.meta.url));
 const scriptIn = (body: string): string => /<script type="module">([\s\S]*)<\/script>/.exec(body)?.[1] ?? '';
 
-/** Names that the scripts use and nothing declares, one line of the compiler each. */
+/** Returns names that the scripts use without a declaration, as messages of the compiler. */
 const undeclaredNames = async (scripts: ReadonlyMap<string, string>): Promise<readonly string[]> => {
   const directory = await mkdtemp(join(tmpdir(), 'oiq-scripts-'));
   const flags = ['--allowJs', '--checkJs', '--noEmit', '--target', 'esnext', '--module', 'esnext', '--types', ''];

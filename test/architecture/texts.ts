@@ -1,4 +1,4 @@
-/** The texts that people read: of settings, metrics, the command line and the page, derived from the code that shows them. */
+/** Texts for people, derived from the code: of settings, metrics, the command line and the page. */
 import { createNoopMeter, type Meter } from '@opentelemetry/api';
 import {
   isBinaryExpression,
@@ -18,20 +18,20 @@ import { formatSettings } from '../../commands/settings.ts';
 import { metricDefinitions } from '../../schemas/ports/metrics.ts';
 import { visitSources } from './project.ts';
 
-/** A text with the place where it is declared. */
+/** A text and its location in the code. */
 export interface ReadText {
   readonly at: string;
   readonly text: string;
 }
 
-/** Descriptions of settings, from the output of `oiq settings`. */
+/** Returns the descriptions of settings, from the output of `oiq settings`. */
 const settingTexts = (): ReadText[] =>
   formatSettings()
     .split('\n')
     .filter((line) => line.startsWith('    '))
     .map((line) => ({ at: 'schemas/settings.ts', text: line.trim() }));
 
-/** Descriptions of the metrics that the platform exports about itself. */
+/** Returns the descriptions of the metrics that OIQ exports about itself. */
 const metricTexts = (): ReadText[] => {
   const texts = Object.values(metricDefinitions).map(({ summary }) => summary as string);
   const meter = new Proxy(createNoopMeter(), {
@@ -44,7 +44,7 @@ const metricTexts = (): ReadText[] => {
   return texts.map((text) => ({ at: 'metrics', text }));
 };
 
-/** Attributes whose values nobody reads. */
+/** Attributes whose values are not shown to people. */
 const codeAttributes =
   /^(?:class|style|d|viewBox|transform|list|autocomplete|preserveAspectRatio|aria-labelledby|aria-describedby)$/;
 
@@ -56,7 +56,7 @@ const isCode = (ancestors: readonly Node[]): boolean => {
   return ancestors.some((each) => isJsxAttribute(each) && codeAttributes.test(each.name.getText()));
 };
 
-/** Text of a literal; undefined for other nodes. */
+/** Returns the text of a literal; undefined for other nodes. */
 const literalOf = (node: Node): string | undefined =>
   isStringLiteral(node) ||
   isNoSubstitutionTemplateLiteral(node) ||
@@ -66,11 +66,11 @@ const literalOf = (node: Node): string | undefined =>
     ? node.text
     : undefined;
 
-/** Several words, or one that begins with a capital: single words in lower case are mostly names in code. */
+/** Whether a text has several words or starts with a capital: single lower-case words are mostly names in code. */
 const isProse = (text: string): boolean =>
   (/[a-z] \S*[a-z]/i.test(text) || /^[A-Z][a-z]+[.!?…]?$/.test(text.trim())) && !/=>|\bconst /.test(text);
 
-/** Texts of the page and of the command line: JSX texts, labels, messages and help. */
+/** Returns the texts of the page and of the command line: JSX texts, labels, messages and help. */
 const literalTexts = (): ReadText[] => {
   const found: ReadText[] = [];
   visitSources((file, source) => {
@@ -85,5 +85,5 @@ const literalTexts = (): ReadText[] => {
   return found;
 };
 
-/** All texts outside the API that people read. */
+/** Returns all texts for people outside of the API. */
 export const readTexts = (): ReadText[] => [...settingTexts(), ...metricTexts(), ...literalTexts()];

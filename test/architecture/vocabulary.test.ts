@@ -14,7 +14,7 @@ const allowed = exceptions();
 
 const maxWords = 25;
 
-/** May only become smaller. */
+/** The number of exceptions, which may only decrease. */
 const maxExceptions = 100;
 
 test('words in a name are split at capitals, underscores and hyphens', (t) => {
@@ -87,7 +87,7 @@ test('no field or parameter of the API uses a word that the glossary replaces', 
   );
 });
 
-/** Denied phrases and long sentences of a text. Markup and code are not prose. */
+/** Returns denied phrases and long sentences of a text, without markup and code. */
 const problemsOf = (text: string): string[] => {
   const prose = text.replace(/`[^`]*`/g, 'code').replace(/<[^>]*>/g, ' ');
   const long = prose

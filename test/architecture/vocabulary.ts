@@ -1,13 +1,13 @@
 /**
- * The words that identifiers, file names, API fields and texts must not use, each with the word to use instead (`docs/glossary.md`),
- * and readers of those names and texts.
+ * Words that identifiers, file names, API fields and texts must not use, each with its replacement
+ * (`docs/glossary.md`), and functions that list those names and texts.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isIdentifier, isPrivateIdentifier } from 'typescript/unstable/ast';
 import { visitNodes, visitSources } from './project.ts';
 
-/** Words of identifiers, in lower case, and what to write instead. */
+/** Denied words of identifiers in lower case, with their replacement. */
 export const deniedWords: ReadonlyMap<string, string> = new Map([
   ['told', 'reported, emitted, published, notified or a noun'],
   ['tell', 'report, emit, publish or notify'],
@@ -42,13 +42,13 @@ export const deniedWords: ReadonlyMap<string, string> = new Map([
   ['became', 'a noun for the new value'],
 ]);
 
-/** Prefixes of limits and what to write instead. */
+/** Denied prefixes of limits, with their replacement. */
 const deniedPrefixes: readonly (readonly [RegExp, string])[] = [
   [/^[#_]*most(?=[A-Z])/, 'max'],
   [/^[#_]*least(?=[A-Z])/, 'min'],
 ];
 
-/** The words of a name in camel, snake or kebab case, in lower case. */
+/** Splits a name in camel, snake or kebab case into lower-case words. */
 export const wordsOf = (name: string): string[] =>
   name
     .replace(/([a-z0-9])([A-Z])/g, '$1 $2')
@@ -57,7 +57,7 @@ export const wordsOf = (name: string): string[] =>
     .filter((word) => word !== '')
     .map((word) => word.toLowerCase());
 
-/** What to write instead of a name; undefined where it uses no denied word. */
+/** Suggests a replacement for a name; undefined if the name has no denied word. */
 export const betterNameOf = (name: string): string | undefined => {
   const prefix = deniedPrefixes.find(([pattern]) => pattern.test(name));
   if (prefix !== undefined) return prefix[1];
@@ -66,7 +66,7 @@ export const betterNameOf = (name: string): string | undefined => {
     .find((better) => better !== undefined);
 };
 
-/** Every identifier of the project's TypeScript with a file that uses it. */
+/** Returns every identifier of the project with a file that uses it. */
 export const identifiersOfProject = (): ReadonlyMap<string, string> => {
   const found = new Map<string, string>();
   visitSources((file, source) =>
@@ -77,15 +77,15 @@ export const identifiersOfProject = (): ReadonlyMap<string, string> => {
   return found;
 };
 
-/** Names that stay, each with its reason. The test fails when one of them is no longer in use. */
+/** Allowed names, each with its reason. The test fails when one is no longer in use. */
 export const exceptions = (): Readonly<Record<'identifiers' | 'fields' | 'texts', Readonly<Record<string, string>>>> =>
   JSON.parse(readFileSync(join(import.meta.dirname, 'vocabulary-exceptions.json'), 'utf8'));
 
-/** Phrases of descriptions and messages that are not standard English. */
+/** Denied phrases in descriptions and messages. */
 export const deniedPhrases =
   /\b(?:told|tells?|asked|asks|asking|kept|said|heard|beside|stands still|anew|wanted|so many|so much|so long|stands? (?:in|by|for itself)|held against|is asked|leaves? out|left out|of it is)\b/i;
 
-/** The sentences of a text. Code in backticks counts as one word. */
+/** Splits a text into sentences. Code in backticks counts as one word. */
 export const sentencesOf = (text: string): string[] =>
   text
     .replace(/`[^`]*`/g, 'code')
