@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../schemas/resources/maintenance-window.ts';
 import { projects } from '../frame/project.ts';
-import { formatIsoTime } from '../frame/shown-time.ts';
+import { formatIsoMinute } from '../frame/shown-time.ts';
 import { TableHeader } from '../lists/table-header.tsx';
 import { CheckboxGroup, CheckInput, LocalTimeInput, NumberInput, SelectInput, TextInput } from './inputs.tsx';
 
@@ -129,8 +129,8 @@ export const NextOccurrences = ({
         <tbody>
           {times.map(({ from, to }) => (
             <tr key={from}>
-              <td>{formatIsoTime(from).slice(0, 16)}</td>
-              <td>{formatIsoTime(to).slice(0, 16)}</td>
+              <td>{formatIsoMinute(from)}</td>
+              <td>{formatIsoMinute(to)}</td>
             </tr>
           ))}
         </tbody>

@@ -113,6 +113,12 @@ export const formatTimeSpan = (from: number, to: number): string => {
 /** Formats an ISO 8601 time; `null` becomes an empty text. */
 export const formatIsoTime = (text: string | null): string => (text === null ? '' : formatTime(Date.parse(text)));
 
+/** Formats a time to the minute, for example as `2026-01-31 12:00`. */
+export const formatMinute = (ms: number): string => formatParts(ms, 5).join(' ');
+
+/** Formats an ISO 8601 time to the minute; `null` becomes an empty text. */
+export const formatIsoMinute = (text: string | null): string => (text === null ? '' : formatMinute(Date.parse(text)));
+
 /** Formats a time, for example as `12:00`, for the ends of an axis. */
 export const formatShortTime = (ms: number): string => formatParts(ms, 5)[1];
 

@@ -14,6 +14,7 @@ import {
   displayClock,
   displayTimeZone,
   formatClockTime,
+  formatIsoMinute,
   formatIsoTime,
   formatShortTime,
   formatTime,
@@ -44,8 +45,11 @@ test.serial('times are in the chosen zone and form', (t) => {
   t.is(formatClockTime(ms), '23:05:06');
   t.is(formatIsoTime('2026-01-31T23:05:06.078Z'), '2026-01-31 23:05:06.078');
   t.is(formatIsoTime(null), '');
+  t.is(formatIsoMinute('2026-01-31T23:05:06.078Z'), '2026-01-31 23:05');
+  t.is(formatIsoMinute(null), '');
   setTimePreferences({ timeZone: 'Asia/Kathmandu', timeFormat: '12h', dateFormat: 'day-month-year' });
   t.is(formatTime(ms), '01-02-2026 04:50:06.078 AM');
+  t.is(formatIsoMinute('2026-01-31T23:05:06.078Z'), '01-02-2026 04:50 AM');
   t.is(formatShortTime(ms - 5 * 3_600_000), '11:50 PM');
   t.is(formatShortTime(ms - (4 * 60 + 50) * 60_000), '12:00 AM');
   setTimePreferences({ timeZone: 'America/New_York', timeFormat: '24h', dateFormat: 'month-day-year' });

@@ -3,7 +3,7 @@ import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { formatRecurrence, NextOccurrences } from '../../editors/plan.tsx';
 import { projects } from '../../frame/project.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import { createMaintenanceWindowCall, type MaintenanceWindow, maintenanceWindowsCall } from './calls.ts';
@@ -52,7 +52,7 @@ export const Maintenance = createListView({
     Window: ({ name }) => name,
     State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'inactive'),
     Scope: formatScope,
-    'Next occurrence': ({ times: [next] }) => formatIsoTime(next?.from ?? null).slice(0, 16),
+    'Next occurrence': ({ times: [next] }) => formatIsoMinute(next?.from ?? null),
     Recurrence: formatRecurrence,
   },
   Tools: createNewButton(resourceName, createMaintenanceWindowCall),

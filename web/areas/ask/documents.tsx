@@ -10,7 +10,7 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -224,7 +224,7 @@ export const Documents = createListView({
     Format: ({ format }) => formats[format],
     Passages: ({ passages }) => passages,
     Size: ({ bytes }) => formatQuantity(bytes, 'By'),
-    Added: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
+    Added: ({ createdAt }) => formatIsoMinute(createdAt),
   },
   wideColumns: ['Passages', 'Size', 'Added'],
   numericColumns: ['Passages', 'Size'],

@@ -17,7 +17,7 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
@@ -110,7 +110,7 @@ export const Downtimes = createListView({
     Downtime: ({ name }) => name,
     State: ({ isActive }) => (isActive ? <span class="text-warn">active</span> : 'inactive'),
     Checks: ({ checks }) => checks.map(({ name }) => name).join(', '),
-    'Next occurrence': ({ times: [next] }) => formatIsoTime(next?.from ?? null).slice(0, 16),
+    'Next occurrence': ({ times: [next] }) => formatIsoMinute(next?.from ?? null),
     Recurrence: formatRecurrence,
   },
   wideColumns: ['Checks', 'Next occurrence'],

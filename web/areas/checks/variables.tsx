@@ -12,7 +12,7 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -184,7 +184,7 @@ export const Variables = createListView({
     Value: ({ isSecret, value }) => (isSecret ? <span class="soft">secret</span> : value),
     'Allowed hosts': ({ hosts }) => hosts.join(', '),
     Checks: ({ checks }) => checks.length,
-    Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => formatIsoMinute(updatedAt),
   },
   wideColumns: ['Value', 'Allowed hosts', 'Checks'],
   numericColumns: ['Checks'],

@@ -9,7 +9,7 @@ import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refreshCount } from '../../frame/time-range.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -65,7 +65,7 @@ const DashboardRow = ({ dashboard }: { readonly dashboard: DashboardSummary }) =
         ))}
       </td>
       <td>{panels}</td>
-      <td>{formatTime(Date.parse(updatedAt)).slice(0, 16)}</td>
+      <td>{formatIsoMinute(updatedAt)}</td>
     </tr>
   );
 };

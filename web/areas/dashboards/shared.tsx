@@ -4,7 +4,7 @@ import { ApiQuery } from '../../client/query.ts';
 import { fragment } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatMinute } from '../../frame/shown-time.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
 import { type Snapshot, sharedSnapshotCall } from './calls.ts';
 import { gapPixels, rowHeightPixels } from './card.tsx';
@@ -66,9 +66,8 @@ const SnapshotView = ({ snapshot }: { readonly snapshot: Snapshot }) => {
   return (
     <>
       <p class="soft">
-        Snapshot of {formatTime(Date.parse(snapshot.createdAt)).slice(0, 16)}, from{' '}
-        {formatTime(range.from).slice(0, 16)} to {formatTime(range.to).slice(0, 16)}. Expires at{' '}
-        {formatTime(Date.parse(snapshot.expiresAt)).slice(0, 16)}.
+        Snapshot of {formatIsoMinute(snapshot.createdAt)}, from {formatMinute(range.from)} to {formatMinute(range.to)}.
+        Expires at {formatIsoMinute(snapshot.expiresAt)}.
       </p>
       {sectionIndexes.map((sectionIndex) => {
         const sectionPanels = sortedPanels.filter((panel) => panel.section === sectionIndex);

@@ -7,7 +7,7 @@ import { setParams } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
@@ -112,8 +112,8 @@ export const Snapshots = (props: SnapshotsProps) => {
       <ul class="links column">
         {response?.items.map((snapshot) => (
           <li key={snapshot.id}>
-            <bdi>{renderText(snapshot.name)}</bdi> until {formatTime(Date.parse(snapshot.expiresAt)).slice(0, 16)},
-            opened {snapshot.opened === 1 ? 'once' : `${snapshot.opened} times`}{' '}
+            <bdi>{renderText(snapshot.name)}</bdi> until {formatIsoMinute(snapshot.expiresAt)}, opened{' '}
+            {snapshot.opened === 1 ? 'once' : `${snapshot.opened} times`}{' '}
             {isPermitted(revokeSnapshotCall) ? <RevokeButton id={snapshot.id} name={snapshot.name} /> : null}
           </li>
         ))}

@@ -7,7 +7,7 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { type Dashboard, getVersionCall, listVersionsCall, restoreVersionCall } from './calls.ts';
 import { notifySaved } from './editing/draft.ts';
@@ -80,7 +80,7 @@ export const Versions = ({ dashboard }: { readonly dashboard: Dashboard }) => {
             >
               Version {version}
             </button>{' '}
-            {formatTime(Date.parse(at)).slice(0, 16)} <span class="soft">{formatActor(actor)}</span>
+            {formatIsoMinute(at)} <span class="soft">{formatActor(actor)}</span>
           </li>
         ))}
       </ul>

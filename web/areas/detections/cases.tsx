@@ -20,7 +20,7 @@ import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { toSeverityTone } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { LoadedItem } from '../../lists/read-one.tsx';
@@ -180,7 +180,7 @@ export const Cases = createListView({
     State: ({ state }) => state,
     Severity: ({ severity }) => <Badge tone={toSeverityTone(severity ?? null)}>{severity}</Badge>,
     Signals: ({ signalIds }) => signalIds?.length ?? 0,
-    Opened: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
+    Opened: ({ createdAt }) => formatIsoMinute(createdAt),
   },
   wideColumns: ['Signals', 'Opened'],
   numericColumns: ['Signals'],

@@ -12,7 +12,7 @@ import { Link } from '../../frame/link.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { toSeverityTone } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Cases } from './cases.tsx';
 import { Entities } from './entities.tsx';
@@ -101,7 +101,7 @@ const Rules = createListView({
         <span class="text-error">disabled: {switchedOff.reason}</span>
       ),
     Tags: ({ tags }) => tags.join(', '),
-    Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => formatIsoMinute(updatedAt),
   },
   wideColumns: ['Kind', 'Tags', 'Updated'],
   ItemPanel: RulePanel,

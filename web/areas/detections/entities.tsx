@@ -6,7 +6,7 @@ import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -47,7 +47,7 @@ const EntityDetails = ({ entity }: { readonly entity: Entity }) => (
               </Link>
             </td>
             <td>{severity}</td>
-            <td>{formatIsoTime(time).slice(0, 16)}</td>
+            <td>{formatIsoMinute(time)}</td>
             <td class="number">{formatRisk(share)}</td>
           </tr>
         ))}
@@ -85,7 +85,7 @@ export const Entities = createListView({
     Risk: ({ score }) => formatRisk(score),
     Signals: ({ signals }) => signals,
     'Top rule': ({ shares }) => shares[0]?.ruleTitle,
-    'Last signal': ({ lastSignalAt }) => formatIsoTime(lastSignalAt).slice(0, 16),
+    'Last signal': ({ lastSignalAt }) => formatIsoMinute(lastSignalAt),
   },
   wideColumns: ['Top rule', 'Last signal'],
   numericColumns: ['Risk', 'Signals'],

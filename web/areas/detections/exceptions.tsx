@@ -12,7 +12,7 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText, toText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import type { Rule } from './rule-editor.tsx';
 
@@ -155,7 +155,7 @@ const ExceptionSummary = ({ previewQuery: { reason, when, expiresAt } }: { reado
   <>
     <code>{renderText(formatConditions(Object.entries(when)), { lines: true })}</code>
     {reason === '' ? null : <> {renderText(reason)}</>}
-    <span class="soft"> {expiresAt === null ? 'no expiry' : `until ${formatIsoTime(expiresAt).slice(0, 16)}`}</span>
+    <span class="soft"> {expiresAt === null ? 'no expiry' : `until ${formatIsoMinute(expiresAt)}`}</span>
   </>
 );
 

@@ -15,7 +15,7 @@ import { createItemPanel, createNewButton, useSaving } from '../../editors/form-
 import { JsonInput, ListInput, TextInput } from '../../editors/inputs.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 
@@ -139,7 +139,7 @@ export const FieldTables = createListView({
     'Field mapping': ({ name }) => name,
     Description: ({ summary }) => summary,
     Fields: ({ fields }) => Object.keys(fields).length,
-    Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => formatIsoMinute(updatedAt),
   },
   wideColumns: ['Description', 'Fields'],
   numericColumns: ['Fields'],

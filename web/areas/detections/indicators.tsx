@@ -9,7 +9,7 @@ import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -143,7 +143,7 @@ export const Indicators = createListView({
     Source: ({ source }) => source,
     Name: ({ name }) => name,
     Tags: ({ tags }) => tags.join(', '),
-    'Last reported': ({ seenAt }) => formatIsoTime(seenAt).slice(0, 16),
+    'Last reported': ({ seenAt }) => formatIsoMinute(seenAt),
   },
   wideColumns: ['Confidence', 'Source', 'Name', 'Tags', 'Last reported'],
   numericColumns: ['Confidence'],

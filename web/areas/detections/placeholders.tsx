@@ -16,7 +16,7 @@ import { MultilineInput, TextInput } from '../../editors/inputs.tsx';
 import { parseLines } from '../../editors/lines.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 
@@ -99,7 +99,7 @@ export const Placeholders = createListView({
     Placeholder: ({ name }) => `%${name}%`,
     Description: ({ description }) => description,
     Values: ({ values }) => values.length,
-    Updated: ({ updatedAt }) => formatIsoTime(updatedAt).slice(0, 16),
+    Updated: ({ updatedAt }) => formatIsoMinute(updatedAt),
   },
   wideColumns: ['Description', 'Values'],
   numericColumns: ['Values'],

@@ -10,7 +10,7 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { type ErrorDetails, errorsCall, mergeErrorsCall, updateErrorCall } from './calls.ts';
@@ -96,7 +96,7 @@ export const MergedIssues = ({ error }: { readonly error: ErrorDetails }) => {
                   <>
                     <span class="soft">
                       {' '}
-                      merged by {renderText(member.mergedBy ?? '')} at {formatIsoTime(member.mergedAt).slice(0, 16)}
+                      merged by {renderText(member.mergedBy ?? '')} at {formatIsoMinute(member.mergedAt)}
                     </span>
                     {isPermitted(updateErrorCall) ? <UnmergeButton id={error.id} member={member} /> : null}
                   </>

@@ -5,7 +5,7 @@ import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { type ErrorDetails, updateErrorCall } from './calls.ts';
 
@@ -32,7 +32,7 @@ export const formatStatus = ({ status, decision: { resolvedIn, ignoredUntil } }:
   if (status !== 'ignored' || ignoredUntil === null) return status;
   const { time, occurrences, nextVersion } = ignoredUntil;
   const endConditions = [
-    ...(time === undefined ? [] : [formatIsoTime(time).slice(0, 16)]),
+    ...(time === undefined ? [] : [formatIsoMinute(time)]),
     ...(occurrences === undefined ? [] : [`${occurrences} more occurrences`]),
     ...(nextVersion === undefined ? [] : ['the next version']),
   ];

@@ -8,7 +8,7 @@ import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { loadProjects } from '../../frame/project.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { deleteDemoCall, demoCall, loadDemoCall } from './calls.ts';
@@ -57,7 +57,7 @@ export const DemoData = () => {
       </div>
       {response.sending === null ? null : (
         <p class="soft" role="status">
-          Telemetry is sent until {formatIsoTime(response.sending.endsAt).slice(0, 16)}.
+          Telemetry is sent until {formatIsoMinute(response.sending.endsAt)}.
         </p>
       )}
       <ErrorMessage error={loadAction.error.value ?? deleteAction.error.value} />

@@ -10,7 +10,7 @@ import { Link } from '../../frame/link.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -38,7 +38,7 @@ const StepItem = ({ step, onSkip }: { readonly step: Step; readonly onSkip: () =
     <li>
       <Badge tone={isDone ? 'ok' : 'neutral'}>{isDone ? 'Done' : isDismissed ? 'Skipped' : 'To do'}</Badge>{' '}
       <Link url={toArea(stepUrls[id])}>{renderText(title)}</Link>
-      {isDone && completedAt !== null ? <span class="soft"> {formatIsoTime(completedAt).slice(0, 16)}</span> : null}
+      {isDone && completedAt !== null ? <span class="soft"> {formatIsoMinute(completedAt)}</span> : null}
       {isDone || isDismissed ? null : <p class="soft">{renderText(next)}</p>}
       {problem === null ? null : (
         <p class="text-warn" role="status">

@@ -13,7 +13,7 @@ import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { useNames } from '../../frame/people.ts';
 import { session } from '../../frame/session.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
@@ -83,7 +83,7 @@ const FeedRow = ({
       <td>
         <bdi>{renderText(creator)}</bdi>
       </td>
-      <td>{formatIsoTime(feed.createdAt).slice(0, 16)}</td>
+      <td>{formatIsoMinute(feed.createdAt)}</td>
       <td>
         <RemovalForm
           action={action}

@@ -13,7 +13,7 @@ import { formatNames, type NamesById } from '../../frame/people.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { toSeverityLevel } from '../../frame/severity.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Incident, incidentsCall, pagesCall } from './calls.ts';
@@ -23,8 +23,6 @@ const alertsCall = declareCall<typeof listAlerts>('GET', '/api/alerts');
 
 /** Maximum number of rows of a table */
 const maxRows = 20;
-
-const formatMinute = (time: string): string => formatIsoTime(time).slice(0, 16);
 
 const formatPeople = ({ userIds }: ShiftOrGap, names: NamesById): string =>
   userIds.length === 0 ? 'No one' : formatNames(userIds, names);
@@ -42,11 +40,15 @@ export const HandoverTiles = ({
       <StatTile
         title="On call now"
         value={renderText(formatPeople(current, names))}
-        note={`until ${formatMinute(current.to)}`}
+        note={`${next === undefined ? 'no handover before' : 'until'} ${formatIsoMinute(current.to)}`}
       />
     )}
     {next === undefined ? null : (
-      <StatTile title="Next" value={renderText(formatPeople(next, names))} note={`from ${formatMinute(next.from)}`} />
+      <StatTile
+        title="Next"
+        value={renderText(formatPeople(next, names))}
+        note={`from ${formatIsoMinute(next.from)}`}
+      />
     )}
   </div>
 );
@@ -62,7 +64,7 @@ const IncidentRows = ({ incidents }: { readonly incidents: readonly Incident[] }
           </td>
           <td>{status}</td>
           <td>{severity}</td>
-          <td>{formatMinute(openedAt)}</td>
+          <td>{formatIsoMinute(openedAt)}</td>
         </tr>
       ))}
     </tbody>
@@ -97,11 +99,11 @@ export const formatHandover = ({
   ];
   return [
     `Handover of ${scheduleName}`,
-    `From: ${formatPeople(current, names)}, on call since ${formatMinute(current.from)}`,
-    ...(next === undefined ? [] : [`To: ${formatPeople(next, names)}, from ${formatMinute(next.from)}`]),
+    `From: ${formatPeople(current, names)}, on call since ${formatIsoMinute(current.from)}`,
+    ...(next === undefined ? [] : [`To: ${formatPeople(next, names)}, from ${formatIsoMinute(next.from)}`]),
     ...listLines(
       'Open incidents',
-      openIncidents.map(({ title, status, openedAt }) => `${title} (${status} since ${formatMinute(openedAt)})`),
+      openIncidents.map(({ title, status, openedAt }) => `${title} (${status} since ${formatIsoMinute(openedAt)})`),
     ),
     ...listLines(
       'Firing alerts',
@@ -130,7 +132,7 @@ const FiringAlerts = ({ scheduleName, current, next, names, openIncidents }: Omi
                 </td>
                 <td class={`text-${toSeverityLevel(severity)}`}>{severity}</td>
                 <td>{renderText(reason)}</td>
-                <td>{formatIsoTime(since).slice(0, 16)}</td>
+                <td>{formatIsoMinute(since)}</td>
               </tr>
             ))}
           </tbody>
@@ -170,7 +172,7 @@ export const HandoverReport = ({
   const renderIncidents = (rows: readonly Incident[], emptyText: string): ComponentChildren =>
     rows.length === 0 ? <p class="soft">{emptyText}</p> : <IncidentRows incidents={rows} />;
   return (
-    <Card title="Handover" note={`shift since ${formatMinute(current.from)}`}>
+    <Card title="Handover" note={`shift since ${formatIsoMinute(current.from)}`}>
       <ErrorMessage error={open.error ?? acknowledged.error ?? shiftIncidents.error ?? pages.error} />
       <h3>Open incidents ({formatCount(openIncidents)})</h3>
       {renderIncidents(openIncidents, 'No incidents are open.')}

@@ -8,7 +8,7 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { formatNames, onCall, useNames } from '../../frame/people.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refreshCount } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
@@ -20,28 +20,15 @@ import { EndOverride, OverrideForm } from './overrides.tsx';
 import { createScheduleCall, type Schedule, ScheduleForm } from './schedule-form.tsx';
 import { SchedulePage } from './schedule-page.tsx';
 import { ShiftCalendar } from './shift-calendar.tsx';
+import { OnCallPeople, ShiftTable } from './shift-table.tsx';
 import { findHandover, mergeShiftsAndGaps, type Shifts } from './shifts.ts';
-
-const gapReasons: Readonly<Record<string, string>> = {
-  'no-one': 'no one is assigned to the shift',
-  unreachable: 'the assignees of the shift cannot be reached',
-};
-const explainGap = (reason: string | null): string => (reason === null ? '' : (gapReasons[reason] ?? reason));
-
-const NoOneOnCall = ({ reason }: { readonly reason: string | null }) => (
-  <span class="text-error">No one: {explainGap(reason)}</span>
-);
 
 /** Users who are on call in a schedule now. */
 const CurrentOnCall = ({ id }: { readonly id: string }) => {
   const { response, error } = onCall.state.value;
   const scheduleOnCall = response?.items.find(({ scheduleId }) => scheduleId === id);
   if (response === undefined || scheduleOnCall === undefined) return <ErrorMessage error={error} />;
-  return scheduleOnCall.userIds.length === 0 ? (
-    <NoOneOnCall reason={scheduleOnCall.reason} />
-  ) : (
-    <b>{renderText(formatNames(scheduleOnCall.userIds, response.names))}</b>
-  );
+  return <OnCallPeople userIds={scheduleOnCall.userIds} reason={scheduleOnCall.reason} names={response.names} />;
 };
 
 /** Current and upcoming overrides, which users with permission can end. */
@@ -55,32 +42,14 @@ const Overrides = ({ id, shifts }: { readonly id: string; readonly shifts: Shift
       <ul>
         {overrides.map(({ overrideId, from, to, userIds }) => (
           <li key={overrideId}>
-            <b>{renderText(formatNames(userIds, shifts.names))}</b> from {formatIsoTime(from).slice(0, 16)} until{' '}
-            {formatIsoTime(to).slice(0, 16)} <EndOverride id={id} overrideId={overrideId} />
+            <b>{renderText(formatNames(userIds, shifts.names))}</b> from {formatIsoMinute(from)} until{' '}
+            {formatIsoMinute(to)} <EndOverride id={id} overrideId={overrideId} />
           </li>
         ))}
       </ul>
     </>
   );
 };
-
-const ShiftTable = ({ shifts }: { readonly shifts: Shifts }) => (
-  <table class="figures texts">
-    <TableHeader columns={['From', 'Until', 'User', 'Layer']} />
-    <tbody>
-      {mergeShiftsAndGaps(shifts).map(({ from, to, userIds, layer, overrideId, reason }) => (
-        <tr key={from}>
-          <td>{formatIsoTime(from).slice(0, 16)}</td>
-          <td>{formatIsoTime(to).slice(0, 16)}</td>
-          <td>
-            {userIds.length === 0 ? <NoOneOnCall reason={reason} /> : renderText(formatNames(userIds, shifts.names))}
-          </td>
-          <td>{overrideId === null ? renderText(layer ?? '') : 'override'}</td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
 
 /** On-call hours per user in the displayed days. */
 const OnCallLoad = ({ shifts: { people, names } }: { readonly shifts: Shifts }) =>
@@ -132,7 +101,7 @@ const ScheduleDetails = ({ item: { id, description } }: { readonly item: Schedul
           />
           <details>
             <summary>Shifts as a table</summary>
-            <ShiftTable shifts={response} />
+            <ShiftTable scheduleId={id} shifts={mergeShiftsAndGaps(response)} names={response.names} />
           </details>
           <OnCallLoad shifts={response} />
           <p class="links">

@@ -4,7 +4,7 @@ import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { formatInterval } from '../../editors/intervals.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
@@ -51,7 +51,7 @@ const EscalationPreview = ({ id }: { readonly id: string }) => {
           {response?.preview?.flatMap(({ at, pages, skipped }) => [
             ...pages.map(({ kind, id, name, step, round }) => (
               <tr key={`${at} ${kind} ${id}`}>
-                <td>{formatIsoTime(at).slice(0, 16)}</td>
+                <td>{formatIsoMinute(at)}</td>
                 <td>
                   <bdi>{renderText(name)}</bdi>
                 </td>
@@ -61,7 +61,7 @@ const EscalationPreview = ({ id }: { readonly id: string }) => {
             )),
             ...skipped.map(({ step, reason }) => (
               <tr key={`${at} ${step}`}>
-                <td>{formatIsoTime(at).slice(0, 16)}</td>
+                <td>{formatIsoMinute(at)}</td>
                 <td class="text-error">no one: {skipReasons[reason]}</td>
                 <td>{step + 1}</td>
                 <td />

@@ -12,7 +12,7 @@ import { IntervalListFields } from '../../editors/intervals.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { formatNames, type NamesById, useNames } from '../../frame/people.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 
 export type Schedule = ResourceView<typeof scheduleResource>;
@@ -144,8 +144,8 @@ const DifferenceTable = ({ differences, names }: { readonly differences: Differe
     <tbody>
       {differences.map(({ from, to, before, after }) => (
         <tr key={from}>
-          <td>{formatIsoTime(from).slice(0, 16)}</td>
-          <td>{formatIsoTime(to).slice(0, 16)}</td>
+          <td>{formatIsoMinute(from)}</td>
+          <td>{formatIsoMinute(to)}</td>
           {[before, after].map((userIds, index) => (
             <td key={index} class={userIds.length === 0 ? 'text-error' : ''}>
               {userIds.length === 0 ? 'no one' : renderText(formatNames(userIds, names))}

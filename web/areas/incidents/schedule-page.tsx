@@ -10,12 +10,11 @@ import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { toWallDay } from '../../frame/calendar.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { formatNames, type NamesById, useNames } from '../../frame/people.ts';
+import { useNames } from '../../frame/people.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime, getTimeZoneName } from '../../frame/shown-time.ts';
+import { getTimeZoneName } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
-import { TableHeader } from '../../lists/table-header.tsx';
 import {
   addPeriods,
   type CalendarPeriod,
@@ -28,18 +27,12 @@ import {
 } from './calendar-days.ts';
 import { shiftsCall } from './calls.ts';
 import { HandoverReport, HandoverTiles } from './handover.tsx';
-import { EndOverride, OverrideForm } from './overrides.tsx';
+import { OverrideForm } from './overrides.tsx';
 import type { Schedule } from './schedule-form.tsx';
 import { ShiftCalendar, weekdayFormat } from './shift-calendar.tsx';
 import { type Lane, ShiftLanes } from './shift-lanes.tsx';
-import {
-  findHandover,
-  mergeSamePeople,
-  mergeShiftsAndGaps,
-  type ShiftOrGap,
-  type Shifts,
-  selectShifts,
-} from './shifts.ts';
+import { ShiftTable } from './shift-table.tsx';
+import { findHandover, mergeSamePeople, mergeShiftsAndGaps, type Shifts, selectShifts } from './shifts.ts';
 
 const minuteMs = 60_000;
 
@@ -163,44 +156,6 @@ const PeriodCalendar = ({ shifts, days }: { readonly shifts: Shifts; readonly da
   );
 };
 
-const DayShifts = ({
-  scheduleId,
-  shifts,
-  names,
-}: {
-  readonly scheduleId: string;
-  readonly shifts: readonly ShiftOrGap[];
-  readonly names: NamesById;
-}) => (
-  <table class="figures texts">
-    <TableHeader columns={['From', 'Until', 'User', 'Layer']} />
-    <tbody>
-      {shifts.map(({ from, to, userIds, layer, overrideId }) => (
-        <tr key={from}>
-          <td>{formatIsoTime(from).slice(0, 16)}</td>
-          <td>{formatIsoTime(to).slice(0, 16)}</td>
-          <td>
-            {userIds.length === 0 ? (
-              <span class="text-error">No one</span>
-            ) : (
-              <b>{renderText(formatNames(userIds, names))}</b>
-            )}
-          </td>
-          <td>
-            {overrideId === null ? (
-              renderText(layer ?? '')
-            ) : (
-              <>
-                Override {Date.parse(to) > Date.now() ? <EndOverride id={scheduleId} overrideId={overrideId} /> : null}
-              </>
-            )}
-          </td>
-        </tr>
-      ))}
-    </tbody>
-  </table>
-);
-
 /** Shifts of the selected day, and the form for an override in it. */
 const SelectedDay = ({ schedule, shifts }: { readonly schedule: Schedule; readonly shifts: Shifts }) => {
   const people = useNames();
@@ -210,7 +165,7 @@ const SelectedDay = ({ schedule, shifts }: { readonly schedule: Schedule; readon
   const currentMinuteMs = useMemo(() => Math.floor(Date.now() / minuteMs) * minuteMs, [day]);
   return (
     <Card title={fullDateFormat.format(day)}>
-      <DayShifts
+      <ShiftTable
         scheduleId={schedule.id}
         shifts={selectShifts(mergeShiftsAndGaps(shifts), bounds)}
         names={shifts.names}

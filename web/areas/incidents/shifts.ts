@@ -39,7 +39,7 @@ export const selectShifts = <Shift extends { readonly from: string; readonly to:
 
 /**
  * Returns the shift or gap at a time from its first to its last part that has the same people, and the one that takes
- * over.
+ * over. If none does, the shifts continue after the last of them.
  */
 export const findHandover = (
   shifts: readonly ShiftOrGap[],

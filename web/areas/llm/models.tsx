@@ -13,7 +13,7 @@ import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
@@ -256,7 +256,7 @@ const ModelPanel = ({ model, prices }: { readonly model: Model; readonly prices:
         <>
           <p class="soft">
             {model.price.source === 'organization' ? 'Your price' : renderText(model.price.source)}
-            {model.price.validFrom === null ? '' : ` since ${formatIsoTime(model.price.validFrom).slice(0, 16)}`}
+            {model.price.validFrom === null ? '' : ` since ${formatIsoMinute(model.price.validFrom)}`}
           </p>
           <PriceTable price={model.price} />
         </>
@@ -298,7 +298,7 @@ const ModelRow = ({ model, isOpen }: { readonly model: Model; readonly isOpen: b
     <td class="number">{formatQuantity(model.requests, '')}</td>
     <td class="number">{formatTokens(model.tokens.total)}</td>
     <td class="number">{formatAmounts(model.costs)}</td>
-    <td class="no-wrap">{formatIsoTime(model.lastSeen).slice(0, 16)}</td>
+    <td class="no-wrap">{formatIsoMinute(model.lastSeen)}</td>
   </tr>
 );
 

@@ -5,7 +5,7 @@ import { formatQuantity } from '../../charts/values.ts';
 import { readParam, setParams } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { forecastCall, type MetricQueryBody, type ForecastSeries as Series } from './calls.ts';
@@ -51,9 +51,9 @@ const CrossingEstimate = ({
     </p>
   ) : (
     <p>
-      Estimated to be {crossingText} at {formatIsoTime(crossing.at).slice(0, 16)}; 90 % interval from{' '}
-      {formatIsoTime(crossing.low).slice(0, 16) || 'now'} to{' '}
-      {formatIsoTime(crossing.high).slice(0, 16) || 'after the horizon'}.{probabilityText}
+      Estimated to be {crossingText} at {formatIsoMinute(crossing.at)}; 90 % interval from{' '}
+      {formatIsoMinute(crossing.low) || 'now'} to {formatIsoMinute(crossing.high) || 'after the horizon'}.
+      {probabilityText}
     </p>
   );
 };

@@ -16,7 +16,7 @@ import { listQueryLinks } from '../../frame/query-links.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
@@ -157,7 +157,7 @@ const SavedQueryList = createListView({
     Tags: ({ tags }) => tags?.join(', '),
     Visibility: formatVisibility,
     Runs: ({ runs }) => runs,
-    'Last run': ({ lastRunAt }) => formatIsoTime(lastRunAt).slice(0, 16),
+    'Last run': ({ lastRunAt }) => formatIsoMinute(lastRunAt),
   },
   numericColumns: ['Runs'],
   Tools: createNewButton(resourceName, createSavedQueryCall),

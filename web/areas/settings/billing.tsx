@@ -13,7 +13,7 @@ import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { openSession } from '../../frame/session.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -55,7 +55,7 @@ const CostTable = ({
         {plan.price === null
           ? ', no price'
           : `, ${plan.price.perMonth} ${plan.price.currency} per month plus usage beyond it`}
-        ; from {toDate(period.from)} to {toDate(period.to)}, as of {formatIsoTime(asOf).slice(0, 16)}.
+        ; from {toDate(period.from)} to {toDate(period.to)}, as of {formatIsoMinute(asOf)}.
       </p>
       <table class="figures">
         <TableHeader columns={['Signal', 'Accepted', 'Cost to date', 'Projected cost']} />

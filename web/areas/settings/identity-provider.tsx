@@ -8,7 +8,7 @@ import { CheckInput, ListInput, MultilineInput, RecordSelectInput, TextInput } f
 import { parseLines } from '../../editors/lines.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -221,7 +221,7 @@ const DomainTable = ({ of }: { readonly of: Provider['domains'] }) =>
             {of.map(({ name, provedAt, record }) => (
               <tr key={name}>
                 <td>{renderText(name)}</td>
-                <td>{provedAt === null ? 'not yet' : formatIsoTime(provedAt).slice(0, 16)}</td>
+                <td>{provedAt === null ? 'not yet' : formatIsoMinute(provedAt)}</td>
                 <td>
                   {record.type} of {renderText(record.name)}
                 </td>

@@ -13,7 +13,7 @@ import { readParam } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -140,7 +140,7 @@ export const Keys = createListView({
     State: ({ state }) => <span class={state === 'active' ? '' : 'text-error'}>{state}</span>,
     Project: ({ projectId }) => projectId,
     Signals: ({ signals }) => signals?.join(', '),
-    'Last used': ({ lastUsedAt }) => formatIsoTime(lastUsedAt).slice(0, 16),
+    'Last used': ({ lastUsedAt }) => formatIsoMinute(lastUsedAt),
   },
   ItemPanel: ({
     id,

@@ -8,7 +8,7 @@ import { Field } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -78,8 +78,8 @@ const DeleteOrganization = () => {
   if (deletion !== undefined)
     return (
       <p role="status">
-        The organization was deleted. Its operator can restore it until {formatIsoTime(deletion.eraseAt).slice(0, 16)}.
-        After that, all its data is erased. <a href="/login">Sign in to another organization</a>
+        The organization was deleted. Its operator can restore it until {formatIsoMinute(deletion.eraseAt)}. After that,
+        all its data is erased. <a href="/login">Sign in to another organization</a>
       </p>
     );
   return (

@@ -11,7 +11,7 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
@@ -118,7 +118,7 @@ export const People = createListView({
     Role: ({ role }) => role,
     'Two-factor': ({ multiFactor }) => (multiFactor ? 'yes' : 'no'),
     State: ({ disabled }) => (disabled ? 'disabled' : 'active'),
-    Joined: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
+    Joined: ({ createdAt }) => formatIsoMinute(createdAt),
   },
   ItemPanel: ({
     id,
@@ -152,7 +152,7 @@ const InvitationResult = ({ invitation: { email, link, expiresAt } }: { readonly
     <div role="status" class="notice">
       <p>
         <b>No mail was sent</b>, because this installation has no mail server. Give this link to {renderText(email)}. It
-        is shown only once, works once, and expires at {formatIsoTime(expiresAt).slice(0, 16)}.
+        is shown only once, works once, and expires at {formatIsoMinute(expiresAt)}.
       </p>
       <p class="act">
         <code>{url}</code> <CopyButton text={url} label="Copy link" />
@@ -217,7 +217,7 @@ export const Invitations = createListView({
     Address: ({ email }) => email,
     Role: ({ role }) => role,
     Mail: ({ mail }) => mailStates[mail],
-    Expires: ({ expiresAt, expired }) => `${formatIsoTime(expiresAt).slice(0, 16)}${expired ? ' (expired)' : ''}`,
+    Expires: ({ expiresAt, expired }) => `${formatIsoMinute(expiresAt)}${expired ? ' (expired)' : ''}`,
     Actions: ({ id, email }) => <RevokeInvitation id={id} email={email} />,
   },
 });

@@ -24,7 +24,7 @@ import { Link } from '../../frame/link.tsx';
 import { loadProjects } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
@@ -157,7 +157,7 @@ const ProjectKeys = ({ project }: { readonly project: Project }) => {
             <Link url={toArea('/settings/keys', { open: id, project: project.id })}>{renderText(name)}</Link>{' '}
             <code>{renderText(prefix)}</code> {state}
             {id === project.ingestKeyId ? ', the ingest key' : ''}, last used{' '}
-            {formatIsoTime(lastUsedAt ?? null).slice(0, 16) || 'never'}
+            {formatIsoMinute(lastUsedAt ?? null) || 'never'}
           </li>
         ))}
       </ul>
@@ -193,7 +193,7 @@ const ProjectList = createListView({
     Project: ({ name }) => name,
     Description: ({ description }) => description,
     Id: ({ id }) => <code>{renderText(id)}</code>,
-    Created: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
+    Created: ({ createdAt }) => formatIsoMinute(createdAt),
   },
   Tools: createNewButton(noun, createCall),
   ItemPanel: createItemPanel({

@@ -15,7 +15,7 @@ import { Confirmation } from '../../components/confirmation.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
@@ -163,8 +163,7 @@ const AccountPanel = ({
         {response?.items.map((token) => (
           <li key={token.id}>
             <b>{renderText(token.name)}</b> <code>{renderText(token.prefix)}</code> {token.scopes.join(' ')}, until{' '}
-            {formatIsoTime(token.expiresAt).slice(0, 16)}, last used{' '}
-            {formatIsoTime(token.lastUsedAt).slice(0, 16) || 'never'}{' '}
+            {formatIsoMinute(token.expiresAt)}, last used {formatIsoMinute(token.lastUsedAt) || 'never'}{' '}
             <RevokeToken id={id} tokenId={token.id} name={token.name} />
           </li>
         ))}
@@ -196,7 +195,7 @@ export const ServiceAccounts = createListView({
     Name: ({ name }) => name,
     Role: ({ role }) => role,
     State: ({ disabled }) => (disabled ? <span class="text-error">disabled</span> : 'active'),
-    Created: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 16),
+    Created: ({ createdAt }) => formatIsoMinute(createdAt),
   },
   ItemPanel: AccountPanel,
 });

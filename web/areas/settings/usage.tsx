@@ -10,7 +10,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -79,7 +79,7 @@ const QuotaTable = ({ quotas }: { readonly quotas: Quotas }) => (
           <td>{formatLimit(rejectBytes)}</td>
           <td>{setBy}</td>
           <td class={state === 'ok' ? '' : 'text-error'}>{state}</td>
-          <td>{formatIsoTime(resetsAt).slice(0, 16)}</td>
+          <td>{formatIsoMinute(resetsAt)}</td>
         </tr>
       ))}
     </tbody>

@@ -14,7 +14,7 @@ import { ActionForm } from '../../frame/action-form.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';
 import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { ScrollRegion } from '../../lists/scrolled.tsx';
@@ -186,7 +186,7 @@ const SessionList = ({ items }: { readonly items: readonly SignInSession[] }) =>
     {items.map((item) => (
       <li key={item.id}>
         <bdi>{renderText(item.userAgent)}</bdi> from {item.address}, in <bdi>{renderText(item.tenant.name)}</bdi>,
-        started {formatIsoTime(item.createdAt).slice(0, 16)}, last used {formatIsoTime(item.lastUsedAt).slice(0, 16)}:{' '}
+        started {formatIsoMinute(item.createdAt)}, last used {formatIsoMinute(item.lastUsedAt)}:{' '}
         {item.current ? <b>current session</b> : <EndSession signInSession={item} />}
       </li>
     ))}
