@@ -1,4 +1,7 @@
-/** Receivers and sinks read the same bytes with readers of their own: what the ones take the others must not refuse. */
+/**
+ * Receivers and sinks parse the same bytes with separate parsers: a sink must accept every body that a receiver
+ * accepts.
+ */
 import test from 'ava';
 import fc from 'fast-check';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -30,7 +33,7 @@ const otlp = (signal: Signal): Kind => ({
 });
 
 type Series = Record<string, unknown>;
-/** Names are made right, for a random request has none. */
+/** Adds metric names, because random requests have none. */
 const named: Readonly<Record<1 | 2, (request: Series) => Series>> = {
   1: (request) => ({
     ...request,
@@ -68,7 +71,7 @@ const passes = ({ admit }: Kind, body: Uint8Array): boolean => {
   }
 };
 
-/** Why the sink refuses it; undefined when it does not. */
+/** Returns why the sink rejects the body; undefined if it accepts it. */
 const refusal = ({ format, signal }: Kind, scanner: Scanner, body: Uint8Array): string | undefined => {
   const message = busMessageOf([body], { format, signal });
   const { rejected } = scanBatch(scanner, [message], 0, 1, (bytes) => new Uint8Array(bytes));

@@ -23,7 +23,7 @@ import { type Signal, signals } from '../../schemas/telemetry-signals.ts';
 const secret = generateLicenseKey();
 const start = Date.parse('2025-06-01T12:00:00Z');
 
-/** A change feed that the test drives: what it holds, and how far behind it is. */
+/** A change feed that the test controls: its documents and its lag. */
 class Feeds {
   staleMs = 0;
   readonly #followers = new Map<string, (change: never) => void>();
@@ -114,7 +114,7 @@ const bearer = { licenseKey: undefined, authorization: `Bearer ${secret}` };
 const past = new Date(start - 1_000).toISOString();
 const future = new Date(start + 1_000).toISOString();
 
-/** The secret is no longer the key's own. */
+/** A key whose current secret differs from the presented one, which is its previous secret. */
 const rotatedOut = (validUntil: string): Partial<LicenseKey> => ({
   hash: hash('sha256', generateLicenseKey()),
   previous: [{ hash: hash('sha256', secret), prefix: '', rotatedAt: past, validUntil }],
@@ -207,7 +207,7 @@ for (const [name, setup, given, signal, expected] of browserCases)
     t.is('kind' in response ? response.kind : 'admitted', expected);
   });
 
-test('a key of servers is refused in the path of a browser, and a browser key everywhere else', async (t) => {
+test('a server key is refused on the path for browsers, and a browser key on all other paths', async (t) => {
   const server = await setUp();
   t.like(await server.admitBrowser({ ...visit, key: secret }, 'logs'), { kind: 'forbidden' });
   const browser = await setUp({ key: browserKey });
@@ -236,7 +236,7 @@ test('a browser that sends too many requests or bytes is refused, and other visi
   t.is(await outcomeOf('192.0.2.8'), 'admitted');
 });
 
-test('the daily volume of a browser key is a limit of its own', async (t) => {
+test('the daily volume of a browser key has its own limit', async (t) => {
   const { admitBrowser, quotas } = await setUp({ key: { ...browserKey, maxBytesPerDay: 1_000 } });
   const caller = await admitBrowser(visit, 'logs');
   if ('kind' in caller) return t.fail(caller.message);

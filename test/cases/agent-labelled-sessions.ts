@@ -17,7 +17,7 @@ type Message =
   | { readonly role: 'agent'; readonly text: string; readonly calls: readonly ToolCall[] }
   | { readonly role: 'tool'; readonly call: ToolCall; readonly text: string };
 
-/** How an agent is started, and how its requests and responses look. */
+/** How an agent is started, and the format of its requests and responses. */
 interface AgentShape {
   readonly name: string;
   readonly program: string;
@@ -202,10 +202,10 @@ export const agentShapes = [claude, codex, gemini];
 
 const bootedMs = 3 * 86_400_000;
 
-/** What a step of a template does in its shell. */
+/** The shell commands of a template step. */
 type Work = (session: LabelledSession, shellPid: number) => void;
 
-/** Writes the events of one session, and what the link of each effect must be. */
+/** Writes the events of one session, and the expected link of each effect. */
 export class LabelledSession {
   readonly records: AgentRecord[] = [];
   readonly expected: { readonly link: EffectLink; readonly what: string }[] = [];

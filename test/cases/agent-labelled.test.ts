@@ -1,4 +1,4 @@
-/** Links and risks of labelled sessions: ordinary and dangerous ones, of three agents. */
+/** Links and risks of labelled sessions, ordinary and dangerous, of three agents. */
 import test from 'ava';
 import { writeSessions } from './agent-labelled-sessions.ts';
 import { runAgentRecords } from './agent-telemetry.ts';

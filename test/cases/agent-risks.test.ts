@@ -1,4 +1,4 @@
-/** Shipped rules for agents, each with its events, and sessions that they judge. */
+/** Tests the shipped rules for agents with their events, and with whole sessions. */
 import test from 'ava';
 import { getShippedDocuments } from '../../subjects/agents/shipped-documents.ts';
 import { shippedRules } from '../../subjects/agents/shipped-rules.ts';
@@ -87,7 +87,7 @@ test('five equal tool calls in a row are a risk once', (t) => {
   );
 });
 
-/** Ordinary work, by its title. */
+/** Ordinary work, by title. */
 const ordinary: Readonly<Record<string, (session: AgentSession) => AgentSession>> = {
   'tests and a commit': (session) =>
     session

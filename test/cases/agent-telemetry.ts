@@ -141,7 +141,7 @@ export class AgentSession {
     return this.#request();
   }
 
-  /** A shell command that the model asks for, with its shell. */
+  /** A shell command that the model requests, and its shell process. */
   bash(id: string, command: string, shellPid: number): this {
     return this.respond('', [{ id, name: 'Bash', input: { command } }]).exec(
       shellPid,
@@ -206,7 +206,7 @@ export const runAgentRecords = (
   };
 };
 
-/** Lands what the processors derive from records, as the pipeline lands it. */
+/** Stores what the processors derive from records, as the pipeline does. */
 export const landAgentRecords = async (
   columns: Columns,
   records: readonly AgentRecord[],

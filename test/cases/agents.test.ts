@@ -1,4 +1,4 @@
-/** What agents requested and what they did: processes, sessions, turns, links and risks. */
+/** What agents requested and did: processes, sessions, turns, links and risks. */
 import test from 'ava';
 import { AgentSession, agentPid, runAgentRecords, workFolder } from './agent-telemetry.ts';
 

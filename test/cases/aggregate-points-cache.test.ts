@@ -1,4 +1,4 @@
-/** Points that are kept by the hour: whatever lands or is erased in between, they are those that a read of everything gives. */
+/** Points that are cached by hour equal those of a full read, whatever is inserted or erased in between. */
 import test from 'ava';
 import { type Point, PointsCache } from '../../queries/aggregate/points-cache.ts';
 import type { Range } from '../../queries/range.ts';
@@ -9,10 +9,13 @@ const minuteNs = 60_000_000_000n;
 const hourNs = 60n * minuteNs;
 const midnight = (1_700_000_000_000_000_000n / (24n * hourNs)) * 24n * hourNs;
 
-/** More than what a question must read to be worth keeping. */
+/** More bytes than a query must read before its result is cached. */
 const much = 1024 ** 3;
 
-/** A table of times, its memory, and the parts that were read of it. A record's group is the minute's last digit, in base `groups`. */
+/**
+ * A table of timestamps with its cache, and the ranges that were read from it. The group of a record is the last digit
+ * of its minute, in base `groups`.
+ */
 const tableOf = ({ bytes = much, groups = 1n }: { bytes?: number; groups?: bigint } = {}) => {
   const table = {
     times: [] as bigint[],
@@ -87,7 +90,7 @@ for (const [what, steps, erases] of [
 
 const day: Range = { from: midnight + 90n * minuteNs, to: midnight + 24n * hourNs + 10n * minuteNs };
 
-/** A day that was asked for twice: the first time shows that it reads much, the second time keeps what the hours have. */
+/** Queries a day twice: the first query shows that it reads much data, the second fills the cache. */
 const cachedDay = async (options: Parameters<typeof tableOf>[0] = {}) => {
   const table = tableOf(options);
   for (let time = midnight; time < day.to; time += minuteNs) table.times.push(time);

@@ -1,4 +1,7 @@
-/** Aggregates of what landed are those of the same records by hand: random records, random queries, both signals. */
+/**
+ * Aggregates of stored records equal those computed by a naive implementation: random records, random queries, both
+ * signals.
+ */
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
@@ -99,7 +102,7 @@ const decoded = (signal: Signal, message: ReturnType<typeof messageOf>, query: N
   const seen = seenBy(query);
   const { value, ...rest } = message;
   const all: Seen[] = [];
-  // One view steps over the records: each is read before the next.
+  // One view iterates over the records: each record is read before the next.
   for (const record of iterateItems(
     sources[signal],
     { ...rest, key: '', value: Buffer.from(value) },
@@ -114,8 +117,8 @@ interface Keyed {
 }
 
 /**
- * With one attribute of each key, as OTLP demands: of several the engine's `attributes['key']` takes whichever stands where the key stood
- * in the row before, where the view takes the first.
+ * Leaves one attribute for each key, as OTLP requires. For duplicate keys, the engine's `attributes['key']` may return any
+ * of them, while the view returns the first.
  */
 const withUniqueKeys = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withUniqueKeys);

@@ -1,4 +1,4 @@
-/** Rules that ask what is unusual and what is to come: what landed is asked, and becomes alerts. */
+/** Alert rules for anomalies and forecasts, evaluated over stored data. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { getMinStepMs } from '../../queries/min-step.ts';
@@ -97,7 +97,7 @@ test('an anomaly of a detector fires by its score, reports the expected and obse
     'higher than expected: 123 ms, expected 40 ms, normal range 20 to 60 ms; since 2026-03-01T12:00:00.000Z, score 0.95',
   );
   t.like(begin?.held, { text: 'unusual', threshold: '' });
-  // It ends, and what was found before is found again.
+  // The anomaly ends, and a second evaluation finds the same anomalies.
   await landAnomaly('d1', 'cart', { at: 0, end: 3, revision: 2 });
   const again = await evaluated(rule, [0, 1, 2, 3, 4]);
   t.deepEqual(transitionTexts(again), [
@@ -137,7 +137,7 @@ test('the direction selects anomalies, and a detector that no longer scores ends
 });
 
 let offset = 0;
-/** Records of a service, `each(number)` of them a minute, with a figure. */
+/** Records of a service, `each(number)` per minute, with a numeric value. */
 const landLogs = (service: string, [from, to]: readonly [number, number], each: string, used = '0') =>
   tables.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type, attributes, attribute_types)
@@ -197,7 +197,7 @@ test('a value that grows towards its limit fires by probability, and the alert s
         thresholds: [{ severity: 'critical', operator: 'at-least', value: 90, unit: '%' }],
       },
     });
-  // 244 now, and 72 more a day.
+  // 244 now, growing by 72 a day.
   const [soon] = await evaluated(rule(query(280, '1d')), [0]);
   t.deepEqual(
     transitionTexts(soon === undefined ? [] : [soon]),

@@ -1,4 +1,4 @@
-/** How often and how long the alerts of a backtest would have fired. */
+/** How often and for how long the alerts of a backtest would have fired. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { summarizeGroups } from '../../api/groups/alerts/backtests.ts';

@@ -1,4 +1,4 @@
-/** The evaluator of alert rules: a table of rules, what their queries answer, and what is told. */
+/** The evaluator of alert rules: a table of rules, query results and expected notifications. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { AlertRule } from '../../subjects/alerts/rule.ts';

@@ -1,4 +1,4 @@
-/** Alert rules in tests: written in short, and evaluated at times against what their query would result. */
+/** Helpers that write alert rules in short form, and evaluate them at given times with given query results. */
 
 import { type Evaluation, evaluate } from '../../subjects/alerts/evaluate.ts';
 import { type AlertRule, AlertRuleFields } from '../../subjects/alerts/rule.ts';
@@ -16,7 +16,7 @@ export const errorsByService = {
   measures: [{ function: 'count' }],
 } as const;
 
-/** A rule with what is given; its condition is `above 10`, unless told otherwise. */
+/** Creates a rule with the given fields; its condition is `above 10` by default. */
 export const ruleOf = ({ condition, ...given }: Given = {}): AlertRule => ({
   ...AlertRuleFields.parse({
     name: 'Errors',
@@ -35,7 +35,7 @@ export const ruleOf = ({ condition, ...given }: Given = {}): AlertRule => ({
   version: 3,
 });
 
-/** Values by group, which is the value of `service`; several where there are steps. */
+/** Values by group, which is the value of `service`; an array has one value for each step. */
 export type Values = Readonly<Record<string, number | null | readonly (number | null)[]>>;
 
 export const answerOfValues = (values: Values, unit = ''): RuleQueryResult => ({
@@ -65,13 +65,13 @@ export const evaluations = (
       nowMs: originMs + minute * 60_000,
       rule: typeof rule === 'function' ? rule(minute) : rule,
     });
-    // What is kept between evaluations is JSON.
+    // The state between evaluations is stored as JSON.
     prior = JSON.parse(JSON.stringify(evaluation.state));
     return evaluation;
   });
 };
 
-/** `0 cart: inactive → firing critical`: transitions in short. */
+/** `0 cart: inactive → firing critical`: transitions as short text. */
 export const transitionLines = (all: readonly Evaluation[]): string[] =>
   all.flatMap(({ transitions }) =>
     transitions.map(

@@ -1,4 +1,4 @@
-/** Which windows a preview draws. */
+/** Which time ranges a preview displays. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { hasPastValues, splitIntoWindows } from '../../subjects/alerts/past-values.ts';

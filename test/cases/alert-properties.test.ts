@@ -1,4 +1,4 @@
-/** What holds of every evaluation of alert rules, whatever is answered. */
+/** Properties of every evaluation of alert rules, for any query results. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,6 @@
-/** Routing of alerts as pure functions: trees, time intervals over changes of the clocks, inhibition, and Alertmanager's files. */
+/**
+ * Routing of alerts as pure functions: trees, time intervals across clock changes, inhibition, and Alertmanager files.
+ */
 import test from 'ava';
 import { AlertRouting, defaultRouting } from '../../schemas/resources/alert-routing.ts';
 import {
@@ -136,7 +138,7 @@ test('routes inherit unset fields from the parent route', (t) => {
   t.is(replica?.groupWaitMs, 30_000);
   t.is(replica?.repeatIntervalMs, 5_400_000);
   t.is(replica?.groupBy, undefined);
-  // Time intervals are not passed on.
+  // Time intervals are not inherited.
   t.deepEqual(replica?.activeTimeIntervals, []);
 });
 
@@ -207,15 +209,15 @@ const longWeekend = { weekdays: ['friday:monday'] };
 const lastDay = { daysOfMonth: ['-1'], location: 'Asia/Tokyo' };
 const times: readonly (readonly [what: string, fields: object, at: string, holds: boolean])[] = [
   ['a night', night, '2026-03-28T01:30:00Z', true],
-  // On 29 March 2026 the clocks of Zurich go from 01:59 to 03:00.
+  // On 29 March 2026 the clocks in Zurich go from 01:59 to 03:00.
   ['the last minute before the hour that is left out', night, '2026-03-29T00:59:00Z', false],
   ['the hour that is left out', night, '2026-03-29T01:00:00Z', false],
   ['the night after', night, '2026-03-30T00:30:00Z', true],
-  // On 25 October 2026 they show 02:00 to 02:59 twice.
+  // On 25 October 2026 the hour from 02:00 to 02:59 occurs twice.
   ['the hour that comes twice, first', night, '2026-10-25T00:30:00Z', true],
   ['the hour that comes twice, again', night, '2026-10-25T01:30:00Z', true],
   ['the hour after them', night, '2026-10-25T02:00:00Z', false],
-  // On 8 March 2026 the day of New York has 23 hours, on 1 November 25.
+  // On 8 March 2026 the day in New York has 23 hours, on 1 November 25.
   ['the end of a short Sunday', weekend, '2026-03-09T03:59:00Z', true],
   ['the Monday after a short Sunday', weekend, '2026-03-09T04:00:00Z', false],
   ['the begin of a Saturday', weekend, '2026-10-31T04:00:00Z', true],

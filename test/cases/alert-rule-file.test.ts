@@ -1,4 +1,4 @@
-/** Rule files of Prometheus: what is read, what is written, what is refused. */
+/** Rule files of Prometheus: what is imported, exported and rejected. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { parseYaml } from '../../queries/yaml.ts';
@@ -252,7 +252,9 @@ groups:
   - {alert: Full, expr: '${expression} > 90', labels: {severity: critical}}
 `;
 
-/** Imports files one after the other, as the API does; what the rules are called, and which known ones they replace. */
+/**
+ * Imports files in sequence, as the API does; returns the names of the rules, and which existing rules they replace.
+ */
 const imports = (...files: readonly (readonly [text: string, fileName: string])[]) => {
   const known: ExistingRule[] = [];
   return files.map(([text, fileName]) => {

@@ -1,4 +1,4 @@
-/** Alerts as series of metrics. */
+/** Alerts as metric series. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { evaluate } from '../../subjects/alerts/evaluate.ts';
@@ -20,7 +20,7 @@ const rule: AlertRule = ruleOf({
 const groups = (...values: readonly (readonly [disk: string, value: number])[]) =>
   values.map(([disk, value]) => ({ labels: { disk, empty: '' }, points: [value] }));
 
-/** Evaluates at minutes, and what is written at the last of them. */
+/** Evaluates once a minute, and returns what the last evaluation writes. */
 const writtenAt = (own: AlertRule, ...responses: readonly ReturnType<typeof groups>[]) => {
   let before: RuleAlerts | undefined;
   let written: ReturnType<typeof createAlertSeries> = [];

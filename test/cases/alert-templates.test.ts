@@ -1,4 +1,4 @@
-/** Templates of labels and annotations: what Prometheus makes of them. */
+/** Templates of labels and annotations render as in Prometheus. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { readRuleFile } from '../../subjects/alerts/rule-file.ts';
@@ -139,7 +139,7 @@ test('a template cannot expand a short text into a long one, and is limited in i
   );
 });
 
-/** How often a text is looked at while a template is taken apart. */
+/** Counts the reads of a text while a template is parsed. */
 const countReads = (source: string): number => {
   let reads = 0;
   const text = new Proxy(Object(source), {
@@ -152,7 +152,7 @@ const countReads = (source: string): number => {
   try {
     tokenize(text);
   } catch (error) {
-    // How it ends is not what is counted.
+    // The result does not matter; only the reads are counted.
     if (!(error instanceof TemplateError)) throw error;
   }
   return reads;

@@ -1,4 +1,4 @@
-/** What texts of alert rules ask: each text is what `promtool test rules` (3.15) makes of the same series. */
+/** Queries in texts of alert rules: each text equals the output of `promtool test rules` (3.15) for the same series. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
@@ -86,7 +86,7 @@ for (const [text, expected] of [
     'b:1 map[__name__:up instance:a:1 job:x]',
   ],
   ['[{{ query "up" | sortByLabel "instance" | first | label "nothing" }}]', '[]'],
-  // Prometheus says where in the template; the rest is the same.
+  // Prometheus also reports the position in the template; the rest is the same.
   ['{{ query "absent_one" | first | value }}', '<error expanding template: first() called on vector with no elements>'],
   ['{{ query "secret" | first | value }}', '<error expanding template: first() called on vector with no elements>'],
 ] as const)

@@ -1,4 +1,4 @@
-/** Scores of series whose anomalies are known. */
+/** Scores of series with known anomalies. */
 import test from 'ava';
 import { type Point, type Scored, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { stateBytes } from '../../subjects/anomalies/scores/state.ts';
@@ -257,7 +257,7 @@ test('a state stored before time zones and records were supported is continued',
   const { state } = scoreSeries(points.slice(0, 3 * week), options);
   const next = points.slice(3 * week);
   const known = scoreSeries(next, options, state);
-  // Such states lack 8 numbers of clocks and 14 of records.
+  // Such states lack 8 numbers for clocks and 14 for records.
   const older = scoreSeries(next, options, state.subarray(0, stateBytes - 4 * 22)).scored;
   t.deepEqual(begins(older), begins(known.scored));
   t.deepEqual(older.at(-1)?.expected, known.scored.at(-1)?.expected);

@@ -1,4 +1,4 @@
-/** What detectors tell of their series, from points to anomalies. */
+/** What detectors emit for their series, from points to anomalies. */
 import test from 'ava';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
 import { type WatchedSeries, watchedDetectors } from '../../processors/anomaly-scores/watched-detectors.ts';
@@ -68,7 +68,7 @@ const about = (mean: number, seed: number): ((index: number) => number) => {
 const filled = (steps: number, value: (index: number) => number): number[] =>
   Array.from({ length: steps }, (_, index) => value(index));
 
-/** A detector of two services that has learnt two days. */
+/** A detector of two services, trained with two days of history. */
 const trainDetector = (more: Made = {}) => {
   const run = new TaskRun(anomalyScores);
   const values = { a: about(100, 1), b: about(100, 2) };
@@ -299,7 +299,7 @@ test('after a restart from a snapshot scores and anomalies continue as without a
   );
 });
 
-/** A job of three minutes that comes each day, of some size, and what is told of it. */
+/** A daily job of three minutes with the given sizes; returns what is emitted for it. */
 const jobs = (sizes: readonly number[], verdicts: readonly ('true' | 'false' | undefined)[]) => {
   const detector = trainDetector();
   const marks: object[] = [];
@@ -363,7 +363,7 @@ test('a series takes at most 2,112 bytes of a snapshot, and is restored unchange
   const saved = Buffer.concat(toChunks(watchedDetectors.save(state)));
   t.true(saved.byteLength / 100 <= 2112, String(saved.byteLength / 100));
   t.deepEqual(watchedDetectors.open(saved).detectors, state.detectors);
-  // As it was saved before clocks were known, at the end of each state.
+  // The format before clocks were stored at the end of each state.
   const former = stateBytes - 32;
   const head = 4 + saved.readUInt32LE(0);
   const parts = Array.from({ length: 100 }, (_, index) =>

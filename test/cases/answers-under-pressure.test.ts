@@ -1,4 +1,4 @@
-/** Questions that wait for their turn: what is asked when there is more than the engine can answer. */
+/** Queries that wait for a slot: which queries run if there are more than the engine can process. */
 import '../../subjects/query-kinds.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
@@ -38,7 +38,7 @@ interface Statement {
   readonly answer: PromiseWithResolvers<readonly object[]>;
 }
 
-/** Columns whose statements answer when the test says so, and a turn for one statement at a time. */
+/** Columns whose statements finish when the test resolves them, with one slot for statements. */
 const opened = ({ sharedMs: batchTimeoutMs = 600_000, aloneMs: singleTimeoutMs = 600_000 } = {}) => {
   const statements: Statement[] = [];
   const columns = {
@@ -64,7 +64,7 @@ const opened = ({ sharedMs: batchTimeoutMs = 600_000, aloneMs: singleTimeoutMs =
   });
   const runQuery = (service: string, nowMs = dueMs, signal?: AbortSignal, requester = '') =>
     responses.run(counting(service), reader, contextAt(nowMs), { signal, dueMs: nowMs, requester });
-  /** Takes the only turn, until the test gives it back. */
+  /** Occupies the only slot until the test releases it. */
   const occupied = () => {
     const held = Promise.withResolvers<void>();
     void responses.runInSlot(() => held.promise);
@@ -73,7 +73,7 @@ const opened = ({ sharedMs: batchTimeoutMs = 600_000, aloneMs: singleTimeoutMs =
   return { statements, runQuery, occupied, reader, answers: responses };
 };
 
-/** How many questions a statement asks. */
+/** Returns the number of queries in a statement. */
 const questionsIn = ({ sql }: Statement): number => (sql.match(/ AS n\d+/g) ?? []).length;
 const rowOf = (statement: Statement): object =>
   Object.fromEntries(
@@ -126,7 +126,7 @@ test('The newest due time runs first, and queries that waited meanwhile run in o
     ['e', -1],
   ] as const) {
     pending.push(runQuery(service, dueMs + 60_000 * (minute - 2)));
-    // Each is gathered by itself.
+    // Each batch is collected separately.
     await sleep(5);
   }
   free();
@@ -181,7 +181,7 @@ test('A starved query runs before newer queries, even if many others run it for 
   const freeAgain = occupied();
   const pending = [runQuery('same', dueMs, undefined, 'starved')];
   await sleep(5);
-  // So far apart that each is a statement.
+  // The times are so far apart that each query is a separate statement.
   pending.push(
     runQuery('same', dueMs + 128_000, undefined, 'other'),
     runQuery('new', dueMs + 256_000, undefined, 'new'),
@@ -203,14 +203,14 @@ test('A starved query runs before newer queries, even if many others run it for 
 
 test('If every statement takes too long, queries are still batched', async (t) => {
   const { statements, runQuery } = opened({ sharedMs: 20, aloneMs: 20 });
-  // Timers of statements keep no process alive.
+  // Timers of statements do not keep a process alive.
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));
   for (let minute = 0; minute < 5; minute++) {
     const pending = Array.from({ length: 32 }, (_, at) => runQuery(`s${at}`, dueMs + minute));
     for (const each of await Promise.allSettled(pending)) t.is(each.status, 'rejected');
   }
-  // One by one they would be 160 and more.
+  // One by one, there would be 160 statements or more.
   t.true(statements.length < 60, `${statements.length} statements`);
   t.true(questionsIn(statements.at(-1) as Statement) > 1);
 });

@@ -1,4 +1,4 @@
-/** Answers are compressed where the client takes it: texts as a whole, streams piece by piece. */
+/** Responses are compressed if the client accepts it: texts as a whole, streams chunk by chunk. */
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,4 @@
-/** Rights of what was made elsewhere a moment ago, before the change feed tells of it. */
+/** Permissions of documents that another instance has just created, before the change feed delivers them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { apiTokens, serviceAccounts } from '../../schemas/resources/service-acco
 const clock = { now: () => Date.now() };
 const hash = 'a'.repeat(64);
 
-/** The store, with a feed that tells of what there was at its beginning and of nothing that comes. */
+/** The store, with a feed that delivers the initial documents and no later changes. */
 const deaf = (documents: Documents): Documents => ({
   forTenant: (tenantId) => documents.forTenant(tenantId),
   ensureCollections: (definitions) => documents.ensureCollections(definitions),

@@ -1,4 +1,4 @@
-/** A collection in memory: what this instance wrote counts at once, and nothing that is gone comes back. */
+/** A collection in memory: local writes take effect at once, and deleted documents do not come back. */
 import test from 'ava';
 import { watchDocuments } from '../../runtime/watch-collection.ts';
 import type { DocumentChange, Documents, StoredMetadata } from '../../schemas/ports/documents.ts';
@@ -15,7 +15,7 @@ const makeItem = (version: number, n = version): Item & StoredMetadata => ({
   updatedAt: '2026-01-01T00:00:00.000Z',
 });
 
-/** Documents whose feed the test tells, as late as it likes. */
+/** Documents whose change feed the test controls, with any delay. */
 const opened = async (there?: Item & StoredMetadata) => {
   let notify: (change: DocumentChange<Item>) => void = () => {};
   let findCount = 0;

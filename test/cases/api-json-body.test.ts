@@ -1,4 +1,4 @@
-/** What a JSON body of the management API may be. */
+/** Which JSON bodies the management API accepts. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import test from 'ava';

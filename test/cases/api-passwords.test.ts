@@ -1,9 +1,9 @@
-/** Hashing: few at a time, the same work for everybody, and known when it is out of date. */
+/** Password hashing: limited concurrency, equal cost for all users, and detection of outdated hashes. */
 import test from 'ava';
 import { createPasswords } from '../../api/identity/password.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 
-/** Counts what is computed, and how much at once. */
+/** Counts the computed hashes, and the maximum number at once. */
 const counting = () => {
   const seen: string[] = [];
   const state = { running: 0, max: 0 };

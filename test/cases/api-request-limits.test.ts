@@ -1,4 +1,4 @@
-/** An operation's own limit, and what a caller's lease of tokens costs the shared counters. */
+/** The limit of a single operation, and how often leases of tokens access the shared counters. */
 import test from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
@@ -22,7 +22,7 @@ const create = () => {
   return { limits: createRequestLimits(counting, clock, settings), callCount: () => callCount, clock };
 };
 
-/** How many of many requests at one moment are let through. */
+/** Returns how many of many simultaneous requests are admitted. */
 const passed = async (attempt: () => Promise<void> | undefined, max = 1000): Promise<number> => {
   for (let count = 0; count < max; count++)
     try {

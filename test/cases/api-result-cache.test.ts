@@ -1,4 +1,4 @@
-/** The brief memory of answers: who shares one, and what is never remembered. */
+/** The short-lived cache of results: who shares a result, and what is never cached. */
 import test from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import type { Caller } from '../../api/callers/caller.ts';

@@ -1,4 +1,4 @@
-/** Who may give which role to whom. */
+/** Which roles a caller can grant. */
 import test from 'ava';
 import { canGrantRole, type Granter, requireGrantableRoles, requireRoleNotAbove } from '../../api/callers/rights.ts';
 import { type Role, roles } from '../../schemas/resources/user.ts';

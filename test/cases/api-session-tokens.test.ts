@@ -1,4 +1,4 @@
-/** Session tokens: what is refused, whoever signed it, and that keys change without ending a session. */
+/** Session tokens: which are rejected, whatever key signed them, and key rotation without ending sessions. */
 import { createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const opened = async (now = Date.now()) => {
   return { documents, clock, tokens };
 };
 
-/** The key with which tokens are signed, as a thief of the secret key and the store would have it. */
+/** The signing key, as someone who stole the secret key and the store would have it. */
 const stolen = async (documents: Awaited<ReturnType<typeof opened>>['documents']) => {
   const { items } = await documents.forTenant(signingKeysTenant).collection<SigningKey>(signingKeys).list();
   const [first] = items;
@@ -47,7 +47,7 @@ const rightClaims = {
 const without = (name: keyof typeof rightClaims): object =>
   Object.fromEntries(Object.entries(rightClaims).filter(([each]) => each !== name));
 
-/** Signed with our own key, so that nothing but what the table says is wrong. */
+/** Signed with our own key, so that only the stated defect is invalid. */
 const invalidTokens: Readonly<Record<string, { readonly claims?: object; readonly header?: object }>> = {
   'no expiry': { claims: without('exp') },
   'an expiry that is over': { claims: { ...rightClaims, exp: nowSeconds - 1 } },

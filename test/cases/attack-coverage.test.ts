@@ -1,4 +1,4 @@
-/** What ids of ATT&CK stand for, and which techniques rules cover. */
+/** What ATT&CK ids mean, and which techniques rules cover. */
 import test from 'ava';
 import { computeCoverage } from '../../subjects/attack/coverage.ts';
 import {

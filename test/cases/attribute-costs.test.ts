@@ -1,4 +1,4 @@
-/** What attributes take, and which of them no document names. */
+/** The size of attributes, and which of them no document uses. */
 import test from 'ava';
 import { estimateAttributeCosts } from '../../queries/fields/costs.ts';
 import { findUnreferencedAttributes } from '../../queries/fields/uses.ts';

@@ -1,4 +1,4 @@
-/** Merkle trees against published roots and proofs, and against every small tree. */
+/** Merkle trees compared with published roots and proofs, and with every small tree. */
 import test from 'ava';
 import { GrowingTree, hashLeaf } from '../../api/groups/audit/chain/merkle.ts';
 import {
@@ -9,7 +9,7 @@ import {
   isConsistent,
 } from '../../api/groups/audit/chain/merkle-proofs.ts';
 
-/** The eight leaves that implementations of RFC 6962 have in common, and the root of each beginning of them. */
+/** The eight leaves that implementations of RFC 6962 share in their tests, and the root after each leaf. */
 const published: readonly (readonly [leaf: string, root: string])[] = [
   ['', '6e340b9cffb37a989ca544e6bb780a2c78901d3fb33738768511a30617afa01d'],
   ['00', 'fac54203e7cc696cf0dfcb42c92a1d9dbaf70ad9e621f4bd8d98662f00e3c125'],

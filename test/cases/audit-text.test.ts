@@ -1,4 +1,4 @@
-/** What is hashed, against published canonical forms; and what is told of a difference. */
+/** The hashed text compared with published canonical forms, and the reported differences. */
 import { hash } from 'node:crypto';
 import test from 'ava';
 import fc from 'fast-check';

@@ -1,4 +1,4 @@
-/** Batched queries have the results that each has alone, and one that fails does not fail the others. */
+/** Batched queries have the same results as single ones, and a failing query does not fail the others. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { runAggregateBatch, toAggregateBatchKey } from '../../queries/batch/aggregates.ts';
@@ -21,7 +21,10 @@ let tables: Tables;
 const at = `toDateTime64('2026-03-01 10:00:00.000000000', 9, 'UTC')`;
 const received = `toDateTime64('2026-03-01 10:00:00.123', 3, 'UTC')`;
 
-/** Ten metrics of four services: a gauge, a counter that resets, one of remote-write, histograms of which buckets are series. */
+/**
+ * Ten metrics of four services: a gauge, a counter with resets, one from remote-write, and histograms whose buckets are
+ * series.
+ */
 const insertMetrics = async ({ columns }: Tables): Promise<void> => {
   const kinds = "['gauge', 'sum', 'counter', 'gauge', 'sum']";
   await columns.execute(
@@ -168,7 +171,7 @@ test('figures over records of adjacent ranges are the same batched and alone', a
       range: { from: context.range.from + seconds * second, to: context.range.to - seconds * (second / 4n) - 3n },
     }),
   );
-  // Each second one: all measures and groupings are among them.
+  // Every second query is enough to cover all measures and groupings.
   const queries = aggregates.filter((_, at) => at % 2 === 1).map((query) => parseQuery(query) as AggregateQuery);
   const questions = queries.flatMap((query) => near.map((input) => ({ query, given: input })));
   for (const [key, members] of Map.groupBy(questions, ({ query, given }) => toAggregateBatchKey(query, given))) {
@@ -199,7 +202,7 @@ test('series over records from the start of a range are the same batched and alo
     .map((query) => parseQuery(query) as AggregateQuery)
     .filter(({ groupBy }) => groupBy.length === 0);
   const statements: string[] = [];
-  // The first and the last step lie in the range in part, and there are steps before all records.
+  // The range covers the first and the last step only partly, and has steps before all records.
   const input: QueryContext = {
     ...stepped,
     range: { from: context.range.from - 600_000_000_000n, to: context.range.to - 9n },
@@ -235,7 +238,7 @@ for (const [form, given] of Object.entries({ tables: context, series: stepped })
     t.true(statements.length <= 8, `${statements.length} statements`);
     for (const [index, query] of queries.entries()) {
       const outcome = outcomes[index];
-      // A selector without a name is asked alone.
+      // A selector without a name is queried alone.
       if (query.expression.startsWith('{')) t.is(outcome, undefined);
       else t.deepEqual(outcome, (await alone(query, end)) as never, query.expression);
     }

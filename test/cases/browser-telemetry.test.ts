@@ -1,4 +1,4 @@
-/** What of the telemetry of browsers is published: texts without personal data, of one application, from allowed origins. */
+/** What is published from browser telemetry: texts without personal data, of one application, from allowed origins. */
 import test from 'ava';
 import fc from 'fast-check';
 import { requireFormat } from '../../receivers/registry.ts';

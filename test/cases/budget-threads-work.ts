@@ -1,4 +1,4 @@
-/** Work for `budget-threads.test.ts`: makes a list of so many things in memory. */
+/** Work for `budget-threads.test.ts`: creates a list with the given number of items in memory. */
 export const lengthOfList = (length: number): number => {
   const list: { readonly index: number }[] = [];
   for (let index = 0; index < length; index++) list.push({ index });

@@ -1,4 +1,4 @@
-/** Threads with a budget: what needs more memory than they have is refused, and leaves others alone. */
+/** Threads with a memory budget: work that exceeds it is rejected, and other work continues. */
 import test from 'ava';
 import type { CallReply, CallRequest } from '../../queries/call-messages.ts';
 import { BudgetThreads } from '../../queries/limits/budget-threads.ts';

@@ -1,4 +1,4 @@
-/** The drivers are used as they are. */
+/** The Kafka drivers are used unmodified. */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import test from 'ava';
@@ -28,7 +28,7 @@ test('The bus modifies neither its drivers nor anything that they share with oth
 test('The client that wakes the idle process every millisecond does not stay connected', async (t) => {
   const brokers = (await startServices(['kafka'])).url('kafka').split(',');
   const { openKafkaBus } = await import('../../adapters/bus-kafka/bus-kafka.ts');
-  // Probes of brokers have connections of their own.
+  // Probes of brokers have their own connections.
   const bus = await openKafkaBus({ brokers, storeMembers: withoutProbes });
   t.teardown(() => bus.close());
   const connections = (): number => process.getActiveResourcesInfo().filter((kind) => kind === 'TCPSocketWrap').length;

@@ -1,4 +1,4 @@
-/** The other side of a notification channel: keeps what it is sent, and answers as it is told to. */
+/** A test server for notification channels: records requests, and sends the configured response. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,7 +7,7 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: each service has another form
+  // biome-ignore lint/suspicious/noExplicitAny: each service has a different form
   readonly body: any;
 }
 
@@ -18,7 +18,7 @@ export type Reply =
 export interface ChannelReceiver {
   readonly url: string;
   readonly received: Received[];
-  /** What it answers from now on. */
+  /** The response to all further requests. */
   reply: (received: Received) => Reply;
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ const twilio = (url: string) => ({
   to: '+41441234567',
 });
 
-/** What each service answers when it has taken a notification, and how its channel is set to reach `url`. */
+/** The response of each service that accepts a notification, and the settings of a channel that sends to `url`. */
 export const services: Readonly<
   Record<string, { readonly settings: (url: string) => object; readonly accepted: Reply }>
 > = {

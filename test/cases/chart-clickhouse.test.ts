@@ -1,4 +1,7 @@
-/** What the handbook says of ClickHouse on Kubernetes: the operator takes its example, OIQ finds the servers, and its alerts fire. */
+/**
+ * The handbook on ClickHouse in Kubernetes: the operator accepts its example, OIQ finds the servers, and its alerts
+ * fire.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,7 +21,7 @@ const readPage = (name: string): string =>
 const handbook = readPage('kubernetes');
 const page = readPage('clickhouse');
 
-/** The first block of code after a line. */
+/** Returns the first code block after a line. */
 const exampleAfter = (text: string, line: string): string => {
   const [, after = ''] = text.split(line);
   const [, block = ''] = /\n```\w+\n([\s\S]*?)```/.exec(after) ?? [];
@@ -81,7 +84,7 @@ test('OIQ uses the cluster and server names that the operator creates', (t) => {
   t.true(Object.keys(clickhouse.spec.configuration.users).every((key) => key.startsWith('oiq/')));
 });
 
-/** Series of ClickHouse by minute that make an alert fire, and such that do not. */
+/** ClickHouse series by minute that make an alert fire, and series that do not. */
 const firing: Readonly<Record<string, readonly [series: string, trouble: string, well: string]>> = {
   OiqClickhouseReadonlyReplica: ['ClickHouseMetrics_ReadonlyReplica', '1x60', '0x60'],
   OiqClickhouseReplicaLag: ['ClickHouseAsyncMetrics_ReplicasMaxAbsoluteDelay', '400x60', '20x60'],

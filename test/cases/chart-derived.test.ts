@@ -1,4 +1,4 @@
-/** The chart follows the code: what is registered, declared or released there is in the chart. */
+/** The chart follows the code: everything that is registered, declared or released in the code is in the chart. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
@@ -21,8 +21,8 @@ const schema = JSON.parse(readChart('values.schema.json')) as {
   readonly $defs: { readonly settings: { readonly properties: Record<string, unknown> } };
 };
 
-test('every processor and schedule runs in a Deployment, and may have one of its own', (t) => {
-  // What has a consumer group is more: what is no definition of the registry consumes too.
+test('every processor and schedule runs in a Deployment, and can have its own Deployment', (t) => {
+  // Consumer groups include more than the definitions in the registry.
   const consuming = processorGroups.map(({ group }) => group.slice('processors.'.length));
   const registered = [...new Set([...namesOf([...processors, ...schedules]), ...consuming])];
   t.deepEqual(missing(registered, Object.keys(listed.processors)), []);

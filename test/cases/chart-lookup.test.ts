@@ -1,4 +1,4 @@
-/** The chart where Helm has a cluster to ask: what is there already decides what is rendered. */
+/** The chart with Helm's lookup in a cluster: existing objects determine what is rendered. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

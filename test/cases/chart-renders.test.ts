@@ -1,4 +1,4 @@
-/** The chart: what helm renders of it for each set of values. `TEST_WRITE_GOLDEN=1` writes the golden files anew. */
+/** What helm renders from the chart for each set of values. `TEST_WRITE_GOLDEN=1` rewrites the golden files. */
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ const names = [...valueSets.keys()];
 const schemas = new URL('chart/schemas/', import.meta.url).pathname;
 
 const renderedSets = new Map<string, Promise<Rendered>>();
-/** Rendered once for all tests that read it and change nothing. */
+/** Rendered once for all tests that only read it. */
 const renderedSet = (name: string): Promise<Rendered> => {
   const rendered = renderedSets.get(name) ?? renderSet(name);
   renderedSets.set(name, rendered);
@@ -144,7 +144,7 @@ withTools('a scaler never starts more pods than there are partitions', async (t)
     t.true(spec.maxReplicaCount <= 12 && spec.minReplicaCount <= spec.maxReplicaCount, metadata.name);
     const deployment = find(manifests, 'Deployment', spec.scaleTargetRef.name);
     t.is(deployment.spec.replicas, undefined, `${metadata.name}: an upgrade would undo what the scaler did`);
-    // Members of other groups do not tell of this one's work.
+    // The lag of other groups says nothing about the load of this group.
     const [, ...components] = deployment.spec.template.spec.containers[0].args;
     t.deepEqual(
       [...new Set(spec.triggers.map((trigger: Manifest) => trigger.metadata.consumerGroup.split('.')[1]))].sort(),

@@ -1,4 +1,7 @@
-/** The Prometheus rules of the chart: promtool takes them, each alert fires for what it is about, and the handbook tells of each. */
+/**
+ * The Prometheus rules of the chart: promtool accepts them, each alert fires for its condition, and the handbook
+ * documents each.
+ */
 import { execFile } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +38,7 @@ test.before(async () => {
   if (chartToolsMissing === undefined) await chartTools();
 });
 
-/** What makes each alert fire within two hours: series by minute. */
+/** Series by minute that make each alert fire within two hours. */
 const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OiqIngestUnavailable: {
     'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+900x120',
@@ -123,7 +126,7 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   OiqDown: { 'up{app_kubernetes_io_component="receivers",pod="oiq-receivers-1"}': '0x120' },
 };
 
-/** Series of an installation where all is well: no alert may fire. */
+/** Series of a healthy installation: no alert may fire. */
 const well: Readonly<Record<string, string>> = {
   'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+1000x120',
   'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="unavailable"}': '0+1x120',
@@ -165,7 +168,7 @@ const seriesOf = (series: Readonly<Record<string, string>>, labels = '') =>
     values,
   }));
 
-/** How many alerts of a name fire at the end. */
+/** Returns how many alerts of a name fire at the end. */
 const expectation = (expr: string, values: readonly number[]) => ({
   expr,
   eval_time: '110m',
@@ -202,7 +205,7 @@ interface RuleSuite {
 const fires = (alert: string) => expectation(`sum(ALERTS{alertname="${alert}",alertstate="firing"}) > bool 0`, [1]);
 const firesNot = expectation('sum(ALERTS{alertstate="firing"})', []);
 
-/** What promtool says of these rules; nothing where all is as expected. */
+/** Returns the errors that promtool reports for these rules; empty if all tests pass. */
 const failureOf = async (t: ExecutionContext, suites: readonly RuleSuite[]): Promise<string> => {
   const { promtool } = await chartTools();
   const directory = mkdtempSync(join(tmpdir(), 'oiq-rules-'));
@@ -220,7 +223,7 @@ const failureOf = async (t: ExecutionContext, suites: readonly RuleSuite[]): Pro
   );
 };
 
-/** The rules without other alerts than one: each rule that is tested is evaluated at every minute. */
+/** Returns the rules without other alerts: promtool evaluates each tested rule at every minute. */
 const about = ({ groups }: RuleFile, only: string): RuleFile => ({
   groups: groups.map((group) => ({
     ...group,
@@ -242,7 +245,7 @@ withTools('rules of the chart are about its own installation alone', async (t) =
   const own = 'namespace="observability",app_kubernetes_io_instance="oiq"';
   const other = (name: string): string => `namespace="${name}",app_kubernetes_io_instance="oiq"`;
   const sibling = 'namespace="observability",app_kubernetes_io_instance="test"';
-  // What is well elsewhere hides nothing here.
+  // Healthy series elsewhere do not hide the failing ones.
   const spec = find(manifests, 'PrometheusRule', 'oiq').spec as RuleFile;
   const troubled = Object.entries(firing).map(([alert, series]) => ({
     rules: about(spec, alert),

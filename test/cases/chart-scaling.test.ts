@@ -1,4 +1,4 @@
-/** Scalers of the chart: what they begin with, and what KEDA is told of Kafka. */
+/** Scalers of the chart: their initial replicas, and the Kafka settings for KEDA. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

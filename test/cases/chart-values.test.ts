@@ -1,4 +1,4 @@
-/** Values of the chart: what is taken, where it leads, and what is refused before anything changes. */
+/** Values of the chart: which are accepted, what they change, and which are rejected before anything changes. */
 import test from 'ava';
 import { buildChartData } from '../../charts/generate.ts';
 import { chartTools, chartToolsMissing } from '../services/chart-tools.ts';
@@ -62,7 +62,7 @@ const stores = set(
   'secretSettings.MONGODB_URL=mongodb://mongo',
 );
 
-/** Components that each Deployment runs, from its command; those of a command without names are all of the role. */
+/** Components that each Deployment runs, from its command; a command without names runs all components of its role. */
 const listComponents = (manifests: readonly Manifest[], role: 'processors' | 'sinks'): readonly (readonly string[])[] =>
   podsOf(manifests)
     .map(({ pod }) => pod.containers[0].args as readonly string[])
@@ -107,7 +107,7 @@ withTools('a processor that is disabled runs nowhere, and values of a former lay
     await t.throwsAsync(render([...stores, ...set(value)]), { message: reason }, value);
 });
 
-/** Sums over the pods of Deployments: their number, requested millicores and MiB. */
+/** Totals over the pods of Deployments: count, requested millicores and MiB. */
 const sumRequests = (
   manifests: readonly Manifest[],
 ): readonly [pods: number, millicores: number, mebibytes: number] => {

@@ -1,4 +1,4 @@
-/** What is left of sentences that a model wrote: what the passages that they cite say. */
+/** Sentences written by a model are kept only if the passages that they cite support them. */
 import test from 'ava';
 import { parseJsonText } from '../../api/groups/ai/model.ts';
 import { checkSentences } from '../../subjects/runbooks/checked-sentences.ts';

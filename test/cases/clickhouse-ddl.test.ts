@@ -1,6 +1,7 @@
 /**
- * The DDL of every table, as files that people can hold against ClickHouse's documentation: on one server, replicated, and as a service takes it
- * that shares tables by itself. A change of a table is a change of them: `OIQ_GOLDEN=write ava test/cases/clickhouse-ddl.test.ts` writes them anew.
+ * The DDL of every table, as files to compare with the ClickHouse documentation: on one server, replicated, and for a
+ * service that shares tables itself. After a table change, `OIQ_GOLDEN=write ava test/cases/clickhouse-ddl.test.ts`
+ * rewrites the files.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +15,7 @@ const directory = join(import.meta.dirname, 'clickhouse-ddl');
 
 const tables = allTables.toSorted((left, right) => (left.name < right.name ? -1 : 1));
 const ddl = tables.map((table) => buildCreateTable(table).trim());
-/** From the engine on: the columns are the same in every form. */
+/** Returns the DDL from the engine on: the columns are the same in every form. */
 const withoutColumns = (sql: string): string =>
   `${/^CREATE TABLE(?: IF NOT EXISTS)? \S+/.exec(sql)?.[0]} (…)\n${sql.slice(sql.indexOf('\nENGINE = ') + 1)}`;
 

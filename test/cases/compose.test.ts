@@ -1,4 +1,4 @@
-/** `compose.yaml` runs all of a cluster, and the documentation says how to. */
+/** `compose.yaml` runs all roles of a cluster, and the documentation describes how to start them. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
@@ -13,7 +13,7 @@ interface Service {
 }
 const { services } = parse(read('compose.yaml'), { merge: true }) as { services: Readonly<Record<string, Service>> };
 
-/** Without what its user gives. */
+/** The environment without the values that users provide. */
 const environmentOf = ({ environment = {} }: Service): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(environment).filter(([, value]) => !value.startsWith('${')));
 

@@ -1,4 +1,4 @@
-/** Countries of addresses, by the table of the operator. */
+/** Countries of addresses, from a table that the operator provides. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** Critical paths beside ones that were worked out by hand. A digit of a picture is ten nanoseconds of the span of its line. */
+/**
+ * Critical paths compared with manually computed ones. A digit in a diagram is ten nanoseconds of the span in its line.
+ */
 import test from 'ava';
 import fc from 'fast-check';
 import { computeCriticalPath, computeSelfTimes } from '../../queries/traces/critical-path.ts';
@@ -27,7 +29,7 @@ const drawn = (picture: string): { readonly names: string[]; readonly spans: Tre
       duration: (bar.match(/=/g)?.length ?? 0) * 10,
     };
   });
-  // As they are read: by start, the longest first, then by id.
+  // In the order of a read: by start, the longest first, then by id.
   spans.sort(
     (one, other) => one.start - other.start || other.duration - one.duration || (one.spanId < other.spanId ? -1 : 1),
   );

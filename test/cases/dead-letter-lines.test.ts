@@ -1,4 +1,4 @@
-/** What `oiq dead-letter` prints for people. */
+/** The output of `oiq dead-letter` for people. */
 import test from 'ava';
 import type { DeadLetters } from '../../api/kernel/ports/dead-letters.ts';
 import { runDeadLetterRequest } from '../../commands/dead-letter-request.ts';

@@ -1,4 +1,4 @@
-/** Rows that a deletion only masked are removed from the disk, by rewrites that take longer than a request. */
+/** Rows that a deletion only masked are removed from the disk by rewrites that take longer than a request. */
 import test from 'ava';
 import { removeDeletedRows, startRemovingDeletedRows } from '../../runtime/deleted-rows.ts';
 import type { ServerColumns } from '../../schemas/ports/columns.ts';
@@ -11,7 +11,7 @@ interface ServerState {
   readonly statements: string[];
 }
 
-/** A server whose mutations end after some queries. */
+/** A server whose mutations finish after some queries. */
 const createServer = (
   state: ServerState,
   { queriesUntilDone = 3, failing = '', maskedMeanwhile = '' } = {},
@@ -54,7 +54,7 @@ const createContext = (...servers: ServerColumns[]) => {
   return { columns, log, warnings };
 };
 
-test('the rewrite of a table is not awaited, and not started again while it goes on', async (t) => {
+test('the rewrite of a table is not awaited, and not started again while it is running', async (t) => {
   const state = createState('logs', 'spans');
   const context = createContext(createServer(state));
   t.deepEqual(await startRemovingDeletedRows(context), ['logs on s0', 'spans on s0']);
@@ -88,7 +88,7 @@ test('the reason of a failing mutation is logged', async (t) => {
   t.regex(context.warnings[0] ?? '', /"reason":"no space left".*a mutation fails/);
 });
 
-test('rows that were masked while an earlier rewrite went on are removed too, before the removal ends', async (t) => {
+test('rows that were masked during an earlier rewrite are removed too, before the removal ends', async (t) => {
   const state = createState('logs');
   state.mutations.set('logs', '');
   const context = createContext(createServer(state, { maskedMeanwhile: 'logs' }));

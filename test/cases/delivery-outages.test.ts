@@ -1,4 +1,4 @@
-/** Channels that are away: what is tried when, and what is sent after they are back. */
+/** Unavailable channels: when deliveries are attempted, and what is sent after recovery. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ const makeNotification = (id: string, atMs: number): Notification => ({
   alerts: [{ alertId: id, ruleId: 'r', status: 'firing', labels: {}, annotations: {}, startsAtMs: startMs, value: 1 }],
 });
 
-/** Deliveries to one webhook, on a clock of their own. */
+/** Deliveries to one webhook, with their own clock. */
 const openWorld = async (t: ExecutionContext) => {
   const clock = { nowMs: startMs, now: () => clock.nowMs };
   const documents = await openSqliteDocuments({ path: join(mkdtempSync(join(tmpdir(), 'outages-')), 'documents.db') });
@@ -101,7 +101,7 @@ const openWorld = async (t: ExecutionContext) => {
     await deliveries.stop();
     await documents.close();
   });
-  /** All that is due now has been tried. */
+  /** Waits until all due deliveries have been attempted. */
   const settle = async (): Promise<void> => {
     for (let before = -1; before !== requests.length; ) {
       before = requests.length;
@@ -130,7 +130,7 @@ const openWorld = async (t: ExecutionContext) => {
   });
 };
 
-test('a channel that is away is probed every 30 to 60 s with its oldest message, and what waits is sent in order', async (t) => {
+test('an unavailable channel is probed every 30 to 60 s with its oldest message, then the others in order', async (t) => {
   const world = await openWorld(t);
   world.status = () => 500;
   await world.queue('a');
@@ -139,7 +139,7 @@ test('a channel that is away is probed every 30 to 60 s with its oldest message,
   await world.pass(600);
   t.deepEqual([...new Set(world.requests.map(({ id }) => id))], ['a']);
   const gaps = world.requests.map(({ atSeconds }, index) => atSeconds - (world.requests[index - 1]?.atSeconds ?? 0));
-  // The clock moves by 5 s.
+  // The clock advances by 5 s.
   t.true(
     gaps.slice(3).every((gap) => gap >= 30 && gap <= 65),
     gaps.join(' '),
@@ -161,14 +161,14 @@ test('a channel that is away is probed every 30 to 60 s with its oldest message,
   );
 });
 
-test('a test that is delivered sends what waits for the channel, and ends its alert', async (t) => {
+test('a delivered test message releases the pending deliveries of the channel, and ends its alert', async (t) => {
   const world = await openWorld(t);
   world.status = () => 503;
   for (const id of ['a', 'b']) await world.queue(id);
   await world.pass(300);
   world.status = () => 200;
   const count = world.requests.length;
-  // As the operation that sends a test does.
+  // As the operation that sends a test message does.
   await endOutage(world.documents, 'acme', 'hook');
   const delivered = { tenantId: 'acme', channelId: 'hook', channelName: 'hook', nowMs: world.clock.nowMs, answer: '' };
   const transition = await recordOutcome(world.documents, { ...delivered, outcome: 'delivered' });
@@ -180,7 +180,7 @@ test('a test that is delivered sends what waits for the channel, and ends its al
   );
 });
 
-test('a message that alone is refused does not hold back the others for good', async (t) => {
+test('a message that is refused does not block the others forever', async (t) => {
   const world = await openWorld(t);
   world.status = (id) => (id === 'a' ? 500 : 200);
   await world.queue('a');
@@ -194,7 +194,7 @@ test('a message that alone is refused does not hold back the others for good', a
   t.is(world.requests.at(-1)?.id, 'd');
 });
 
-test('nothing is sent for a closed organization, and the ledger says so', async (t) => {
+test('nothing is sent for a closed organization, and the ledger records it', async (t) => {
   const world = await openWorld(t);
   world.status = () => 500;
   await world.queue('a');

@@ -1,4 +1,4 @@
-/** The order in which deliveries that wait are tried. */
+/** The order in which pending deliveries are attempted. */
 import test from 'ava';
 import { DeliveryQueue, type QueuedDelivery } from '../../processors/deliveries/queue.ts';
 

@@ -1,4 +1,4 @@
-/** Documents of rules' texts, read once and kept. */
+/** Documents parsed from the texts of rules, and cached. */
 import test from 'ava';
 import { parseDocument, parseDocuments } from '../../subjects/detections/deployed.ts';
 
@@ -22,7 +22,7 @@ test('each text gives its document or its error, in the order of the texts', asy
 test('texts that were parsed before are not parsed again, even if the cache is evicted meanwhile', async (t) => {
   const source = ruleOf('kept');
   const [before] = await parseDocuments(reader, [source]);
-  // More than is kept.
+  // More than the cache retains.
   const others = Array.from({ length: 70 }, (_, at) => `# ${at}${' '.repeat(1024 * 1024)}`);
   const [after] = await parseDocuments(reader, [source, ...others]);
   t.is(after, before);

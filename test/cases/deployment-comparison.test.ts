@@ -1,4 +1,4 @@
-/** Verdicts on made-up requests: planted regressions are found, and no change is called one about as seldom as stated. */
+/** Verdicts on synthetic requests: injected regressions are found, and false alarms are as rare as stated. */
 import test from 'ava';
 import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import {
@@ -11,12 +11,12 @@ import {
 import { randomOf } from './random.ts';
 
 interface Traffic {
-  /** Requests a minute. */
+  /** Requests per minute. */
   readonly rate: number;
   readonly errorRate: number;
-  /** Typical duration, milliseconds. */
+  /** Typical duration in milliseconds. */
   readonly ms: number;
-  /** How much minutes differ from one another: 0 for independent requests. */
+  /** Variation between minutes: 0 for independent requests. */
   readonly wobble?: number;
   /** Share of requests that take 20 times as long. */
   readonly tail?: number;
@@ -44,7 +44,7 @@ const minutesOf = (
 };
 
 const trials = 300;
-/** How often each aspect is called better or worse. */
+/** How often each aspect is reported as better or worse. */
 const called = (seed: number, before: Traffic, after: Traffic, minutes: number): Record<Aspect | 'any', number> => {
   const random = randomOf(seed);
   const counts = { errors: 0, latency: 0, tail: 0, any: 0 };
@@ -68,7 +68,7 @@ for (const [title, traffic, minutes] of [
 ] as const)
   test(`no change is called one in ${maxFalseAlarmRate * 100} % of cases or fewer: ${title}`, (t) => {
     const { any } = called(7, traffic, traffic, minutes);
-    // Of 300 trials with a probability of 1 %, more than 9 come in less than 0.2 % of cases.
+    // Of 300 trials with a probability of 1 %, more than 9 occur in less than 0.2 % of cases.
     t.true(any <= 9, `${any} of ${trials}`);
   });
 

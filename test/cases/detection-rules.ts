@@ -6,7 +6,7 @@ import { readRules } from '../../subjects/detections/read.ts';
 
 export type StoredDetectionRule = DetectionRule & StoredMetadata;
 
-/** A deployed rule of a YAML text; its id is the text's own, or its name. */
+/** A deployed rule from a YAML text; its id is that of the text, or its name. */
 export const deployedRule = (
   source: string,
   more: Partial<DetectionRule> = {},
@@ -30,7 +30,7 @@ export const deployedRule = (
   };
 };
 
-/** As the store answers it when it is new. */
+/** A rule as the store returns it after its creation. */
 export const stored = (rule: DetectionRule & { readonly id: string }, version = 1): StoredDetectionRule => ({
   ...rule,
   version,
@@ -53,7 +53,7 @@ correlation:
 ${fields}
 `;
 
-/** Over bodies such as \`payment failed 17 order\` of services. */
+/** Rules that match bodies of services, such as \`payment failed 17 order\`. */
 export const ruleTexts = {
   failed: rule('failed', '  selection: { body|contains: failed }\n  condition: selection'),
   refused: rule('refused', '  selection: { body|contains: refused }\n  condition: selection'),

@@ -1,4 +1,4 @@
-/** The processors of detections over one partition each, as one. */
+/** Runs the processors of detections over one partition each. */
 import { chainedCorrelations, correlations } from '../../processors/detections/correlations.ts';
 import { detections } from '../../processors/detections/detections.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
@@ -29,13 +29,13 @@ export class DetectionStream {
     for (const { task } of this.#runs) task.applyChange(detectionRules.name, 'acme', id, undefined);
   }
 
-  /** Takes log records (their JSON form) of one resource at a time of the bus. */
+  /** Processes log records (in JSON form) of one resource at a time of the bus. */
   logs(records: readonly object[], resource: Readonly<Record<string, string>> = {}, atMs = firstMs): void {
     this.detections.logs(records, resource, { atMs });
     this.#pass(atMs);
   }
 
-  /** The partitions are idle until this time. */
+  /** Advances the clock of idle partitions to this time. */
   tick(clockMs: number): void {
     for (const run of this.#runs) {
       run.tick(clockMs);
@@ -52,7 +52,7 @@ export class DetectionStream {
     return this.#runs.flatMap((run) => run.emitted<DetectionSignal>(topics.signals));
   }
 
-  /** Passes on what was emitted for the processors behind. */
+  /** Forwards emitted messages to the subsequent processors. */
   #pass(atMs: number): void {
     for (const run of this.#runs) {
       const messages = run.messages.slice(this.#consumed.get(run) ?? 0);

@@ -1,4 +1,4 @@
-/** Which telemetry the stream saw, and what that says of rules. */
+/** Which telemetry the stream saw, and what this means for rules. */
 import test from 'ava';
 import type { SeenTelemetry } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -44,7 +44,7 @@ test('nothing is emitted if no rule is deployed', (t) => {
   t.deepEqual(seenBy(running), []);
 });
 
-/** What the stream told of some records, as it is read. */
+/** The telemetry that the stream reports for some records, as it is read. */
 const telemetryAfter = (bodies: readonly (object | string)[], attributes: readonly string[] = []): Telemetry => {
   const running = stream();
   running.logs(bodies.map(log));

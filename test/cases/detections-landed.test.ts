@@ -1,4 +1,4 @@
-/** A look back over stored logs gives the signals that the stream gave for the same records. */
+/** A lookback over stored logs gives the same signals as the stream. */
 import test from 'ava';
 import { DetectionSignal } from '../../schemas/signals.ts';
 import { backtestLogs } from '../../subjects/detections/backtest-logs.ts';

@@ -1,4 +1,4 @@
-/** What the stream detects, and that a look back detects the same. */
+/** What the stream detects, and that a lookback detects the same. */
 import test from 'ava';
 import { iterateItems } from '../../schemas/records/source.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
@@ -157,7 +157,7 @@ test('signals with equal fields are deduplicated for a period, and the signal co
       ['ann', 61, 1, [61]],
     ],
   );
-  // Three, of which one was told again when it had hidden another, and once more with all when its time was over.
+  // Three signals, of which one was emitted again with a duplicate, and once more with all duplicates after its period.
   t.is(stream.signals.length, 5);
 });
 
@@ -183,7 +183,7 @@ test('a rule that is too expensive is disabled, and runs again after it is chang
 const base = [rule('a', '{ CommandLine: a }'), rule('b', '{ CommandLine: b }'), rule('n', '{ CommandLine: n }')];
 type Sent = readonly [seconds: number, command: string, user?: string, size?: number];
 
-/** A correlation, what is sent, and after how many seconds it gives signals. */
+/** A correlation, the sent records, and the seconds after which it emits signals. */
 const windows: readonly (readonly [fields: string, sent: readonly Sent[], signals: readonly number[]])[] = [
   [
     'type: event_count\nrules: [a]\ngroup-by: [User]\ntimespan: 10s\ncondition: { gte: 3 }',
@@ -327,7 +327,7 @@ const windows: readonly (readonly [fields: string, sent: readonly Sent[], signal
     ],
     [2],
   ],
-  // A late record counts where it belongs.
+  // A late record counts at its own time.
   [
     'type: event_count\nrules: [a]\ngroup-by: [User]\ntimespan: 10s\ncondition: { gte: 3 }',
     [
@@ -449,7 +449,7 @@ test('a lookback gives the same signals as the stream', (t) => {
     }
     stream.tick(atMs + 3_600_000);
     results.push(...backtest.end());
-    // One that is told again under its id is the same.
+    // A signal emitted again with the same id is the same signal.
     const sorted = (signals: readonly object[]): string[] => {
       const parsed = signals.map((signal) => DetectionSignal.parse(signal));
       const last = new Map(parsed.map((signal) => [signal.id, signal]));

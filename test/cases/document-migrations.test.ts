@@ -1,4 +1,4 @@
-/** Stored documents of former versions get the field names of this one, once for an installation. */
+/** Stored documents of former versions get the field names of this version, once per installation. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';

@@ -1,4 +1,4 @@
-/** Deleted values do not remain in the file of the documents, and whatever prevents their removal does not prevent a start. */
+/** Deleted values do not remain in the documents file, and a failed removal does not prevent a start. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,8 +1,8 @@
-/** When schedules look for what is due: never more often than they may, and seldom where nothing is. */
+/** When schedules poll for due work: within their rate limit, and seldom if no work is due. */
 import test from 'ava';
 import { DueTimer } from '../../processors/engine/due-polling.ts';
 
-/** Looks over time that passes when it is told to. `dueMs` is what a look answers. */
+/** A poller with a clock that the test advances. A poll returns `dueMs`. */
 const openPolling = (dueMs: number, nowMs = 0) => {
   const state = { nowMs, dueMs };
   const polledAtMs: number[] = [];

@@ -1,4 +1,4 @@
-/** Service edges where they landed, against SQL over the spans that landed. */
+/** Stored service edges compared with SQL over the stored spans. */
 import test from 'ava';
 import { buildBucketSql } from '../../schemas/tables/durations.ts';
 import { flow } from './edges/flow.ts';
@@ -12,7 +12,7 @@ const attribute = (...keys: string[]): string =>
     '',
   );
 
-/** Spans with what their attributes say about the other side. */
+/** Spans with attributes that describe the peer. */
 const named = `SELECT project_id, service, kind, trace_id, span_id, timestamp, duration, status_code = 2 AS failed, link_trace_ids, link_span_ids,
   if(attributes['zipkin.shared'] = 'true', span_id, parent_span_id) AS caller_id, toUnixTimestamp64Milli(timestamp) AS start_ms, toStartOfMinute(timestamp) AS minute,
   ${attribute('db.system.name', 'db.system')} AS db, ${attribute('server.address', 'net.peer.name')} AS host, ${attribute('server.port', 'net.peer.port')} AS port,

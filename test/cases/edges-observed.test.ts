@@ -1,4 +1,4 @@
-/** What one span says about a call, by its kind and attributes. */
+/** What a single span reveals about a call, by kind and attributes. */
 import test from 'ava';
 import type { Call, Edge } from '../../processors/edges/counts.ts';
 import { observeSpan } from '../../processors/edges/observe.ts';
@@ -14,7 +14,7 @@ interface Observations {
   readonly calls: { readonly edge: Edge; readonly call: Call }[];
 }
 
-/** What is observed of one span of service `cart`. */
+/** What is observed from one span of service `cart`. */
 const observed = (
   kind: keyof typeof kinds,
   attributes: Readonly<Record<string, string | boolean>>,
@@ -95,7 +95,7 @@ const remotes: readonly (readonly [Readonly<Record<string, string>>, string | un
   [{}, undefined],
 ];
 for (const [attributes, node] of remotes)
-  test(`a client span with ${JSON.stringify(attributes).slice(0, 80)} without a matching server span calls ${node?.slice(0, 60) ?? 'nobody knows whom'}`, (t) => {
+  test(`a client span with ${JSON.stringify(attributes).slice(0, 80)} without a matching server span calls ${node?.slice(0, 60) ?? 'an unknown node'}`, (t) => {
     const { ends, calls } = observed('client', attributes);
     t.deepEqual(calls, []);
     t.is(ends.length, 1);
@@ -140,7 +140,7 @@ const queues: readonly (readonly [
   ['producer', {}, [], 1],
 ];
 for (const [kind, attributes, calls, ends] of queues)
-  test(`a ${kind} span with ${JSON.stringify(attributes)} gives ${calls.join() || 'no edge of its own'}, with ${ends} waiting ends`, (t) => {
+  test(`a ${kind} span with ${JSON.stringify(attributes)} gives ${calls.join() || 'no edge'}, with ${ends} pending ends`, (t) => {
     const observations = observed(kind, attributes);
     t.deepEqual(callsOf(observations), [...calls]);
     t.is(observations.ends.length, ends);

@@ -1,4 +1,4 @@
-/** Ends of calls that wait for each other. */
+/** Pending ends of calls, which wait for each other. */
 import test from 'ava';
 import { type PairingHandlers, PendingCalls } from '../../processors/edges/pending-calls.ts';
 import type { CallEnd } from '../../schemas/edges.ts';
@@ -18,7 +18,7 @@ const endOf = (caller: string, { callee, atMs = nowMs }: { callee?: string; atMs
   ...(callee !== undefined && { calleeId: callee }),
 });
 
-/** A place to wait, and what came of it in words. */
+/** A store of pending ends, and its outcomes in words. */
 const waitingOf = (max?: number) => {
   const waiting = new PendingCalls(60_000, undefined, max);
   const events: string[] = [];

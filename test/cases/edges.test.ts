@@ -1,4 +1,4 @@
-/** Who calls whom, from spans as they pass. */
+/** Service edges computed from a stream of spans. */
 import test from 'ava';
 import fc from 'fast-check';
 import { flow, sumsOf } from './edges/flow.ts';
@@ -52,7 +52,7 @@ test('the queue time of a message matches its spans, to the microsecond', (t) =>
   );
 });
 
-/** Requests and time of all that was called, and how much of it had one side. */
+/** Returns the requests and total duration by called service, and the number of unpaired calls. */
 const totalOf = (
   sums: EdgeMetricsByKey,
 ): { readonly called: number; readonly serverNs: number; readonly unpaired: number } => {

@@ -1,4 +1,4 @@
-/** What the engine's codes of failed reads mean for who asked. */
+/** What the engine's error codes of failed reads mean for the caller. */
 import test from 'ava';
 import { toInsertError, toQueryError, toRejectionError } from '../../adapters/columns-sql/engine-errors.ts';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';

@@ -1,4 +1,4 @@
-/** Erasure of an organization in the stores of a standalone. */
+/** Erasure of an organization from the stores of a standalone installation. */
 import { join } from 'node:path';
 import test from 'ava';
 import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
@@ -51,7 +51,7 @@ test('no byte of an erased organization remains in tables, documents, messages a
   await publish(canary);
   t.true(findCanary(directory).length >= 4, findCanary(directory).join(', '));
 
-  // Others go on meanwhile: a message now and then, so that the topic is never quiet for its whole retention.
+  // Other organizations continue to send a few messages, so that the topic is never idle for its whole retention.
   for (let day = 0; day < 31; day++) {
     clock.moveByDays(1);
     await publish('other');

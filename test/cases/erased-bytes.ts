@@ -1,4 +1,7 @@
-/** After an erasure, no byte of what was erased is on the disk. "Deleted" is judged by the files, not by reading back. */
+/**
+ * After an erasure, no erased byte is on the disk. The files are searched, because reading through the stores would
+ * miss bytes.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +25,7 @@ const dayMs = 86_400_000;
 const kept = 'a';
 const erased = 'b';
 
-/** A clock that a test moves. */
+/** A clock that the test advances. */
 export interface MovableClock {
   now(): number;
   moveByDays(days: number): void;
@@ -38,13 +41,13 @@ export const createClock = (): MovableClock => {
   };
 };
 
-/** A directory that ends with the process of the tests. */
+/** A directory that is removed when the test process ends. */
 export const createDirectory = (): { readonly directory: string; remove(): void } => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-erased-'));
   return { directory, remove: () => rmSync(directory, { recursive: true, force: true }) };
 };
 
-/** Files below a directory. An engine removes files and folders of its own meanwhile. */
+/** Files below a directory. The engine may remove its files and folders meanwhile. */
 const listFiles = (directory: string): string[] => {
   try {
     return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
@@ -66,7 +69,7 @@ const hasCanary = (path: string): boolean => {
   }
 };
 
-/** Files with the canary */
+/** Files that contain the canary. */
 export const findCanary = (directory: string): string[] => listFiles(directory).filter(hasCanary);
 
 const landTelemetry = async (columns: Columns, tenantId: string, word: string): Promise<void> => {
@@ -100,13 +103,13 @@ const landTelemetry = async (columns: Columns, tenantId: string, word: string): 
   });
 };
 
-/** Stores of two organizations, whose second one was deleted, and has the canary in its telemetry. */
+/** Stores with two organizations. The second one is deleted, and its telemetry contains the canary. */
 export const seedStores = async (
   { columns, documents }: { readonly columns: Columns; readonly documents: Documents },
   clock: MovableClock,
 ): Promise<void> => {
   await migrate(columns, silentLog);
-  // The engine would otherwise keep replaced files for eight minutes.
+  // By default, the engine retains replaced files for eight minutes.
   for (const { name } of await columns.query<{ name: string }>(
     "SELECT name FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
   ))
@@ -150,7 +153,7 @@ export const eraseDeletedOrganization = async (
   });
 };
 
-/** Expects that no file has the canary, and that the telemetry of the other organization is there. */
+/** Asserts that no file contains the canary, and that the telemetry of the other organization remains. */
 export const expectErased = async (t: ExecutionContext, columns: Columns, directory: string): Promise<void> => {
   try {
     await eventually('no file has the canary', () => findCanary(directory).length === 0);

@@ -1,4 +1,4 @@
-/** Errors that are counted by whole hours are those that happened, whatever the range begins and ends with. */
+/** Errors counted by whole hours equal the individual errors, whatever the start and end of the range. */
 import test from 'ava';
 import fc from 'fast-check';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
@@ -14,7 +14,7 @@ const nowMs = Date.UTC(2026, 4, 20, 10, 25);
 let tables: Tables;
 test.before(async () => {
   tables = await openTables();
-  // Hours are counted from some minute on only.
+  // Hourly counts begin at some minute.
   const begun = `fromUnixTimestamp64Milli(toInt64(${nowMs - 18 * dayMs}), 'UTC')`;
   await insert('a', `received_at < ${begun}`);
   await tables.columns.execute('TRUNCATE TABLE error_hours');
@@ -23,7 +23,7 @@ test.before(async () => {
 });
 test.after.always(() => tables?.close());
 
-/** Errors of four weeks, most of them received at once and some days later. A user meets several. */
+/** Errors of four weeks; most are received at once, some days later. A user has several. */
 const insert = (tenant: string, condition: string): Promise<void> => {
   const hash = (salt: number, max: number): string => `cityHash64(number, ${salt}) % ${max}`;
   return tables.columns.execute(`INSERT INTO error_occurrences (tenant_id, project_id, timestamp, received_at, fingerprint, source, service, environment, release, handled, user_id)

@@ -1,4 +1,4 @@
-/** Which errors are one group, and why. */
+/** Which errors form one group, and why. */
 import test from 'ava';
 import { computeFingerprint } from '../../subjects/errors/fingerprint.ts';
 import { maxStackLength, parseStack, truncateStack } from '../../subjects/errors/stack.ts';
@@ -35,7 +35,7 @@ test('an id contains the version of the rules and a hash of the components only'
     ['type', 'TypeError'],
     ['message', 'x is not a function'],
   ]);
-  // Ids that were given stay what they are: whatever changes this one changes the version as well.
+  // Assigned ids must not change: a change of this id requires a change of the version.
   t.is(id, 'f1-d60a450b635e54db');
 });
 
@@ -139,7 +139,7 @@ test('any text in a stack is parsed, and parsed the same way again', (t) => {
 test('cached state of other errors does not change the result', (t) => {
   const all = stackCases.flatMap(({ same, others }) => [...same, ...others]);
   const first = all.map(of);
-  // More than is remembered.
+  // More than the cache retains.
   for (let at = 0; at < 3_000; at++)
     of({ message: 'x'.repeat(900), stack: `Error: x\n    at f${at} (/srv/${'y'.repeat(900)}.js:1:1)` });
   t.deepEqual(all.map(of), first);

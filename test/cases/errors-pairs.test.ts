@@ -1,9 +1,9 @@
-/** Two different errors are two groups, and one error is one group: over languages, runtimes and carriers. */
+/** Two different errors are two groups, and one error is one group, for all languages, runtimes and carriers. */
 import test from 'ava';
 import { carriers, errorPairs, stacks } from './errors/pairs.ts';
 import { halfOf, toFingerprint } from './errors/raise-pairs.ts';
 
-/** Share of pairs that are right, with the titles of those that are not */
+/** The share of correctly grouped pairs, with the titles of the others. */
 const judge = (half: 'even' | 'odd'): { readonly share: number; readonly wrong: readonly string[] } => {
   const pairs = errorPairs.filter(({ title }) => halfOf(title) === half);
   const wrong = pairs.filter(({ isSame, records }) => {
@@ -14,7 +14,7 @@ const judge = (half: 'even' | 'odd'): { readonly share: number; readonly wrong: 
 };
 
 for (const half of ['even', 'odd'] as const)
-  test(`at least 98 % of the ${half} pairs are grouped rightly`, (t) => {
+  test(`at least 98 % of the ${half} pairs are grouped correctly`, (t) => {
     const { share, wrong } = judge(half);
     t.true(share >= 0.98, wrong.join('\n'));
   });

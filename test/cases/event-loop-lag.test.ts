@@ -1,10 +1,10 @@
-/** When the thread that watches the event loop wakes up, and what it then has to tell. */
+/** When the thread that watches the event loop wakes up, and what it reports. */
 import test from 'ava';
 import { LoopBlockageDetector } from '../../runtime/event-loop-lag.ts';
 
 const limits = { blockedMs: 200, reportBeforeEndMs: 5_000 };
 
-/** Wakes up when it is told to, from 0 until `endMs`; `heartbeatAt` is when the loop last went on. */
+/** Runs the watchdog from 0 to `endMs`; `heartbeatAt` is the time of the last iteration of the loop. */
 const watched = (endMs: number, heartbeatAt: (nowMs: number) => number) => {
   const silence = new LoopBlockageDetector(limits);
   const reportedAtMs: number[] = [];
@@ -29,7 +29,7 @@ test('A blocked loop is checked at its limit, then at the long limit, then after
 });
 
 test('A loop that blocks again after a long time is checked within its limit and once more', (t) => {
-  // The second time begins while the watch waits for the long limit of the first.
+  // The second blockage begins while the watchdog waits for the long limit of the first.
   const { reportedAtMs } = watched(3_000, (nowMs) => (nowMs < 1_030 ? 0 : 1_030));
   t.is(reportedAtMs[0], 200);
   t.true((reportedAtMs[1] ?? 0) >= 1_230 && (reportedAtMs[1] ?? 0) <= 1_430, String(reportedAtMs[1]));

@@ -1,4 +1,4 @@
-/** What blocks the event loop is named, by the work that was under way. */
+/** Reports name the operation that blocks the event loop. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -50,7 +50,7 @@ const watched = (t: { teardown(work: () => unknown): void }, longMs?: number): W
   return { watch, lines, counted, log };
 };
 
-/** Blocks until the watch has seen it, and for longer than it lets pass. */
+/** Blocks until the watchdog has reported it, and for longer than the limit. */
 const blockUntil = (seen: () => boolean): void => {
   const beginMs = performance.now();
   const endMs = beginMs + 120_000;
@@ -144,7 +144,7 @@ test.serial('a blocking job is named', async (t) => {
 
 test.serial('blocking work within a regular expression is named', async (t) => {
   const seen = watched(t);
-  // Each letter doubles what it takes.
+  // Each letter doubles the duration.
   for (let count = 20; !seen.counted.includes('work of an expression'); count++) {
     trackWork('work of an expression', () => /^(?:a+)+$/.test(`${'a'.repeat(count)}b`));
     await sleep(50);
@@ -171,7 +171,7 @@ test.serial('the same blocking work is logged once a minute, and always counted'
 
 test.serial('work that only waits does not block', async (t) => {
   const seen = watched(t);
-  // Others may block this process in a test, but not in the name of what waits.
+  // Other work may block this process in a test, but not under the name of this work.
   await trackWork('work that waits', () => sleep(300));
   t.false(seen.counted.includes('work that waits'));
 });

@@ -1,4 +1,4 @@
-/** Signed heads on their way: on the bus, and in the table where the sink lands them. */
+/** Signed heads on the bus, and in the table to which the sink writes them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -61,7 +61,7 @@ test.serial('heads are read in order of size, landed or not, each once and exact
 });
 
 test.serial('heads of the same size at the end of a page of a thousand are all read', async (t) => {
-  // Otherwise two heads of the same size become one.
+  // Without this, two heads of the same size become one.
   await columns.execute('SYSTEM STOP MERGES evidence_heads');
   const head = headOf('paged', 1);
   const sized = (size: number, signedAt = head.signedAt) => ({ ...head, size, signedAt });

@@ -1,10 +1,10 @@
-/** Tasks of one thread take turns. */
+/** Tasks of one thread share its time by slices. */
 import test from 'ava';
 import { SliceScheduler } from '../../processors/engine/fair-queue.ts';
 import { TimedSlice, type TimeSlice } from '../../processors/engine/time-slice.ts';
 import { useCpu } from '../cpu-time.ts';
 
-/** Works until the turn is over, so often. */
+/** A task that uses up a number of time slices. */
 const busy =
   (maxSlices: number, went: string[], name: string) =>
   (slice: TimeSlice): string | undefined => {
@@ -56,12 +56,15 @@ interface Made {
   readonly name: string;
   readonly at: number;
   readonly partition?: string;
-  /** Of each turn. */
+  /** The duration of each slice. */
   readonly items?: number;
   readonly ms?: number;
 }
 
-/** Readers of partitions begin in this moment, and are at 26 in the end, an offset a turn. Answers who went. */
+/**
+ * Starts readers of partitions that process one offset per slice up to 26. Returns the names of the readers in the
+ * order of their slices.
+ */
 const read = async (...readers: readonly Made[]): Promise<string> => {
   const scheduler = new SliceScheduler();
   let went = '';
@@ -83,7 +86,7 @@ const read = async (...readers: readonly Made[]): Promise<string> => {
 
 test('tasks that read the same partition stay together: the task that is furthest behind runs first', async (t) => {
   const went = await read({ name: 'a', at: 20 }, { name: 'b', at: 17 }, { name: 'c', at: 15 });
-  // The first went before the others came.
+  // The first reader ran before the others started.
   t.regex(went, /^acc(bc|cb){4}/);
   t.is(went.length, 6 + 9 + 11);
 });

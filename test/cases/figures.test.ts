@@ -1,4 +1,4 @@
-/** Figures are told without the noise of floating point, and stored values as they are. */
+/** Computed values are reported without floating-point noise, and stored values unchanged. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { buildAggregations } from '../../queries/aggregate/measures.ts';

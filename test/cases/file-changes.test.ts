@@ -63,7 +63,7 @@ const falcoAlert = (rule: string, fields: object): object => ({
 });
 
 type ExpectedChange = Partial<FileChange>;
-/** Records, and the change that each must yield. */
+/** Records, and the change that each must give. */
 const cases: readonly (readonly [title: string, given: object, told: ExpectedChange])[] = [
   [
     'Wazuh: content changed, with hashes before and after',
@@ -374,7 +374,7 @@ const cwd = (number: number): string => `type=CWD ${serial(number)}: cwd="/etc"`
 const path = (number: number, item: number, name: string, nametype: string): string =>
   `type=PATH ${serial(number)}: item=${item} name=${name} inode=17 dev=fd:00 mode=0100644 ouid=0 ogid=0 rdev=00:00 nametype=${nametype} cap_fp=0 cap_fe=0`;
 
-/** Lines of auditd, one record each, and the changes that they must yield. */
+/** Lines of auditd, one per record, and the changes that they must give. */
 const auditdCases: readonly (readonly [title: string, lines: readonly string[], told: readonly ExpectedChange[]])[] = [
   [
     'auditd: a file opened for writing',

@@ -1,4 +1,4 @@
-/** Forecasts of series whose next values are known. */
+/** Forecasts of series with known next values. */
 import test from 'ava';
 import { computeCrossing } from '../../queries/forecast/crossing.ts';
 import { type Forecast, type ForecastOptions, forecast, minValues } from '../../queries/forecast/forecast.ts';
@@ -176,7 +176,7 @@ test('a limit that is unlikely to be crossed has no step, and the reason include
   });
 });
 
-/** Two weeks and two more of hourly values with a trend, a season of a day and noise. */
+/** Two weeks, and two more, of hourly values with a trend, a daily season and noise. */
 const makeTrend = (random: () => number, slope: number, amplitude: number): number[] => {
   const [noise, phase] = [0.2 + random(), 6 * random()];
   return Array.from({ length: 672 }, (_, step) => {
@@ -188,7 +188,7 @@ const makeTrend = (random: () => number, slope: number, amplitude: number): numb
 /** Returns whether a value is beyond a limit in the direction of a slope. */
 const isCrossed = (value: number, limit: number, slope: number): boolean => (slope > 0 ? value > limit : value < limit);
 
-test('a trend beside a season is kept, and the interval of a crossing holds the time at which it happens', (t) => {
+test('a trend beside a season is preserved, and the interval of a crossing contains its actual time', (t) => {
   const random = randomOf(21);
   const results = Array.from({ length: 40 }, (_, series) => {
     const slope = (0.01 + 0.05 * random()) * (series % 2 === 0 ? 1 : -1);

@@ -1,4 +1,4 @@
-/** Formulas: what they say, how results are joined, and which unit comes out. */
+/** Formulas: their syntax, how results are joined, and the unit of the result. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';

@@ -1,4 +1,4 @@
-/** Up to when answers say that records have landed: as sinks told it, without a read of records. */
+/** Up to which time results are complete: sinks report landing times, so that no records are read for it. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { StoredWatermarks } from '../../adapters/columns-sql/watermarks.ts';
@@ -22,7 +22,7 @@ const isoOf = (ms: number): string => new Date(ms).toISOString().replace('Z', '0
 const recordLanded = (tenantId: string, newestMs: number): void =>
   tables.columns.recordWatermark('logs', new Map([[tenantId, newestMs]]));
 
-/** The columns of a tenant, and the statements that were asked of them, but for those that tell why nothing was found. */
+/** The columns of a tenant, and the statements that ran on them, except those that explain an empty result. */
 const watched = (tenantId: string): { columns: TenantColumns; statements: string[] } => {
   const own = tables.columns.forTenant(tenantId);
   const statements: string[] = [];

@@ -1,11 +1,11 @@
-/** What is told of a consumer group by what is seen of it every few seconds. */
+/** The status of a consumer group, derived from observations every few seconds. */
 import test from 'ava';
 import { formatProblems, type GroupObservation, GroupWatch } from '../../runtime/group-status.ts';
 
 const intervalMs = 5000;
 const group = 'sinks.logs';
 
-/** Looks every five seconds for so long; answers what is wrong then. */
+/** Observes a group every five seconds for a number of seconds; returns its problem at the end. */
 const after = (
   seconds: number,
   seen: (second: number) => Partial<Omit<GroupObservation, 'nowMs'>>,
@@ -16,7 +16,7 @@ const after = (
   return formatProblems([watch.status]);
 };
 
-/** One partition as it is seen. */
+/** An observation of one partition. */
 const at = (committed: number, lag: number, ageSeconds: number): Partial<GroupObservation> => ({
   partitions: [{ topic: 'otlp.logs', partition: 0, committed, lag, ageMs: ageSeconds * 1000 }],
 });
@@ -73,7 +73,8 @@ test('a group that was briefly without members is healthy', (t) => {
 });
 
 test('lag that only grows for minutes is reported, even if the group makes progress', (t) => {
-  // A batch of twenty seconds' messages takes thirty: the age rises by one second in three, and falls at each commit.
+  // A batch with messages of twenty seconds takes thirty: the age rises by one second in three, and falls at each
+  // commit.
   const behind = (second: number) => at(Math.floor(second / 30), second + 5, second - 20 * Math.floor(second / 30));
   t.is(after(120, behind), undefined);
   t.regex(after(320, behind) ?? '', /^sinks\.logs has growing lag: \d+ messages wait, the oldest for/);

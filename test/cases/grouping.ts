@@ -1,6 +1,6 @@
-/** How well lines are grouped: against labels, and against another grouping of the same lines. */
+/** Measures the grouping of lines against labels, and against another grouping of the same lines. */
 
-/** The numbers of the lines of each key. */
+/** The line numbers of each key. */
 export const groupsOf = (keys: readonly string[]): Map<string, number[]> => {
   const groups = new Map<string, number[]>();
   for (const [line, key] of keys.entries()) {
@@ -11,7 +11,7 @@ export const groupsOf = (keys: readonly string[]): Map<string, number[]> => {
   return groups;
 };
 
-/** The share of lines whose group is exactly the group of their label. */
+/** The share of lines whose group equals the group of their label. */
 export const groupingAccuracy = (ids: readonly string[], labels: readonly string[]): number => {
   const truth = groupsOf(labels);
   let right = 0;
@@ -23,7 +23,7 @@ export const groupingAccuracy = (ids: readonly string[], labels: readonly string
   return right / ids.length;
 };
 
-/** Of the pairs of lines that are together in either grouping, the share that is together in both. */
+/** Of the pairs of lines that share a group in either grouping, the share that does in both. */
 export const samePairs = (left: readonly string[], right: readonly string[]): number => {
   const pairs = (keys: readonly string[]): number =>
     [...groupsOf(keys).values()].reduce((sum, { length }) => sum + (length * (length - 1)) / 2, 0);
@@ -32,7 +32,7 @@ export const samePairs = (left: readonly string[], right: readonly string[]): nu
   return either === 0 ? 1 : both / either;
 };
 
-/** A shuffled copy, the same for the same seed. */
+/** Returns a shuffled copy, which is the same for the same seed. */
 export const shuffled = (items: readonly number[], seed: number): number[] => {
   const out = [...items];
   let state = seed;

@@ -1,4 +1,4 @@
-/** Header compression against the examples of RFC 7541 and against what it forbids. */
+/** Header decompression compared with the examples of RFC 7541 and its requirements. */
 import test, { type ExecutionContext } from 'ava';
 import { HpackDecoder } from '../../receivers/http2/hpack.ts';
 import { type Fields, fieldsTo, integer, block as literal } from '../contract/http2-client.ts';
@@ -13,7 +13,7 @@ const headersOf = (decoder: HpackDecoder, block: Buffer): Record<string, string>
   ...decoder.decode(block).headers,
 });
 
-/** What each entry of the dynamic table must be, the newest first, and that there is no other. */
+/** Asserts the entries of the dynamic table, the newest first, and that it has no others. */
 const tableIs = (t: ExecutionContext, decoder: HpackDecoder, entries: Fields): void => {
   for (const [index, [name, value]] of entries.entries())
     t.deepEqual(headersOf(decoder, Buffer.from(integer(0x80, 7, 62 + index))), { [name]: value });
@@ -23,7 +23,7 @@ const tableIs = (t: ExecutionContext, decoder: HpackDecoder, entries: Fields): v
 interface Example {
   readonly block: string;
   readonly fields: Fields;
-  /** The dynamic table afterwards. */
+  /** The dynamic table after the block. */
   readonly table: Fields;
 }
 
@@ -65,7 +65,7 @@ const answers = (...blocks: readonly [string, string, string]): Example[] => [
 const one = (block: string, field: Fields[number], table: Fields = []): Example[] => [
   { block, fields: [field], table },
 ];
-/** RFC 7541, appendix C: by section, the size of the table and the blocks of one connection. */
+/** RFC 7541, appendix C: by section, the table size and the blocks of one connection. */
 const examples: Readonly<Record<string, readonly [maxTableBytes: number, examples: readonly Example[]]>> = {
   'C.2.1, a literal with indexing': [
     4096,
@@ -147,7 +147,7 @@ test('the static table equals that of RFC 7541, appendix A', (t) => {
   tableIs(t, decoder, []);
 });
 
-/** A name of one letter and a value, with indexing: an entry of 33 bytes and the value's. */
+/** A name of one letter and a value, with indexing: an entry with 33 bytes plus the length of the value. */
 const indexed = (name: string, bytes: number, filler = 'v'): Buffer => literal([[name, filler.repeat(bytes)]], 0x40);
 const sizeUpdate = (bytes: number | bigint): Buffer => Buffer.from(integer(0x20, 5, bytes));
 const small = indexed('a', 1);
@@ -156,7 +156,7 @@ const entry = Buffer.from([0xbe]);
 test('a size update at the start of a block shrinks and grows the table', (t) => {
   const decoder = new HpackDecoder();
   for (const name of ['a', 'b', 'c']) decoder.decode(indexed(name, 10));
-  // 86 bytes are two entries; the example of C.1.2 (1337 in a prefix of five bits) is the size after them.
+  // 86 bytes are two entries; the example of C.1.2 (1337 with a prefix of five bits) is the size after them.
   t.deepEqual(headersOf(decoder, Buffer.concat([sizeUpdate(86), entry])), { c: 'v'.repeat(10) });
   tableIs(t, decoder, [
     ['c', 'v'.repeat(10)],
@@ -202,7 +202,7 @@ test('a new entry can take its name from an entry that it evicts', (t) => {
   );
 });
 
-/** Numbers that must not be taken for small ones when they do not fit 32 or 53 bits. */
+/** Numbers that do not fit 32 or 53 bits must not be truncated to small ones. */
 const wraps = [32n, 33n, 53n, 64n, 128n].map((bits) => 1n << bits);
 const forbidden: Readonly<Record<string, readonly Buffer[]>> = {
   'the index 0': [hex('80'), hex('8280')],

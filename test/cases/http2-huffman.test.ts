@@ -1,4 +1,4 @@
-/** Huffman coding, and header blocks of another encoder: nghttp2, which is in node:http2. */
+/** Huffman coding, and header blocks of another encoder: nghttp2, which is part of node:http2. */
 import { once } from 'node:events';
 import { connect, type OutgoingHttpHeaders, sensitiveHeaders } from 'node:http2';
 import { type AddressInfo, createServer } from 'node:net';
@@ -15,9 +15,12 @@ const refused = (t: ExecutionContext, block: Buffer, message?: string): void => 
   t.like(error, { code: 9 });
 };
 
-/** A value in Huffman coding, of these bytes. */
+/** Encodes a value with Huffman coding. */
 const huffmanValue = (...bytes: readonly number[]): Buffer => Buffer.from([0, 1, 0x61, 0x80 | bytes.length, ...bytes]);
-/** `a`, whose code is 00011, so often, filled up with ones; the counts of 1 to 8 have paddings of 0 to 7 bits. */
+/**
+ * Encodes `count` letters `a`, whose code is 00011, with a padding of ones; counts of 1 to 8 have paddings of 0 to 7
+ * bits.
+ */
 const codeOfA = (count: number, lastBit = ''): number[] => {
   const bits = '00011'.repeat(count);
   const filled = bits.padEnd(Math.ceil(bits.length / 8) * 8 - lastBit.length, '1') + lastBit;
@@ -47,13 +50,13 @@ test('the end-of-string symbol in Huffman coding is a compression error', (t) =>
   t.deepEqual(headersOf(new HpackDecoder(), huffmanValue()), { a: '' });
 });
 
-/** Header blocks as nghttp2 encodes them, one for each request, in order. */
+/** Returns header blocks as nghttp2 encodes them, one for each request, in order. */
 const encoded = async (all: readonly OutgoingHttpHeaders[]): Promise<Buffer[]> => {
   const blocks: Buffer[] = [];
   let rest: Buffer = Buffer.alloc(0);
   const { promise: whole, resolve } = Promise.withResolvers<void>();
   const handleFrame = (kind: number, flags: number, payload: Buffer): void => {
-    // A priority before the block.
+    // A priority precedes the block.
     if (kind === type.headers) blocks.push(payload.subarray((flags & 0x20) === 0 ? 0 : 5));
     if (kind === type.continuation) blocks.push(Buffer.concat([blocks.pop() ?? payload, payload]));
   };
@@ -68,7 +71,7 @@ const encoded = async (all: readonly OutgoingHttpHeaders[]): Promise<Buffer[]> =
   };
   const server = createServer((socket) => {
     socket.write(settings([setting.streams, 100_000]));
-    // The preface is 24 bytes, and comes whole.
+    // The preface has 24 bytes, and arrives in one piece.
     socket.once('data', (chunk: Buffer) => {
       read(chunk.subarray(24));
       socket.on('data', read);
@@ -89,7 +92,7 @@ const forbiddenInValues = [0, 10, 13];
 
 test('every byte is decoded from the Huffman coding of another encoder', async (t) => {
   const bytes = Array.from({ length: 256 }, (_, byte) => byte).filter((byte) => !forbiddenInValues.includes(byte));
-  // Between letters whose codes are short, so that the encoder prefers Huffman coding.
+  // Between letters with short codes, so that the encoder prefers Huffman coding.
   const values = bytes.map((byte) => `${'e'.repeat(60)}${String.fromCharCode(byte)}${'a'.repeat(1 + (byte % 8))}`);
   const blocks = await encoded(values.map((value) => ({ ':path': '/', 'x-byte': value })));
   const decoder = new HpackDecoder();

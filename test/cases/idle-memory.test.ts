@@ -26,7 +26,7 @@ test.serial('a thread that becomes idle releases garbage and pooled memory', (t)
 
   isIdle = true;
   return new Promise<void>((resolve) => {
-    // A WeakRef keeps what it refers to until the turn of the loop ends.
+    // A WeakRef keeps its target alive until the current iteration of the event loop ends.
     setImmediate(() => {
       mock.timers.tick(checkMs);
       t.is(garbage.deref(), undefined);

@@ -9,7 +9,9 @@ import test from 'ava';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const flag = `--import=${new URL('../../bin/imports.mjs', import.meta.url)}`;
 
-/** Reads pairs of a file and what it imports, and prints what that is, or why it is nothing. */
+/**
+ * Reads pairs of a file and an import specifier, and prints the resolved path, or the reason why it cannot be resolved.
+ */
 const program = `
 import { readFileSync } from 'node:fs';
 
@@ -38,7 +40,7 @@ test('Every import of the project resolves to the same file with and without the
       ([, specifier = '']) => [pathToFileURL(join(root, path)).href, specifier],
     ),
   );
-  // Modules of packages name their own files, too.
+  // Modules of packages import their own package by name, too.
   for (const path of globSync('node_modules/{zod/v4,jose/dist,@platformatic/kafka/dist,koa,kafkajs/src}/**/*.js', {
     cwd: root,
   }))

@@ -1,4 +1,4 @@
-/** Stretches by which long ranges are read in order: together they are the range, and reading ends early. */
+/** Intervals in which long ranges are read in order: together they cover the range, and reading stops early. */
 import test from 'ava';
 import { mergeServerRows, type RowOrder } from '../../queries/merge-series.ts';
 import { type PreviousReadCache, readGrowingRanges } from '../../queries/rows/in-order.ts';
@@ -9,7 +9,7 @@ const second = 1_000_000_000n;
 const orders = ['newest', 'oldest'] as const;
 const middle = 1_700_000_000n * second;
 
-/** Reads times that lie in a range as the tables would give them, and notes the stretches. */
+/** Reads times in a range in the order of the tables, and records the intervals. */
 const read = async (
   times: readonly bigint[],
   from: bigint,
@@ -32,7 +32,7 @@ const read = async (
   return { rows, stretches, all: sorted.filter((time) => time >= from && time <= to) };
 };
 
-/** Points where stretches begin and end, in ascending order, each end with the begin after it. */
+/** The boundaries of intervals in ascending order: the end of each, incremented by one, with the start of the next. */
 const joints = (stretches: readonly { from: bigint; to: bigint }[], order: RowOrder): bigint[][] => {
   const ascending = order === 'newest' ? stretches.toReversed() : stretches;
   return ascending.slice(1).map(({ from }, index) => [(ascending[index]?.to ?? 0n) + 1n, from]);
@@ -65,7 +65,7 @@ for (const order of orders)
     const random = randomOf(5);
     const below = (max: number): string => String(Math.floor(random() * max));
     for (let round = 0; round < 100; round++) {
-      // Few times and places, of different numbers of digits, some before 1970.
+      // Few distinct times and positions, with different numbers of digits, some before 1970.
       const all = Array.from({ length: Math.floor(random() * 60) }, (_, ordinal) => ({
         time: String(Math.floor(random() * 24) - 12),
         partition: below(12),
@@ -107,7 +107,10 @@ test('spans of a trace from several servers have the order of a single server', 
 });
 
 const hours = 24n * 3_600n * second;
-/** Every so many seconds a row, over a day: how many stretches there are, and how much of the day they are at most. */
+/**
+ * Rows at a fixed distance in seconds over a day: the number of intervals read, and their maximum total duration in
+ * minutes.
+ */
 const densities: readonly (readonly [everySeconds: number, stretches: number, maxMinutes: number])[] = [
   [0.5, 1, 1],
   [3, 2, 12],
@@ -181,7 +184,7 @@ test('the first interval for one service is ten minutes long', async (t) => {
   t.deepEqual(stretches, [{ from: middle, to: middle + 600n * second - 1n }]);
 });
 
-/** What a question found, as the memory keeps it. */
+/** A cache of what a query found before. */
 const memory = (): PreviousReadCache => {
   let cached: ReturnType<PreviousReadCache['get']>;
   return {

@@ -1,4 +1,4 @@
-/** What series say in a range and by step, beside arithmetic by hand. */
+/** Values of series over a range and by step, compared with values calculated by hand. */
 import test from 'ava';
 import { findPresentMetrics } from '../../queries/metrics/present.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
@@ -52,7 +52,7 @@ test.before(async () => {
       metric(
         'bytes',
         'counter',
-        // It began anew after 160: 60, then 20, then 30 more.
+        // The counter is reset after 160: increases of 60, then 20, then 30.
         everyMinute({ device: 'sda', core: '0' }, 100, 160, 20, 50),
         everyMinute({ device: 'sda', core: '1' }, 0, 6, 12, 18),
         everyMinute({ device: 'sdb' }, 7),
@@ -62,7 +62,7 @@ test.before(async () => {
         'level',
         'amount',
         everyMinute({ state: 'used', pod: 'x' }, 10, 40, 20, 20),
-        // It ended three minutes before the other one of the same labels: that one has replaced it.
+        // The series ended three minutes before the other series with the same labels, which replaced it.
         everyMinute({ state: 'used', pod: 'y' }, 1000),
         everyMinute({ device: 'sdb', state: 'free' }, 1, 2),
       ),
@@ -81,7 +81,7 @@ const wholeRange = [
   // 110 and 18 in three minutes each.
   ['bytes one device sda', 2, 68, 128 / 180, 128, 178, 3, undefined],
   ['bytes one device sdb', 1, 7, undefined, 0, 7, 0, undefined],
-  // What comes with the first point lies before it.
+  // The first point has no increase within the range.
   ['grown one', 1, 7, 13 / 120, 13, 7, 2, undefined],
   ['level one state used', 1, 20, undefined, 0, 40, 3, undefined],
   ['level one device sdb state free', 1, 2, undefined, 0, 2, 1, undefined],

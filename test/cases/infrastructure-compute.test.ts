@@ -1,4 +1,4 @@
-/** Use of containers whose metrics do not arrive at the same time. */
+/** Usage of containers whose metrics arrive at different times. */
 import test from 'ava';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { readCompute } from '../../subjects/infrastructure/compute.ts';

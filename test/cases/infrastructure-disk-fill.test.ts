@@ -1,4 +1,4 @@
-/** When a disk is full, from made-up histories whose end is known. */
+/** When a disk will be full, from synthetic histories with a known end. */
 import test from 'ava';
 import { forecastFull, type UsagePoint } from '../../subjects/infrastructure/disk-fill.ts';
 import { randomOf } from './random.ts';
@@ -12,7 +12,7 @@ const fillOf = (history: readonly UsagePoint[], ceiling: number | undefined) =>
   forecastFull(history, { ceiling, used: last(history) });
 
 test('a straight line reaches the limit at the calculated time', (t) => {
-  // 10 GiB and 2 GiB a day for 7 days: 24 GiB now, 76 left: 38 days.
+  // 10 GiB, growing by 2 GiB a day for 7 days: 24 GiB now, 76 GiB left: 38 days.
   const found = fillOf(
     hours(7, (hour) => 10 * GiB + (hour * 2 * GiB) / 24),
     100 * GiB,
@@ -60,7 +60,7 @@ test('for 200 noisy histories, at least 80 % of the 90 % intervals contain the t
   for (let round = 0; round < 200; round++) {
     let noise = 0;
     const perDay = (1 + random() * 3) * GiB;
-    // Each hour's deviation carries over 70 % of the one before.
+    // The deviation of each hour includes 70 % of the previous deviation.
     const history = hours(14, (hour) => {
       noise = 0.7 * noise + (random() + random() + random() - 1.5) * GiB;
       return 40 * GiB + (hour * perDay) / 24 + noise;

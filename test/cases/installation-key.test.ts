@@ -1,4 +1,7 @@
-/** A start with another secret key than the installation has is refused, also if both start first at the same time. */
+/**
+ * A start with a secret key other than that of the installation is refused, also if two processes start concurrently
+ * for the first time.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,6 +1,6 @@
 const tokens = /"(?:[^"\\]|\\.)*"|[{}]/g;
 
-/** JSON objects that lie in a text one after the other. */
+/** Returns the JSON objects in a text that contains several in sequence. */
 export const jsonObjects = (text: string): object[] => {
   const objects: object[] = [];
   let depth = 0;

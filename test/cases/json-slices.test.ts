@@ -1,4 +1,4 @@
-/** Long responses are the text of `JSON.stringify`, made in time slices. */
+/** Long responses equal `JSON.stringify`, but are created in time slices. */
 import test from 'ava';
 import { type JsonText, stringifyInSlices } from '../../api/kernel/json-text.ts';
 

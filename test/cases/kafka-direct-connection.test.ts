@@ -1,4 +1,4 @@
-/** What a connection to a broker makes of servers that do not answer as they should. */
+/** How a broker connection handles servers with incorrect responses. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { Writer } from '@platformatic/kafka';
@@ -7,7 +7,7 @@ import { DirectConnection } from '../../adapters/bus-kafka/direct-connection.ts'
 import { DirectConnections } from '../../adapters/bus-kafka/direct-connections.ts';
 import type { Parser } from '../../adapters/bus-kafka/fetch-buffer.ts';
 
-/** A connection to a server that does `serve` with whoever connects. */
+/** Connects to a server that calls `serve` for each connection. */
 const connectTo = async (t: ExecutionContext, serve: (socket: Socket) => void, requestTimeout = 10_000) => {
   const server = createServer((socket) => serve(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -21,7 +21,7 @@ const connectTo = async (t: ExecutionContext, serve: (socket: Socket) => void, r
   return connection;
 };
 
-/** Asks for so many bytes of text. */
+/** Requests a text from the server. */
 const send = (connection: DirectConnection, text: string) =>
   connection.request({
     key: 1,
@@ -93,7 +93,7 @@ test('an unsolicited response closes the connection', async (t) => {
   await t.throwsAsync(send(connection, 'first'), { message: /not requested/ });
 });
 
-/** A broker that takes any password, for so many milliseconds; tells what it was sent. */
+/** A broker that accepts any password for a session of the given lifetime; returns the requests that it received. */
 const trusting = async (t: ExecutionContext, lifetimeMs: number) => {
   const sent: string[] = [];
   const server = createServer((socket) =>
@@ -102,7 +102,8 @@ const trusting = async (t: ExecutionContext, lifetimeMs: number) => {
       sent.push(`${key} ${request.toString('latin1')}`);
       const lifetime = Buffer.alloc(8);
       lifetime.writeBigInt64BE(BigInt(lifetimeMs));
-      // The handshake's answer: no error, no mechanisms. The password's: no error, no message, no bytes, how long, no fields.
+      // The response to the handshake: no error, no mechanisms. To the password: no error, message or bytes, the
+      // session lifetime, no tagged fields.
       const body =
         key === 17 ? Buffer.alloc(6) : Buffer.concat([Buffer.from('0000000001', 'hex'), lifetime, Buffer.alloc(1)]);
       socket.write(respond(id, body.toString('latin1')));

@@ -1,4 +1,4 @@
-/** Answers to fetches, read as they come off a socket, against the driver's own parser. */
+/** Fetch responses, parsed while they arrive from a socket, compared with the parser of the driver. */
 
 import { crc32 } from 'node:zlib';
 import { fetchV15, Reader, Writer } from '@platformatic/kafka';
@@ -133,7 +133,7 @@ type Read = Pick<FetchResponse, 'errorCode'> & {
   }[];
 };
 
-/** What of an answer others see, as text. */
+/** The visible content of a response as text. */
 const seen = ({ errorCode, responses }: Read): string[] => [
   `error ${errorCode}`,
   ...responses.flatMap(({ topicId, partitions }) =>
@@ -158,7 +158,7 @@ const byDriver = (bytes: Buffer) => {
   }
 };
 
-/** Numbers below `most` that look random and are always the same. */
+/** Pseudorandom numbers below `max`, the same for the same seed. */
 const dice = (seed: number) => {
   let state = seed;
   return (max: number): number => {
@@ -181,7 +181,7 @@ for (const { title, topics, error } of answers)
       const answers: FetchResponse[] = [];
       const bufferPool = new BufferPool();
       const intake = new FetchBuffer(() => collect(parseFetchResponse(bufferPool), answers));
-      // Two answers, one after the other, by turns as a socket that reads into `writeBuffer` and as one that brings its own memory.
+      // Two consecutive responses, randomly read into `writeBuffer` or appended as separate buffers.
       const both = Buffer.concat([bytes, bytes]);
       for (let at = 0; at < both.length; ) {
         const part = both.subarray(at, at + 1 + next(largest));
@@ -206,7 +206,7 @@ test('records are written directly into their final memory', (t) => {
   intake.advance(bytes.copy(intake.writeBuffer));
   const { writeBuffer } = intake;
   t.true(writeBuffer.length > 1_000_000);
-  // As a socket would: what fits, and the rest wherever it is wanted then.
+  // Like a socket: the buffer is filled first, and the rest is appended.
   intake.advance(bytes.copy(writeBuffer, 0, 64 * 1024));
   intake.append(bytes.subarray(64 * 1024 + writeBuffer.length));
   const value = answers[0]?.responses[0]?.partitions[0]?.records[0]?.records[0]?.value;

@@ -1,4 +1,4 @@
-/** Memory of fetched pieces: a handler reads what was sent until it resolves, and then the memory is used again. */
+/** Memory of fetched buffers: a handler can read the data until it resolves, and then the memory is reused. */
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { BufferPool, type PooledBuffer, pooledBufferBytes } from '../../adapters/buffer-pool.ts';
@@ -22,7 +22,10 @@ const pieceIn = (pooledBuffer: PooledBuffer, offset: number): FetchedBatch => ({
   release: () => pooledBuffer.release(),
 });
 
-/** Runs a partition of twelve pieces in batches of so many bytes; `read` gets what a handler finds while others use the memory. */
+/**
+ * Consumes a partition of twelve buffers in batches of `maxBytes`; `read` gets each batch while other readers use the
+ * pool.
+ */
 const consume = async (maxBytes: number, read: (batch: Batch) => void): Promise<ReadonlySet<ArrayBufferLike>> => {
   const last = 23;
   const bufferPool = new BufferPool();
@@ -35,7 +38,7 @@ const consume = async (maxBytes: number, read: (batch: Batch) => void): Promise<
     return pieceIn(pooledBuffer, offset);
   };
   const onBatch = async (batch: Batch): Promise<void> => {
-    // Another partition's pieces come and go.
+    // Simulates buffers of another partition.
     const others = Array.from({ length: 4 }, () => bufferPool.acquire(pieceBytes));
     for (const { bytes } of others) bytes.fill(255);
     for (const { release } of others) release();

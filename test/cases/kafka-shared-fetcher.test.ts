@@ -1,4 +1,4 @@
-/** Consumers of one process that read the same partition fetch it once. */
+/** Consumers in one process that read the same partition share its fetches. */
 import test from 'ava';
 import type { FetchedBatch } from '../../adapters/bus-kafka/fetcher.ts';
 import { SharedFetcher } from '../../adapters/bus-kafka/shared-fetcher.ts';
@@ -7,7 +7,10 @@ import { Budget } from '../../runtime/reading-window.ts';
 const pieceLength = 10;
 const recordBytes = 1_000;
 
-/** A broker with so many records in a partition; a fetch beyond them waits until there are more, or its fetcher closes. */
+/**
+ * A broker with the given number of records in a partition; a fetch at the end waits for more records or for its
+ * fetcher to close.
+ */
 const broker = (records: number) => {
   const state = { end: records, fetched: 0, released: 0, open: 0, failure: undefined as Error | undefined };
   const wakes = new Set<() => void>();
@@ -45,7 +48,7 @@ const broker = (records: number) => {
   return { state, open, grow };
 };
 
-/** Reads to an offset; answers the offsets that it saw. */
+/** Reads up to an offset; returns the offsets read. */
 const read = async (
   reader: { fetch: (...at: [string, number, number]) => Promise<FetchedBatch | undefined> },
   from: number,

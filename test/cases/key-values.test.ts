@@ -4,7 +4,7 @@ import { seeded } from './random.ts';
 
 const pair = /(?<![\w.-])([A-Za-z_][\w.-]{0,63})=(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|([^\s"',;]*))/g;
 
-/** What pairs are, said by an expression. */
+/** The expected pairs, found by a regular expression. */
 const byExpression = (text: string): Map<string, string> | undefined => {
   const pairs = new Map<string, string>();
   for (const [, key = '', quoted, single, plain] of text.matchAll(pair)) {

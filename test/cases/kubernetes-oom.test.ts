@@ -1,4 +1,4 @@
-/** The truth table of out-of-memory kills: what is known of a container, and the verdict. */
+/** The truth table of out-of-memory kills: evidence about a container, and the verdict. */
 import test from 'ava';
 import { judgeOom, type OomEvidence, type OomVerdict } from '../../subjects/kubernetes/oom.ts';
 
@@ -88,7 +88,7 @@ for (const [title, signs, verdict, reason] of table)
     t.regex(found.reasons.join('; '), reason);
   });
 
-/** Every signs with this field as each of the values, and without it. */
+/** Combines each evidence with every value of a field, and with none. */
 const each =
   <Field extends keyof OomEvidence>(field: Field, values: readonly OomEvidence[Field][]) =>
   (signs: OomEvidence) => [signs, ...values.map((value) => ({ ...signs, [field]: value }))];
@@ -104,7 +104,7 @@ test('every verdict has a reason, whatever data is available', (t) => {
   for (const signs of all) {
     const { verdict, reasons } = judgeOom(signs);
     t.true(reasons.length > 0 && reasons.every((reason) => reason !== ''));
-    // A counter above 0 never ends in "no", and one of 0 never in a guess.
+    // A counter above 0 always gives "yes", and a counter of 0 never gives a guess.
     if (signs.cgroupKills === 1) t.is(verdict, 'yes');
     if (signs.cgroupKills === 0 && signs.lastReason !== 'OOMKilled') t.is(verdict, 'no');
   }

@@ -5,7 +5,7 @@ import type { Lag } from '../../schemas/ports/bus.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { eventually } from '../waiting.ts';
 
-/** Makes a function that looks at these groups once. */
+/** Returns a function that checks these groups once. */
 const makeLagReport = (
   reporting: ConstructorParameters<typeof GroupLagMonitor>[0],
   groups: Parameters<GroupLagMonitor['add']>[0],
@@ -23,7 +23,7 @@ const groups = [
   { group: 'lost', topics: ['b'] },
 ];
 
-/** Partitions that keep one message for each offset and time; `reads` are the offsets from which they were read. */
+/** Partitions that retain a message for each offset and time; `reads` contains the offsets that were read. */
 const messages = (times: ReadonlyMap<number, number>) => {
   const reads: number[] = [];
   return {
@@ -102,7 +102,7 @@ test('The share of the most lagging partition shows whether the other partitions
 });
 
 test('The lag age is that of the oldest uncommitted message, within one poll, and records are read only if necessary', async (t) => {
-  // A message each second; those below 10 are no longer kept.
+  // One message per second; those before offset 10 are no longer retained.
   const times = new Map(Array.from({ length: 200 }, (_, index) => [index + 10, (index + 10) * 1000]));
   const { reads, ...bus } = messages(times);
   let at = { committed: 0, end: 0, nowMs: 0 };

@@ -1,4 +1,4 @@
-/** What a declaration of a table and of a sink of values may say, and what each type of column takes. */
+/** What declarations of tables and value sinks can contain, and which values each column type accepts. */
 import test from 'ava';
 import type { ErrorOccurrence } from '../../schemas/error-occurrences.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -31,15 +31,15 @@ test('a row with a missing, extra or wrongly typed column does not compile, nor 
   landValues({ ...declared, row: () => fewer });
   // @ts-expect-error errors is a number
   landValues({ ...declared, row: ({ tenantId }) => ({ ...nothing, errors: tenantId }) });
-  // @ts-expect-error there is no column error
+  // @ts-expect-error the column error does not exist
   landValues({ ...declared, row: () => ({ ...nothing, error: 1 }) });
   // @ts-expect-error the topic's values have no such field
   landValues({ ...declared, row: ({ count }) => ({ ...nothing, errors: count }) });
   const table = { ...errorCountsTable, columns: { errors: 'UInt64' } } as const;
   landValues({ topic: errorCounts, table: { ...table, engine: 'ReplacingMergeTree' }, row: () => ({ errors: 1 }) });
-  // @ts-expect-error where the rows came from is not stored, and they do not merge
+  // @ts-expect-error the origin of rows is not stored, and they do not merge
   landValues({ topic: errorCounts, table, row: () => ({}) });
-  // @ts-expect-error how long its rows are kept is not said
+  // @ts-expect-error the retention is missing
   t.throws(() => defineTable({ name: 'a', summary: 'a', columns: {}, orderBy: [] }));
 });
 
@@ -58,7 +58,7 @@ test('a table whose expired rows cannot be found is rejected', (t) => {
   t.notThrows(() => defineTable({ ...table, ageColumn: 'tenant_id' }));
 });
 
-/** Types with values that they take, as the bytes of the column, and values that they refuse. */
+/** Column types with values that they accept, as bytes of the column, and values that they reject. */
 const types: Readonly<
   Record<string, readonly [taken: readonly unknown[], bytes: string, refused: readonly unknown[]]>
 > = {

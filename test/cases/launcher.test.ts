@@ -1,4 +1,4 @@
-/** What starts Node: how signals reach the process that it runs. */
+/** The launcher of Node: how it forwards signals to its child process. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import test from 'ava';
 
 const launcher = fileURLToPath(new URL('../../bin/node.mjs', import.meta.url));
 
-/** Tells each signal, and ends by none. */
+/** Prints each signal, and ignores it. */
 const program = `
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => console.log(signal));
 setInterval(() => undefined, 1_000);

@@ -1,4 +1,4 @@
-/** What receivers remember of license keys' use, and how seldom they write it. */
+/** How receivers record the use of license keys, and how rarely they write it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Texts that made an expression look from each of many places at all that follows, at the functions that meet them. */
+/** Texts that caused quadratic time in regular expressions, given to the functions that parse such texts. */
 import test from 'ava';
 import { getThreadCpuMs } from '../../runtime/thread-time.ts';
 import { getTextBefore, trimTrailing } from '../../schemas/text.ts';
@@ -18,7 +18,7 @@ const matchBody = (body: string): void => {
   matchEvent(indicators, fillEvent(new SigmaEvent(paths), { body, attributes: [], resource: [] }));
 };
 
-/** Milliseconds of the processor; what takes less than ten tells nothing. */
+/** CPU time in milliseconds; values below ten are too small to compare. */
 const costOf = (run: () => void): number => {
   let min = Number.POSITIVE_INFINITY;
   for (let count = 0; count < 3; count++) {
@@ -56,7 +56,7 @@ const cases: readonly [
 for (const [what, read, textOf, size] of cases)
   test(`time is proportional to the text: ${what}`, (t) => {
     const [small, large] = [textOf(size), textOf(16 * size)];
-    // A quadratic one takes 256 times as long; the collection of garbage takes its share of a linear one.
+    // Quadratic time would be a factor of 256; linear time can exceed 16 because of garbage collection.
     const ratio = costOf(() => read(large)) / costOf(() => read(small));
     t.true(ratio < 80, `sixteen times the text took ${ratio.toFixed(1)} times as long`);
   });

@@ -1,4 +1,4 @@
-/** Which records the filter of a live tail lets through, and which filters are refused. */
+/** Which records the filter of a live tail matches, and which filters are rejected. */
 import test from 'ava';
 import { buildFilter, type FilterRequest } from '../../queries/live-tail/filter.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';

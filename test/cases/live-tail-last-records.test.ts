@@ -1,4 +1,6 @@
-/** The last records of a live tail where clocks differ: messages have the times of the receivers that published them. */
+/**
+ * The last records of a live tail with different clocks: messages have the times of the receivers that published them.
+ */
 import test from 'ava';
 import { buildFilter } from '../../queries/live-tail/filter.ts';
 import { readLastRecords } from '../../queries/live-tail/last-records.ts';
@@ -17,7 +19,7 @@ for (const { title, byMs } of [
       body,
       partition: index % 2,
       offset: Math.floor(index / 2),
-      // The oldest of those that are read first of their partition.
+      // The oldest message of those that are read first from its partition.
       timestampMs: index * 1000 + (index === 72 ? byMs : 0),
     }));
     const bus = {

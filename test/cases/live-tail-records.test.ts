@@ -1,4 +1,4 @@
-/** Live tail tells of a record what a read answers once it has landed: random requests, and both forms side by side. */
+/** The live tail shows a record as a query shows it once it is stored: random requests in both forms. */
 import test from 'ava';
 import fc from 'fast-check';
 import { toLogRecord, toSpanRecord } from '../../queries/live-tail/api-records.ts';

@@ -1,4 +1,6 @@
-/** Totals of many calls are those of the calls, whenever hours were summed, and whatever was written since. */
+/**
+ * Totals of many calls equal those of the individual calls, whenever hours are summed and whatever is written later.
+ */
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { noTokens } from '../../schemas/llm-calls.ts';
@@ -18,7 +20,7 @@ const startMs = Date.UTC(2026, 2, 1);
 const hours = 6;
 const endMs = startMs + hours * hourMs;
 const nowMs = endMs + hourMs;
-/** Later than everything that was written. */
+/** A time after all writes. */
 const later = (): number => Date.now() + hourMs;
 const toNs = (ms: number): bigint => BigInt(ms) * 1_000_000n;
 
@@ -234,7 +236,7 @@ test.serial('agents with tokens of their own are counted by traces without calls
   await landCalls(
     [
       container(1, 0x1_0001, atMs),
-      // Its call is in the next hour, and that of the second one much later.
+      // Its call is in the next hour, and the call of the second one much later.
       { id: 2, trace: 0x1_0001, atMs: atMs + 5_000 },
       container(3, 0x1_0002, atMs),
       container(5, 0x1_0003, atMs),

@@ -1,4 +1,4 @@
-/** Which spans of models count, in any order, in several partitions and traces. */
+/** Which model spans are counted, in any order, over several partitions and traces. */
 import test from 'ava';
 import { duplicateLlmCalls } from '../../processors/llm/duplicate-llm-calls.ts';
 import { llmCalls } from '../../processors/llm/llm-calls.ts';
@@ -57,7 +57,7 @@ const spanOf = ({
   ],
 });
 
-/** Runs spans, each in a message to one of several shards, and returns the numbers of the spans that count. */
+/** Processes spans, each in a message to one of several shards, and returns the numbers of the counted spans. */
 const runSpans = (spans: readonly SpanFields[], { shards = 1, restarts = false } = {}): number[] => {
   const first = Array.from({ length: shards }, (_, partition) => new TaskRun(llmCalls, { partition }));
   const nested = new TaskRun(nestedLlmCalls);

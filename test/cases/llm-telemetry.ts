@@ -1,4 +1,4 @@
-/** Spans of models in tests: landed as the pipeline lands them. */
+/** Spans of models for tests, stored as the pipeline stores them. */
 import { duplicateLlmCalls } from '../../processors/llm/duplicate-llm-calls.ts';
 import { llmCalls } from '../../processors/llm/llm-calls.ts';
 import { nestedLlmCalls } from '../../processors/llm/nested-llm-calls.ts';
@@ -51,7 +51,7 @@ const toRequest = (spans: readonly ModelSpan[]): object => ({
   ],
 });
 
-/** Lands spans and the calls that processors derive from them. */
+/** Stores spans, and the calls that processors derive from them. */
 export const landModelSpans = async (
   columns: Columns,
   spans: readonly ModelSpan[],

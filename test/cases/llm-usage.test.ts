@@ -1,4 +1,4 @@
-/** How spans of instrumentations become calls of models with tokens by kind. */
+/** How spans of instrumentations become model calls with tokens by type. */
 
 import { readFileSync } from 'node:fs';
 import { calcPrice } from '@pydantic/genai-prices';
@@ -394,7 +394,7 @@ const periodsOf = ({ prices }: ModelOfTable): readonly PeriodOfTable[] =>
   (Array.isArray(prices) ? prices : [{ prices }]) as readonly PeriodOfTable[];
 
 const around = (timeMs: number): number[] => [timeMs - 1, timeMs, timeMs + 1];
-/** Both sides of each date and hour of a model. */
+/** Times before and after each date and hour at which the price of a model changes. */
 const timesOf = (model: ModelOfTable): number[] => [
   Date.UTC(2024, 0, 1),
   Date.UTC(2026, 0, 1, 12),
@@ -403,7 +403,7 @@ const timesOf = (model: ModelOfTable): number[] => [
     ...[start_time, end_time].flatMap((time) => (time === undefined ? [] : around(Date.parse(`2026-03-01T${time}`)))),
   ]),
 ];
-/** Input on both sides of each tier of a model. */
+/** Input counts below and above each price tier of a model. */
 const inputsOf = (model: ModelOfTable): number[] =>
   [
     0,
@@ -414,7 +414,7 @@ const inputsOf = (model: ModelOfTable): number[] =>
     ),
   ].flatMap((start) => [start, start + 1, start + 1_000]);
 
-/** The table has no price for cached audio of a sender that does not report it. */
+/** The table has no price for cached audio, and this sender does not report it. */
 const hasCachedMedia = (model: ModelOfTable): boolean =>
   periodsOf(model).some(({ prices }) => Object.keys(prices).some((key) => /^cache_(?:audio|image)/.test(key)));
 
@@ -425,7 +425,7 @@ const tokensOf = (model: ModelOfTable, input: number): TokenCounts[] => [
   ...(hasCachedMedia(model) ? [] : [{ ...noTokens, input, inputAudio: 50, outputAudio: 3 }]),
 ];
 
-/** Why the cost of a call differs from that of the table; empty if it does not. */
+/** Why the cost of a call differs from that of the table; empty if it is equal. */
 const differenceOf = (providerId: string, model: ModelOfTable, timeMs: number, tokens: TokenCounts): string => {
   const timestamp = new Date(timeMs);
   const expected = calcPrice(toTableUsage(tokens), model.id, { providerId, timestamp });
@@ -434,7 +434,7 @@ const differenceOf = (providerId: string, model: ModelOfTable, timeMs: number, t
     return `${model.id}: ${found.problem}`;
   const cost = 'price' in found ? Number(formatDecimal(computeCost(tokens, found.price))) : 0;
   const tableCost = expected?.total_price ?? 0;
-  // The table computes with floats.
+  // The table calculates with floats.
   return Math.abs(cost - tableCost) <= 1e-9 * Math.max(1e-6, cost)
     ? ''
     : `${model.id} ${timestamp.toISOString()}: ${cost} instead of ${tableCost}`;

@@ -1,4 +1,4 @@
-/** The pattern that a log record is shown with, and the records that are found by it. */
+/** The pattern displayed with a log record, and the records found by that pattern. */
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -23,7 +23,7 @@ const firstMs = Date.UTC(2026, 2, 1, 10);
 const everything = 'logs.timestamp > 0';
 const idOf = ({ record }: LogWithPosition): string => record.id;
 
-/** Words that escaping, cutting and the engine's own splitting treat in different ways. */
+/** Words that escaping, truncation and the engine's tokenizer handle differently. */
 const word = fc.constantFrom(
   ...[
     'user',
@@ -50,7 +50,7 @@ const value = fc.constantFrom('7', '192.0.2.1', 'u-81', '/var/x', '"some text"',
 const sentence = fc
   .record({ words: fc.array(word, { minLength: 0, maxLength: 4 }), who: name, what: value })
   .map(({ words, who, what }) => [...words, `for ${who}`, what].join(' '));
-/** Bodies of few forms, so that patterns merge. */
+/** Bodies with few forms, so that patterns merge. */
 const frequent = fc
   .record({
     form: fc.nat(2),
@@ -151,7 +151,7 @@ test('records from before a merge, and from a shard without the merge, are shown
 
 test('pages of a pattern neither skip nor repeat records, however few records match it', async (t) => {
   const logs = new MinedLogs(tables);
-  // Every tenth line is of the pattern; the others have its words in another order.
+  // Every tenth line has the pattern; the others have the same words in another order.
   const sent = Array.from({ length: 600 }, (_, at) =>
     line(at % 10 === 0 ? `alpha beta ${at}` : `beta ${at} alpha`, at),
   );

@@ -1,4 +1,4 @@
-/** Counts of log patterns, asked for as log records and spans are: what panels, alert rules and detectors ask. */
+/** Counts of log patterns as a query signal, like log records and spans, for panels, alert rules and detectors. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { RequestResults } from '../../queries/batch/results.ts';
@@ -47,7 +47,7 @@ const respond = (of: Pick<MinedLogs, 'reader'>, query: object, stepMs?: number) 
   );
 const rows = async (of: Pick<MinedLogs, 'reader'>, query: object) => (await respond(of, query)).rows;
 
-/** Six logins of different people merge into one pattern on their way; a page is served each second of two minutes. */
+/** Six logins of different users merge into one pattern; a page is served each second for two minutes. */
 const mined = async (): Promise<MinedLogs> => {
   const logs = new MinedLogs(tables);
   const logins = ['ann', 'bob', 'cleo', 'dan', 'eve', 'fay'].map(

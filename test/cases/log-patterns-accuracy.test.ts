@@ -1,6 +1,6 @@
 /**
- * Grouping accuracy over lines that are made up of statements in the shapes of system logs, with names that are drawn anew for each seed. It
- * stands beside the measure over labelled sets (`test/bench/log-patterns.ts`), which are no part of this repository.
+ * Grouping accuracy over generated lines in the format of system logs, with new names for each seed. It complements the
+ * measurement over labelled data sets (`test/bench/log-patterns.ts`), which are not part of this repository.
  */
 import test from 'ava';
 import { Miner } from '../../processors/log-patterns/miner.ts';
@@ -22,7 +22,7 @@ const wordOf = (draw: Draw): string =>
   Array.from({ length: 2 + draw(2) }, () => syllables[draw(syllables.length)]).join('');
 const either = <T>(draw: Draw, ...choices: readonly T[]): T => choices[draw(choices.length)] as T;
 
-/** What stands for a value in a statement; `users` and `few` are the names of one seed. */
+/** Generators of values in a statement; `users` and `few` use the names of one seed. */
 const values: Readonly<Record<string, (draw: Draw, names: readonly string[]) => string>> = {
   n: (draw) => String(draw(100_000)),
   hex: (draw) => `0x${draw(0x7fff_ffff).toString(16)}`,
@@ -46,7 +46,7 @@ const values: Readonly<Record<string, (draw: Draw, names: readonly string[]) => 
   owner: (draw, names) => `(${draw(99)}, ${either(draw, ...names)})`,
 };
 
-/** Statements of each source: every one is a group of its own. */
+/** Statements of each source: each one is a separate group. */
 const sources: Readonly<Record<string, readonly string[]>> = {
   'a system': [
     'session opened for user {user} by (uid={n})',

@@ -1,4 +1,4 @@
-/** Lines in the shapes of well-known programs' logs, made up here: which of them belong together. */
+/** Synthetic lines in the format of well-known programs, and their expected groups. */
 import test from 'ava';
 import { Miner } from '../../processors/log-patterns/miner.ts';
 

@@ -1,4 +1,4 @@
-/** Lists of log patterns, one of them, and two ranges against each other, over what landed. */
+/** Lists of log patterns, single patterns, and comparisons of two ranges, over stored data. */
 import test from 'ava';
 import { readPattern } from '../../subjects/log-patterns/pattern.ts';
 import { classifyChange, comparePatterns } from '../../subjects/log-patterns/pattern-comparison.ts';
@@ -21,7 +21,7 @@ test.after.always(() => tables.close());
 const minute = 60_000;
 const hour = 60 * minute;
 const day = 24 * hour;
-/** The end of what is asked for; counts reach up to two minutes before now. */
+/** The end of the queried range; counts reach up to two minutes before now. */
 const endMs = Date.UTC(2026, 2, 20, 12);
 const nowMs = endMs + 2 * minute;
 
@@ -149,7 +149,7 @@ test('the pattern of an identifier returns an approximate number of distinct val
     Array.from({ length: 8_000 }, (_, at) => ({
       service: 'pay',
       timeMs: endMs - 10 * minute + at,
-      // Both shards see each order.
+      // Both shards receive each order.
       body: `payment of "order-${(at + shard * 3) % 8_000}" failed with code ${at % 3}`,
     }));
   await logs.send(bodies(0), 0);
@@ -160,7 +160,7 @@ test('the pattern of an identifier returns an approximate number of distinct val
   const [order, code] = one?.parameters ?? [];
   t.deepEqual(order?.top, []);
   t.true(order?.distinct.isEstimate);
-  // Of each 64 and then each sixteenth; the other shard's are others.
+  // The sketch samples one of 64 and then one of 16 bodies; the samples of the other shard differ.
   t.is(order?.seen, 2 * (64 + (4_096 - 64) / 16), 'the last that was told of it is of 4,096 bodies');
   const share = (order?.distinct.count ?? 0) / (order?.seen ?? 1);
   t.true(share > 0.75 && share < 1.25, String(order?.distinct.count));

@@ -1,4 +1,4 @@
-/** The log pattern miner: what is masked, what its ids promise, and its bounds. */
+/** The log pattern miner: masking, guarantees of its ids, and its limits. */
 
 import { createHash } from 'node:crypto';
 import test from 'ava';
@@ -92,7 +92,7 @@ const masked: readonly (readonly [string, string])[] = [
   ['', ''],
 ];
 
-/** Bodies whose constant text is next to values, or is the only one. */
+/** Bodies whose only constant text is next to values. */
 const constantTexts: readonly (readonly [string, string])[] = [
   ['订单12345支付失败', '订单<number>支付失败'],
   ['Failed: 库存98765不足 code=9', 'Failed: 库存<number>不足 code=<number>'],
@@ -141,7 +141,7 @@ for (const [body, template] of [...masked, ...constantTexts])
     t.is(templateOf(body), template);
   });
 
-/** All that is read of a body. */
+/** All tokens and hashes read from a body. */
 const readOf = (tokens: Tokens, body: string | WireBody) => {
   tokens.read(body);
   const { count, shapeHash, structure, form, message } = tokens;
@@ -465,7 +465,7 @@ test('the same lines in another order give the same groups', (t) => {
 
 const small: MinerOptions = { ...defaultMinerOptions, maxPatterns: 50, maxTotal: 80, maxScopes: 3 };
 
-/** A line of words that no other line has. */
+/** A line with words that no other line has. */
 const random = (seed: number): string => {
   const makeLetters = (from: number): string =>
     [...Math.imul(from, 2_654_435_761).toString()].map((digit) => 'abcdefghij-'['0123456789-'.indexOf(digit)]).join('');

@@ -1,4 +1,4 @@
-/** Failures of many parts at once are one line, and repeated failures are one line a minute. */
+/** Many simultaneous failures give one line, and repeated failures one line per minute. */
 import { mock } from 'node:test';
 import test from 'ava';
 import { throttleFailures } from '../../runtime/log-throttle.ts';

@@ -1,4 +1,4 @@
-/** How pushes to Loki become OTLP. Read back by a protobuf library. */
+/** Conversion of Loki pushes to OTLP, decoded with a protobuf library. */
 import test from 'ava';
 import fc from 'fast-check';
 import { requireFormat } from '../../receivers/registry.ts';
@@ -24,7 +24,7 @@ interface Decoded {
 const attributesOf = (pairs: readonly Pair[] = []): Attributes =>
   Object.fromEntries(pairs.map(({ key, value }) => [key, value.stringValue]));
 
-/** Streams of what a body became: their resources and their records. */
+/** The streams in the converted body: their resources and records. */
 const streamsOf = (format: 'loki-json' | 'loki-protobuf', body: string | Buffer) => {
   const bytes = requireFormat(format).translate?.(Buffer.from(body), 'logs').body ?? Buffer.alloc(0);
   scanRequest('logs', bytes);

@@ -1,4 +1,6 @@
-/** A processor that uses what the engine has: windows, keyed state, both kinds of timers, configuration, poison. */
+/**
+ * A processor that uses all features of the engine: windows, keyed state, both kinds of timers, configuration, poison.
+ */
 import { z } from 'zod';
 import { defineProcessor } from '../../processors/engine/definition.ts';
 import { combinedState, keyedState } from '../../processors/engine/state.ts';
@@ -32,10 +34,10 @@ export const visitCounts = defineDerivedTopic({
 
 export const ignoredPages = defineCollection<{ page: string }>({ name: 'test-ignored-pages' });
 
-/** A page without a visit for so long, by the clock of the bus, is silent. */
+/** A page without a visit for this time, by the clock of the bus, is silent. */
 const silenceMs = 90_000;
 
-/** Counts visits by page and minute; tells the first visit of a page, and when visits stop. */
+/** Counts visits by page and minute; emits the first visit of a page, and the end of visits. */
 export const visitCounter = defineProcessor({
   name: 'test-visit-counts',
   summary: 'Visits by page and minute',

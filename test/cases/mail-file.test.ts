@@ -1,4 +1,4 @@
-/** Mails in files: old ones are removed, and none of another process is lost. */
+/** Mails in files: old mails are removed, and mails of other processes are preserved. */
 import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,7 +33,7 @@ test('processes that share a directory write to a file a day, and remove files o
   const expected = ['notes-2026-01-01.jsonl', 'outbox-2026-03-06.jsonl', 'outbox-2026-03-20.jsonl'];
   t.deepEqual(readdirSync(directory).sort(), [...expected, 'outbox.jsonl']);
   t.is(readFileSync(join(directory, 'outbox-2026-03-20.jsonl'), 'utf8').trimEnd().split('\n').length, 40);
-  // The file of a former version, to which no process has written for two weeks
+  // The file of a former version, unchanged for two weeks
   utimesSync(path, now / 1000 - 15 * 86_400, now / 1000 - 15 * 86_400);
   await createFileMailer({ path, clock, isShared: true }).close();
   t.deepEqual(readdirSync(directory).sort(), expected);

@@ -1,4 +1,4 @@
-/** What the launcher sets for the C library's allocator: by its defaults, one small block above large ones keeps all of them. */
+/** The allocator settings of the launcher: by default, a small block above large ones prevents their release. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -8,7 +8,10 @@ import test from 'ava';
 
 const launcher = fileURLToPath(new URL('../../bin/node.mjs', import.meta.url));
 
-/** Holds 50 buffers of 4 MiB and a small one after each, frees the large ones, and prints MiB: how many it grew by, and how many it kept. */
+/**
+ * Allocates 50 buffers of 4 MiB with a small one after each, frees the large ones, and prints the growth and the
+ * retained memory in MiB.
+ */
 const program = `
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -23,7 +26,7 @@ const collect = async () => {
   }
 };
 const resident = () => Number(/RssAnon:\\s+(\\d+)/.exec(readFileSync('/proc/self/status', 'utf8'))[1]) / 1024;
-// By its defaults the allocator takes the first large block that is freed as a reason to keep those of its size.
+// By default, the allocator retains blocks of a size after the first large one is freed.
 let first = Buffer.alloc(24 * 1024 ** 2, 1);
 first = undefined;
 await collect();

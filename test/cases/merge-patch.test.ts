@@ -1,4 +1,4 @@
-/** JSON merge patch: the examples of RFC 7396, and what a patch of a schema may hold. */
+/** JSON merge patch: the examples of RFC 7396, and what a patch can contain according to a schema. */
 import test from 'ava';
 import { z } from 'zod';
 import { createPatchSchema, mergePatch } from '../../api/resources/merge-patch.ts';

@@ -1,4 +1,4 @@
-/** Metric queries answer what a slow evaluator finds, over random series. */
+/** Metric queries have the results of a naive evaluator, over random series. */
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import type { ResultData } from '../../queries/query-result.ts';
@@ -7,17 +7,17 @@ import { epoch, type MetricTables, openMetricTables, type TestPoint, type TestSe
 import { naiveAcross, naiveBuckets, naiveNumber, naiveQuantile, type Window, windowsIn } from './naive-metrics.ts';
 import { type Random, seeded } from './random.ts';
 
-/** Half of them run, which the run draws. */
+/** Each run executes a random half of them. */
 const rounds = 8;
 const seriesInRound = 6;
 
 interface Shape {
   readonly temporality: 1 | 2;
-  /** Values of a point, from those of the point before. */
+  /** The values of a point, derived from the previous point. */
   next(random: Random, before: TestPoint | undefined, isReset: boolean): Partial<TestPoint>;
 }
 
-/** Points with jitter, gaps, resets, staleness markers and starts, some of which are not known. */
+/** Points with jitter, gaps, resets, staleness markers and start times, some of which are unknown. */
 const pointsOf = (random: Random, shape: Shape): TestPoint[] => {
   const interval = [5, 15, 60][random(3)] ?? 15;
   const knowsStart = random(2) === 0;
@@ -37,7 +37,7 @@ const pointsOf = (random: Random, shape: Shape): TestPoint[] => {
   return points;
 };
 
-/** Deltas mostly begin where the one before ended. */
+/** Deltas mostly start at the end of the previous one. */
 const startOf = (
   random: Random,
   { temporality }: Shape,
@@ -75,7 +75,7 @@ const explicit = (bounds: readonly number[], temporality: 1 | 2): Shape => ({
   },
 });
 
-/** The scale falls at times, as that of SDKs does when a value comes that is far from the others. */
+/** The scale decreases at times, as in SDKs after an outlier. */
 const exponential = (temporality: 1 | 2): Shape => ({
   temporality,
   next(random, before, isReset) {
@@ -113,7 +113,7 @@ const isClose = (one: number | undefined, other: number | undefined): boolean =>
   return Math.abs(one - other) <= 1e-6 * Math.max(1, Math.abs(one), Math.abs(other));
 };
 
-/** Values of the answer by group (the label `g`), and of a table as its only window. */
+/** Values of the result by group (the label `g`); a table is a single window. */
 const byGroup = (response: ResultData): Map<string, (number | undefined)[]> =>
   response.form === 'series'
     ? new Map(
@@ -178,7 +178,7 @@ const seriesOf = (random: Random, metric: string, kind: string, shapes: readonly
 
 const acrossAll = ['sum', 'avg', 'min', 'max', 'count'] as const;
 
-/** Series of a tenant of their own, and what is asked of them. */
+/** Series of a separate tenant, and their queries. */
 interface Case {
   readonly title: string;
   readonly tenant: string;

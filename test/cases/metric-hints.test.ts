@@ -1,4 +1,4 @@
-/** What a metric query that finds nothing says. */
+/** Hints for metric queries without results. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { run } from '../../queries/run.ts';

@@ -1,4 +1,4 @@
-/** Type, unit and description of metrics: what a sender says later counts, whatever was merged. */
+/** Type, unit and description of metrics: the latest metadata of a sender counts, regardless of merges. */
 import test from 'ava';
 import { listCatalogue } from '../../queries/metrics/catalogue.ts';
 import { readMetadata } from '../../queries/promql/fetch/metadata-reads.ts';
@@ -24,7 +24,7 @@ test.after.always(() => tables.close());
 
 const hourMs = 3_600_000;
 
-/** Lands requests of one organization one after the other; each with the hours since the first. */
+/** Stores requests of one organization in sequence, each at a number of hours after the first. */
 const landing = async (tenantId: string) => {
   let scanner: Scanner = await scannerOf('metrics');
   let serial = 0;
@@ -46,7 +46,7 @@ const landing = async (tenantId: string) => {
     return tables.land([message], { sink: 'metrics', scanner, serial: ++serial });
   };
   return {
-    /** What a process that starts knows. */
+    /** Restarts the process, which then knows no earlier series. */
     async restart() {
       scanner = await scannerOf('metrics');
     },
@@ -56,7 +56,7 @@ const landing = async (tenantId: string) => {
         format: `remote-write-${version}`,
         encoding: 'snappy',
       }),
-    /** A point of the time at which it is received, unless it is of another hour since the first. */
+    /** A point at the time of its receipt, unless `ofHour` is another hour since the first. */
     otlp: (name: string, description: string, hours: number, ofHour = hours) =>
       land(
         metricsRequest({
@@ -114,7 +114,7 @@ const catalogueOf = async (tenant: string, name: string) => {
   return items.map(({ type, unit, description }) => ({ type, unit, description }));
 };
 
-/** Asks before and after all parts are merged. */
+/** Checks before and after all parts are merged. */
 const merged = async (check: () => Promise<void>) => {
   await check();
   for (const table of ['series', 'metric_metadata']) await tables.columns.execute(`OPTIMIZE TABLE ${table} FINAL`);

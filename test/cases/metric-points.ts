@@ -1,4 +1,4 @@
-/** Series and points put into the tables of metrics as sinks land them, and what a query answers of them. */
+/** Writes series and points to the metric tables as sinks do, and queries them. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -57,10 +57,10 @@ export interface TestHistogram {
   readonly negative?: readonly [offset: number, counts: readonly number[]];
 }
 
-/** What `at` counts from. */
+/** The origin of all times. */
 export const epoch = Date.UTC(2026, 2, 1, 10);
 export const nanoseconds = (seconds: number): bigint => BigInt(epoch) * 1_000_000n + BigInt(Math.round(seconds * 1e9));
-/** As the columns have it, so that rows are parsed and not computed. */
+/** As text in the column format, so that rows are parsed and not computed. */
 const time = (seconds: number): string => `'${formatTime(nanoseconds(seconds)).slice(0, -1)}'`;
 const milliseconds = (seconds: number): string =>
   `'${new Date(epoch + Math.round(seconds * 1000)).toISOString().slice(0, -1)}'`;
@@ -115,7 +115,7 @@ const histogramRow = ({
 export interface MetricTables {
   readonly columns: Columns;
   put(tenants: readonly { readonly tenant: string; readonly series: readonly TestSeries[] }[]): Promise<void>;
-  /** The answer over a range in seconds; its ends both belong to it. */
+  /** The result over a range in seconds, both ends inclusive. */
   query(
     tenant: string,
     query: Partial<MetricQuery> & { readonly metric: string },

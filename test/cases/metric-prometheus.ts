@@ -1,4 +1,4 @@
-/** Series that Prometheus was asked about as well, and what was asked in PromQL. Both are handed to a real Prometheus by hand. */
+/** Test series and PromQL queries, with results that were obtained from a real Prometheus by hand. */
 import type { TestSeries } from './metric-points.ts';
 
 const seconds = (index: number): number => index * 15;
@@ -69,8 +69,9 @@ interface QueryInput {
 }
 
 /**
- * A question of the window from 60 to 120 seconds, the same in PromQL at its end, and what Prometheus 3.15.0 answered. 75 seconds of
- * increase reach back to the last point before the window, from which increases are counted here.
+ * A query over the window from 60 to 120 seconds, the equivalent PromQL at its end, and the result of Prometheus
+ * 3.15.0. An increase over 75 seconds includes the last point before the window, from which our increases are
+ * calculated.
  */
 export const prometheusCases: readonly (readonly [query: QueryInput, promql: string, answer: number])[] = [
   [{ metric: 'gauge', overTime: 'avg', across: 'sum' }, 'sum(avg_over_time(gauge[1m]))', 7.5],

@@ -1,4 +1,4 @@
-/** Metric queries against arithmetic by hand, and against answers of Prometheus. */
+/** Metric queries compared with manual calculations, and with results of Prometheus. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { ResultData } from '../../queries/query-result.ts';
@@ -31,7 +31,7 @@ const explicit = (counts: readonly number[], more: Partial<TestHistogram> = {}):
   ...more,
 });
 
-/** Points every 15 seconds from 0 on unless they say so. */
+/** Points every 15 seconds from 0 on by default. */
 const series: readonly TestSeries[] = [
   {
     id: 1,
@@ -245,7 +245,7 @@ const runQuery = (
   limits = {},
 ) => tables.query('acme', query, range, step, limits);
 const values = ({ series: found }: ResultData): unknown => found.map(({ points }) => points.map(([, value]) => value));
-/** Values of a table, by the columns before. */
+/** The values of a table by its first columns. */
 const cells = ({ rows }: ResultData): unknown => rows;
 
 const bySteps: Record<
@@ -361,7 +361,7 @@ const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: strin
     [[1]],
   ],
   'the histograms of a group are added up before the quantile': [
-    // 10 to 1, 10 to 2, 20 to 4: the rank 30 of 40 is the middle of the last.
+    // 10 to 1, 10 to 2, 20 to 4: the rank 30 of 40 is in the middle of the last bucket.
     { metric: 'latency.otlp', overTime: 'quantile', quantile: 0.75 },
     [[3]],
     'ms',
@@ -386,7 +386,7 @@ const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: strin
   'the last bucket ends at the most': [{ metric: 'closed', overTime: 'quantile', quantile: 0.75 }, [[6]]],
   'the first begins at the least': [{ metric: 'closed', overTime: 'quantile', quantile: 0.25 }, [[0.75]]],
   'different bounds are cut at the bounds of all': [
-    // 4 over 0…10 and 4 over 5…10: 2 below 5, 6 above it.
+    // 4 over 0…10 and 4 over 5…10: 2 below 5, 6 above.
     { metric: 'bounds', overTime: 'quantile', quantile: 0.25 },
     [[5]],
   ],

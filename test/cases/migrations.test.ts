@@ -1,4 +1,4 @@
-/** Migrations: from nothing, from an older form with rows in it, and not from a newer one. */
+/** Migrations: of empty databases, of older schemas with rows, and not of newer ones. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -34,7 +34,9 @@ const reset = async (): Promise<void> => {
   for (const { name } of found) await columns.execute(`DROP TABLE IF EXISTS ${name} SYNC`);
 };
 
-/** What the engine says of every table and view, indexes and settings included; settings stand in the order in which they came. */
+/**
+ * The definitions of all tables and views, including indexes and settings; settings are in the order of their changes.
+ */
 const described = async (): Promise<unknown[]> => {
   const rows = await columns.query<{ name: string; sql: string }>(
     'SELECT name, create_table_query AS sql FROM system.tables WHERE database = currentDatabase() ORDER BY name',
@@ -210,7 +212,7 @@ const madeUpColumns = async (): Promise<string[]> => {
   );
   return rows.map(({ name, type }) => `${name} ${type}`);
 };
-/** All else stays as migrations left it, which takes a second of processor time to make. */
+/** Only this table is removed: recreating all others takes a second of CPU time. */
 const withoutMadeUp = (): Promise<void> => columns.execute('DROP TABLE IF EXISTS made_up SYNC');
 const migrateTo = (table: Table, known = migrations): Promise<number> => migrate(columns, silentLog, known, [table]);
 

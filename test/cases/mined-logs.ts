@@ -1,4 +1,4 @@
-/** Logs as they land, beside the patterns that the processor finds in them. */
+/** Stored logs, together with the patterns that the processor finds in them. */
 import { logPatterns } from '../../processors/log-patterns/log-patterns.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
@@ -18,7 +18,7 @@ const derived = [topics.logPatterns, topics.logPatternCounts];
 
 let tenants = 0;
 
-/** Logs of a tenant of its own, which land and pass the processor's task of their shard. */
+/** Logs of a separate tenant, which are stored and processed by the task of their shard. */
 export class MinedLogs {
   readonly tenantId: string;
   readonly tables: Pick<Tables, 'columns' | 'land'>;
@@ -31,13 +31,13 @@ export class MinedLogs {
     this.#runs = Array.from({ length: shards }, (_, partition) => new TaskRun(logPatterns, { partition }));
   }
 
-  /** Without a source, so that reads keep nothing in memory: pages may otherwise show a pattern's id of up to a minute ago. */
+  /** Has no source, so that reads are not cached: pages may otherwise show pattern ids that are up to a minute old. */
   get reader(): TenantColumns {
     const { source: _, ...reader } = this.tables.columns.forTenant(this.tenantId);
     return reader;
   }
 
-  /** One message to a shard. Its time is that of the last line. */
+  /** Sends one message to a shard. Its time is that of the last line. */
   async send(lines: readonly Line[], shard = 0): Promise<void> {
     const atMs = lines.at(-1)?.timeMs ?? 0;
     const resourceLogs = lines.map(({ service, body, timeMs, severityNumber = 9 }) => ({
@@ -50,7 +50,7 @@ export class MinedLogs {
     await this.#land(messages);
   }
 
-  /** All are silent until this time: what is open closes. */
+  /** Advances the clock of all shards, which closes open windows. */
   async idle(clockMs: number): Promise<void> {
     for (const run of this.#runs) await this.#land(run.tick(clockMs)?.messages ?? []);
   }

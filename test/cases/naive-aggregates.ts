@@ -1,4 +1,4 @@
-/** Aggregates by hand: the same queries over record views, in plain JavaScript. */
+/** A naive implementation of aggregates: the same queries over record views, in plain JavaScript. */
 import type { AggregateQuery, Measure } from '../../queries/query.ts';
 import type { Range } from '../../queries/range.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
@@ -18,14 +18,14 @@ import type { RecordView } from '../../schemas/records/record.ts';
 import type { Span } from '../../schemas/records/span.ts';
 
 type Figure = number | string | null;
-/** Of records that pass by: signals of rules do not. */
+/** Queries of streamed records, without signals of detection rules. */
 export type NaiveQuery = AggregateQuery & { readonly signal: SearchSignal };
 
-/** What a record view says of the parts that a query reads, read before the view steps on. */
+/** The parts of a record that a query reads, copied before the view moves on. */
 export interface Seen {
   readonly timeNs: bigint;
   readonly matches: boolean;
-  /** Combinations of the values of its groups. */
+  /** Combinations of its group values. */
   readonly groups: readonly (readonly string[])[];
   readonly measures: readonly { readonly counts: boolean; readonly value: string | undefined }[];
 }
@@ -43,7 +43,7 @@ const textOf = (reference: Reference<RecordView>, record: RecordView): string | 
   return reference.field.names?.[Number(value)] ?? String(value);
 };
 
-/** Distinct texts of the values of a name: a record with an array has several. */
+/** The distinct texts of a name: a record with an array has several. */
 const textsOf = (reference: Reference<RecordView>, record: RecordView): string[] => {
   const text = textOf(reference, record);
   if (reference.kind === 'field') return [text ?? ''];
@@ -59,7 +59,7 @@ const combinationsOf = (lists: readonly (readonly string[])[]): readonly (readon
     [[]],
   );
 
-/** Numbers of fields are their values, whatever they are called. */
+/** Numeric fields use their number, whatever their name. */
 const measuredOf = (
   reference: Reference<RecordView>,
   record: RecordView,
@@ -126,7 +126,7 @@ const figureOf = (
   return kind === 'max' ? Math.max(...numbers) : percentileOf(numbers, percentile);
 };
 
-/** Figures by group. The key is the JSON of the group's values. */
+/** Results by group. The key is the JSON of the group values. */
 export const naiveAggregate = (
   query: NaiveQuery,
   records: readonly Seen[],

@@ -1,11 +1,14 @@
-/** What a metric query means, written down point by point as `docs/reference/metric-functions.md` has it: slow, and without SQL. */
+/**
+ * A naive implementation of metric queries, point by point as `docs/reference/metric-functions.md` defines them,
+ * without SQL.
+ */
 import type { TestHistogram, TestPoint, TestSeries } from './metric-points.ts';
 
-/** A window in seconds, both ends of which belong to it. */
+/** A window in seconds, both ends inclusive. */
 export interface Window {
   readonly from: number;
   readonly to: number;
-  /** Where the window would begin and end, were it not for the range. */
+  /** The start and end of the window if the range did not truncate it. */
   readonly start: number;
   readonly end: number;
 }
@@ -26,11 +29,11 @@ const sorted = (points: readonly TestPoint[] = []): TestPoint[] => points.toSort
 interface Question {
   readonly from: number;
   readonly to: number;
-  /** Length of a window. */
+  /** The length of a window. */
   readonly step: number;
 }
 
-/** What grew between two times. */
+/** The increase between two times. */
 interface Growth<Value> {
   readonly since: number;
   readonly at: number;
@@ -43,7 +46,7 @@ interface Arithmetic<Value> {
   fell(now: TestPoint, before: TestPoint): boolean;
 }
 
-/** Every growth of a series that ends in the range. */
+/** All increases of a series that end in the range. */
 const growthsOf = <Value>(
   series: TestSeries,
   { from, to, lookback }: { from: number; to: number; lookback: number },
@@ -84,7 +87,7 @@ const ofCounter = <Value>(
   return start === at ? undefined : { since: Math.max(start ?? before.at, before.at), at, value: of(point) };
 };
 
-/** Growths by the part that belongs to a window. */
+/** Increases, scaled by their overlap with a window. */
 const partsIn = <Value>(growths: readonly Growth<Value>[], { start, end }: Window, from: number): [number, Value][] =>
   growths.flatMap(({ since, at, value }): [number, Value][] => {
     const width = end - start;
@@ -100,7 +103,7 @@ const numbers: Arithmetic<number> = {
   fell: (now, before) => numberIn(now) < numberIn(before),
 };
 
-/** One value of one series of numbers; undefined for none. */
+/** The value of a series of numbers; undefined if it has none. */
 export const naiveNumber = (
   series: TestSeries,
   window: Window,
@@ -148,7 +151,7 @@ const ofPoints = (own: readonly number[], overTime: string, quantile: number): n
   return low === high ? low : low + (high - low) * (rank - Math.floor(rank));
 };
 
-/** Values of series as those of a group. */
+/** Aggregates the values of series to the value of their group. */
 export const naiveAcross = (values: readonly number[], across: string): number | undefined => {
   if (values.length === 0) return undefined;
   const real = values.filter((value) => !Number.isNaN(value));
@@ -159,7 +162,7 @@ export const naiveAcross = (values: readonly number[], across: string): number |
   return sum;
 };
 
-/** Counts of buckets by their bounds. */
+/** Bucket counts by bounds. */
 type Counts = ReadonlyMap<string, number>;
 
 const bucketsOf = (histogram: TestHistogram, scale = histogram.scale ?? 0): Map<string, number> => {
@@ -200,7 +203,10 @@ const partsOf = <Value>(
 ): [number, Value][] =>
   series.flatMap((one) => partsIn(growthsOf(one, { from, to, lookback: lookbackOf(step) }, arithmetic), window, from));
 
-/** Buckets of several series in a window, in the coarsest scale of the points that grew; undefined where none did. */
+/**
+ * The buckets of several series in a window, at the coarsest scale of points with an increase; undefined if there are
+ * none.
+ */
 export const naiveBuckets = (
   series: readonly TestSeries[],
   window: Window,
@@ -216,7 +222,7 @@ export const naiveBuckets = (
   return { counts, scale };
 };
 
-/** Buckets as lower end, upper end and count, in order. */
+/** Buckets as lower bound, upper bound and count, in order. */
 export const naiveQuantile = (
   found: { readonly counts: Counts; readonly scale: number } | undefined,
   quantile: number,

@@ -1,4 +1,4 @@
-/** Names and addresses that people may have. */
+/** Valid names and email addresses of people. */
 import test from 'ava';
 import { EmailAddress } from '../../api/identity/accounts/names.ts';
 

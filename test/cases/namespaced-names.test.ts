@@ -1,4 +1,4 @@
-/** Services of one name in several namespaces, in every table and in the views that processors read. */
+/** Services with the same name in several namespaces, in every table and in the views that processors read. */
 import test from 'ava';
 import type { RecordView } from '../../schemas/records/record.ts';
 import { iterateItems, type Source } from '../../schemas/records/source.ts';

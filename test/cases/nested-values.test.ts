@@ -374,7 +374,7 @@ test('values beyond the limits are omitted and counted, and the record lands', a
       range,
       limit: 200,
     });
-    // A long name is counted without a name, too.
+    // A long name is counted too, but not by name.
     t.is(excludedAttributeCount, index === 3 ? omitted + 1 : omitted, `case ${index}`);
   }
 });

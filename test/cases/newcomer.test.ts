@@ -1,4 +1,4 @@
-/** The example of `processors/example.md`: its text is what lies in `newcomer/`, and works from end to end. */
+/** The example of `processors/example.md`: its text equals the files in `newcomer/`, and it works from end to end. */
 import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ test('the example has at most five files and 120 lines, and the README shows the
   for (const [index, code] of texts.entries()) t.true(readme.includes(`\`\`\`ts\n${code}\`\`\``), files[index]);
 });
 
-/** Logs of a service, of one severity. */
+/** Logs of a service with one severity. */
 const logsOf = (service: string, severityNumber: number, timeMs: number) =>
   otlpMessage(
     'logs',

@@ -1,4 +1,4 @@
-/** Every type of channel beside a service of ours: what it sends, and how it judges what is answered. */
+/** Every channel type with a test service: what it sends, and how it evaluates responses. */
 import { createHmac } from 'node:crypto';
 import { hostname } from 'node:os';
 import test from 'ava';
@@ -115,7 +115,7 @@ for (const [type, { accepted }] of Object.entries(services)) {
         { outbound: reply === 'hang' ? impatient : outbound, mailer: noMail, clock },
       );
       t.is(attempted.outcome, outcome as typeof attempted.outcome, attempted.answer);
-      // A request that nobody answers may not even have arrived.
+      // A request without a response may not have arrived.
       if (reply !== 'hang') t.is(service.received.length, 1);
       if (what.includes('Retry-After')) t.is(attempted.retryAfterMs, 7000);
     });
@@ -288,7 +288,7 @@ test('the fingerprint of labels equals the one that Alertmanager computes', (t) 
   t.is(computeFingerprint({}), 'cbf29ce484222325');
   t.is(computeFingerprint({ b: '2', a: '1' }), computeFingerprint({ a: '1', b: '2' }));
   t.not(computeFingerprint({ a: '1b' }), computeFingerprint({ a: '1', b: '' }));
-  // As Alertmanager 0.34 answered for this alert.
+  // The response of Alertmanager 0.34 for this alert.
   t.is(computeFingerprint({ alertname: 'Slow', instance: 'a', café: 'ü' }), '187565edc65d68f0');
 });
 

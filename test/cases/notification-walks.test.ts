@@ -1,4 +1,7 @@
-/** Alerts whose severities and routes change at random: what each receiver knows is what Alertmanager's rule says, after each step. */
+/**
+ * Alerts with random severities and routes: after each step, each receiver has the state that Alertmanager's routing
+ * defines.
+ */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
@@ -30,7 +33,10 @@ const routing = AlertRouting.parse({
   receivers: ['rest', 'pager', 'db', 'low'].map((name) => ({ name, channelIds: [name] })),
 });
 
-/** Alertmanager's rule in short: an alert is its labels, and a receiver knows those that fire and are routed to it. */
+/**
+ * Alertmanager's routing in short: an alert is its labels, and a receiver knows the firing alerts that are routed to
+ * it.
+ */
 const receiversOf = ({ severity, team }: Readonly<Record<string, string>>): string[] => [
   ...(severity === 'critical' ? ['pager'] : []),
   ...(team === 'db' ? ['db'] : severity === 'info' ? ['low'] : []),
@@ -41,7 +47,7 @@ class Walk {
   readonly #random: Random;
   readonly #run = new TaskRun(notifications, { documents: new FollowedDocuments() });
   readonly #alerts = new Map<string, { readonly labels: Record<string, string>; readonly severity: AlertSeverity }>();
-  /** Receiver → alert → severity, as it was told. */
+  /** Receiver → alert → severity, as notified. */
   readonly known: Record<string, Record<string, string>> = { rest: {}, pager: {}, db: {}, low: {} };
   #read = 0;
   #nowMs = firstMs;
@@ -58,7 +64,9 @@ class Walk {
     } as never);
   }
 
-  /** Some alerts change, and some of them again before their groups are told. Answers what was told at once. */
+  /**
+   * Changes some alerts, some of them again before their groups are notified. Returns the notifications sent at once.
+   */
   step(): Notification[] {
     const notifications: Notification[] = [];
     for (let change = this.#random(6); change >= 0; change--) {
@@ -77,7 +85,7 @@ class Walk {
     this.#drain();
   }
 
-  /** Firing alerts of each receiver by the rule. */
+  /** Firing alerts of each receiver according to the routing. */
   get expected(): Record<string, Record<string, string>> {
     const by: Record<string, Record<string, string>> = { rest: {}, pager: {}, db: {}, low: {} };
     for (const [id, { labels, severity }] of this.#alerts)
@@ -137,7 +145,7 @@ class Walk {
     const fresh = all.slice(this.#read);
     this.#read = all.length;
     for (const { receiver, alerts } of fresh) {
-      // What ended and what took its place may be told in one message: the end is of the one before.
+      // A resolved alert and its replacement may be in one message: the former alert is the resolved one.
       for (const { alertId, status } of alerts) if (status === 'resolved') delete this.known[receiver]?.[alertId];
       for (const { alertId, status, labels } of alerts)
         if (status === 'firing') Object.assign(this.known[receiver] ?? {}, { [alertId]: labels['severity'] });

@@ -1,6 +1,6 @@
 /**
- * What each channel is sent, as files that people can read: `notifications-golden/<type>.yaml`. A change of a message is a change of them:
- * `OIQ_GOLDEN=write ava test/cases/notifications-golden.test.ts` writes them anew.
+ * The payloads of each channel type, as readable files: `notifications-golden/<type>.yaml`. After a change,
+ * `OIQ_GOLDEN=write ava test/cases/notifications-golden.test.ts` rewrites the files.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -104,7 +104,7 @@ const ofPerson: Readonly<Record<string, Notification>> = {
   },
 };
 
-/** What types are told that open something. */
+/** Notifications for channel types that open an incident on the service. */
 const ofOpening: Readonly<Record<string, Notification>> = {
   'somebody sees to the incident of a page': {
     ...notification('acknowledged', 90_000, [
@@ -118,7 +118,7 @@ const ofOpening: Readonly<Record<string, Notification>> = {
 const readable = (body: string): unknown =>
   body.startsWith('{') ? JSON.parse(body) : Object.fromEntries(new URLSearchParams(body));
 
-/** What the type sends, but for what is different each time. */
+/** The payload of a type, without values that differ each time. */
 const sent = (type: (typeof channelTypes)[number], of: Notification): unknown => {
   const message = renderMessage(of, {
     publicUrl: 'https://oiq.example.com',

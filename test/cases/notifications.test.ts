@@ -1,4 +1,4 @@
-/** Alerts are grouped, muted and told as the routing document says, and as time goes by. */
+/** Alerts are grouped, muted and sent according to the routing document and the time. */
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
@@ -86,7 +86,7 @@ class World {
     } as never);
   }
 
-  /** A maintenance window of so many minutes each day from midnight. */
+  /** A maintenance window with the given minutes each day from midnight. */
   window(fields: object): void {
     const at = new Date(firstMs).toISOString();
     this.run.task.applyChange(maintenanceWindows.name, 'acme', 'window', {
@@ -99,14 +99,14 @@ class World {
     } as never);
   }
 
-  /** The rule of all alerts; undefined: it is deleted. */
+  /** Sets the rule of all alerts; undefined deletes it. */
   rule(fields: { readonly enabled: boolean } | undefined): void {
     const at = new Date(firstMs).toISOString();
     const document = fields && { ...fields, id: 'rule', version: 1, createdAt: at, updatedAt: at };
     this.run.task.applyChange(alertRules.name, 'acme', 'rule', document as never);
   }
 
-  /** Somebody sees to an alert that began to fire so long after the begin. */
+  /** Acknowledges an alert that has fired since the given time after the start. */
   acknowledge(labels: Record<string, string>, firesSinceMs: number): void {
     const at = new Date(firstMs).toISOString();
     const id = JSON.stringify(labels);
@@ -123,7 +123,7 @@ class World {
     } as never);
   }
 
-  /** An alert changes its state so long after the begin. */
+  /** Changes the state of an alert at a time after the start. */
   alert(
     afterMs: number,
     labels: Record<string, string>,
@@ -153,7 +153,10 @@ class World {
     this.run.values([transition], { atMs: this.#nowMs });
   }
 
-  /** What was told until so long after the begin, since it was last asked: time in seconds, channel, reason, and alerts. */
+  /**
+   * Returns the notifications since the last call, up to a time after the start: time in seconds, channel, reason and
+   * alerts.
+   */
   notificationsUntil(afterMs: number): string[] {
     for (let at = this.#nowMs; at <= firstMs + afterMs; at += 5 * second) this.run.tick(at);
     this.#nowMs = firstMs + afterMs;
@@ -170,7 +173,7 @@ class World {
   }
 }
 
-/** The usual document with other targets of its first receiver. */
+/** The default document with other targets for its first receiver. */
 const withChannels = (channelIds: readonly string[], escalationPolicyId?: string): object => ({
   ...defaultRouting,
   receivers: defaultRouting.receivers.map((receiver) =>
@@ -568,7 +571,7 @@ test('a receiver with an escalation policy gets one more notification for the in
   t.is(new Set(notifications.map(({ id }) => id)).size, 3);
 });
 
-/** The state and timers of an alert that fires since the begin, as an earlier version wrote them. */
+/** The state and timers of an alert that has fired since the start, as an earlier version stored them. */
 const earlierSnapshot = (snapshot: Uint8Array, routing: string, notifiedMs: number | undefined): Uint8Array => {
   const saved = decodeTask(snapshot);
   const labels = slow('a');
@@ -635,7 +638,7 @@ test('in the state of an earlier version, a channel that is added later is notif
 });
 
 const day = 86_400_000;
-/** A wall-clock time, as windows begin. */
+/** A local time, which is the form in which windows start. */
 const wall = (ms: number): string => new Date(ms).toISOString().slice(0, 16);
 const paging = {
   route: { receiver: 'team', groupBy: ['alertname'], groupWait: '30s', groupInterval: '5m', repeatInterval: '3h' },
@@ -648,7 +651,7 @@ const mutings: Record<string, (world: World) => void> = {
   'a maintenance window that recurs': (world) =>
     world.window({ startsAt: wall(firstMs - 30 * day), recurrence: 'FREQ=DAILY;INTERVAL=3' }),
   'a maintenance window that recurs in a time zone': (world) =>
-    // The first of January is a Thursday; 5:30 there is midnight.
+    // The first of January is a Thursday; 5:30 UTC is midnight there.
     world.window({
       startsAt: wall(firstMs - 14 * day + 330 * minute),
       timeZone: 'Asia/Kolkata',

@@ -1,4 +1,4 @@
-/** What operators see of bodies that a worker does not check, and how much of its queue and memory browsers may use. */
+/** Metrics and logs about bodies that a worker fails to check, and the share of its queue and memory for browsers. */
 import test from 'ava';
 import { InFlight } from '../../receivers/engine/in-flight.ts';
 import { Offload } from '../../receivers/engine/offload.ts';
@@ -8,7 +8,7 @@ import { requireFormat } from '../../receivers/registry.ts';
 import { defaultBrowserPrivacy } from '../../schemas/browser-privacy.ts';
 import { stretched } from '../waiting.ts';
 
-/** A worker that responds to nothing. */
+/** A worker that never responds. */
 const silentWorker = new URL('data:text/javascript,setInterval(() => {}, 1000)');
 
 test('a worker that stops is visible in metrics, in readiness, and once in the log', async (t) => {

@@ -1,4 +1,4 @@
-/** What the doctor tells from the key's spelling, from where a sender was pointed, and from what it was answered. */
+/** What the doctor concludes from the format of a key, the configured endpoint, and the response that a sender got. */
 import test from 'ava';
 import { type Attempt, checkEndpoint } from '../../api/groups/onboarding/doctor-attempt.ts';
 import { checkKeyFormat } from '../../api/groups/onboarding/doctor-key.ts';

@@ -1,4 +1,4 @@
-/** Messages of OpAMP by the published definition, what is masked of a configuration, and the states of agents. */
+/** OpAMP messages compared with the published definition, masking of configurations, and the states of agents. */
 import test from 'ava';
 import protobuf from 'protobufjs';
 import { maskConfiguration, maskText } from '../../receivers/opamp/mask.ts';
@@ -15,7 +15,7 @@ const typeOf = (field: protobuf.Field): string => {
   return field.resolvedType?.name ?? field.type;
 };
 
-/** Fields by name; a map has messages for its entries. */
+/** Fields by name; a map has messages as its entries. */
 const fieldsOf = (type: protobuf.Type) =>
   Object.fromEntries(
     type.fieldsArray.map((field) => {

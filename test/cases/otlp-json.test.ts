@@ -17,7 +17,7 @@ const doubleText = (value: number): number | string => {
   return Number.isFinite(value) ? value : String(value);
 };
 
-/** A message as OTLP/JSON spells it; 64-bit integers as strings or bare, as senders do either. */
+/** A message in OTLP/JSON; 64-bit integers are strings or numbers, as senders use both. */
 const toJson = (type: protobuf.Type, message: Record<string, unknown>, bare: boolean): unknown => {
   const value = (field: protobuf.Field, item: unknown): unknown => {
     if (field.resolvedType instanceof protobuf.Type) {
@@ -49,7 +49,7 @@ const fault = (text: string | Buffer): PermanentError | undefined => {
 const request = (record: string): string => `{"resourceLogs":[{"scopeLogs":[{"logRecords":[${record}]}]}]}`;
 const path = 'resourceLogs[0].scopeLogs[0].logRecords[0]';
 
-/** The one log record of a request, decoded. */
+/** The only log record of a request, decoded. */
 const recordOf = (record: string): Record<string, unknown> => {
   const bytes = convertJsonRequest('logs', Buffer.from(request(record)));
   scanRequest('logs', bytes);

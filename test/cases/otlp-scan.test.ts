@@ -19,10 +19,10 @@ const examples: readonly (readonly [string, Signal, number])[] = [
   ['trace', 'traces', 1],
 ];
 
-/** A logs request of one record. */
+/** A logs request with one record. */
 const logRecord = (...content: Uint8Array[]): Buffer => field(1, field(2, field(2, ...content)));
 
-/** Lists (field 5) or maps (field 6) around a string. Built inside out, so that any depth can be made. */
+/** Lists (field 5) or maps (field 6) around a string. Encoded from the inside out, so that any depth is possible. */
 const nested = (depth: number, kind: 'array' | 'map'): Buffer => {
   const chunks: Buffer[] = [field(1, 'x')];
   let length = 3;

@@ -18,7 +18,7 @@ const names: Readonly<Record<Signal, readonly [string, string, string]>> = {
 const without = (tree: Tree, name: string): Tree =>
   Object.fromEntries(Object.entries(tree).filter(([key]) => key !== name));
 
-/** A metric's points, each with all that is said of the metric. */
+/** The points of a metric, each with all fields of the metric. */
 const points = (metric: Tree): unknown[] => {
   const kind = ['gauge', 'sum', 'histogram', 'exponentialHistogram', 'summary'].find((name) => name in metric);
   if (kind === undefined) return [];
@@ -26,7 +26,7 @@ const points = (metric: Tree): unknown[] => {
   return (dataPoints ?? []).map((point) => ({ ...metric, [kind]: { ...rest, point } }));
 };
 
-/** Every record with its resource and scope, which is all that a request says about records. */
+/** All records with their resource and scope, which is everything that a request contains. */
 const flatten = (signal: Signal, body: Uint8Array): unknown[] => {
   const [resources, scopes, records] = names[signal];
   return listOf(plain(requestTypes[signal], body), resources).flatMap((resource) =>
@@ -38,7 +38,7 @@ const flatten = (signal: Signal, body: Uint8Array): unknown[] => {
   );
 };
 
-/** Cuts as small as it can be done for this body. */
+/** Splits a body into the smallest possible parts. */
 const smallestSplit = (signal: Signal, body: Uint8Array) => {
   for (let maxBytes = 64; ; maxBytes = Math.ceil(maxBytes * 1.3)) {
     try {

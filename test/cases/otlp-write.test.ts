@@ -1,4 +1,4 @@
-/** What is written from objects is what a protobuf library writes. */
+/** Requests encoded from objects equal those of a protobuf library. */
 import test from 'ava';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
@@ -10,7 +10,7 @@ import { messageOf, plain, requestTypes } from './proto/load.ts';
 
 const large = new Set(['fixed64', 'sfixed64', 'int64', 'uint64', 'sint64']);
 
-/** The library's numbers of 64 bits as ours. */
+/** Converts the library's 64-bit numbers to ours. */
 const ours = (type: protobuf.Type, message: Readonly<Record<string, unknown>>): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(message).map(([name, value]) => {

@@ -1,4 +1,4 @@
-/** Requests to addresses that users chose reach nothing private, and neither hang nor fill the memory. */
+/** Requests to user-defined addresses never reach private networks, hang, or exhaust the memory. */
 import { createSocket } from 'node:dgram';
 import type { lookup } from 'node:dns';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -16,7 +16,7 @@ const serve = async (t: ExecutionContext, listener: RequestListener): Promise<nu
   return (server.address() as AddressInfo).port;
 };
 
-/** Answers the same addresses for every name, one list after the other at each question. */
+/** Resolves every name to the same addresses, with the next list for each lookup. */
 const names = (...responses: readonly (readonly string[])[]): typeof lookup => {
   let lookupCount = 0;
   const resolve = (
@@ -157,7 +157,7 @@ test('a response that is too large, too slow or truncated is an error', async (t
   await t.throwsAsync(fetching('/cut', 60_000), { instanceOf: OutboundError });
 });
 
-/** A name server that answers every question with a code and these TXT records; `undefined` leaves it unanswered. */
+/** A name server that responds to every query with a code and TXT records; `undefined` sends no response. */
 const nameServer = async (
   t: ExecutionContext,
   responses: Readonly<
@@ -172,7 +172,7 @@ const nameServer = async (
     if (response === undefined) return;
     const records = response.texts.map((parts) => {
       const text = Buffer.concat(parts.map((part) => Buffer.from([part.length, ...Buffer.from(part)])));
-      // The name of the question, TXT, IN, a minute, and the length.
+      // The name of the query, TXT, IN, a minute, and the length.
       return Buffer.concat([
         Buffer.from([0xc0, 12, 0, 16, 0, 1, 0, 0, 0, 60, text.length >> 8, text.length & 255]),
         text,

@@ -10,7 +10,7 @@ const limit = { kind: 'promql', expression: 'sum(limit)' };
 const count = { kind: 'aggregate', signal: 'logs', measures: [{ function: 'count' }] };
 const formula = { kind: 'formula', expression: 'records / limit', queries: { records: count, limit } };
 
-/** Says of each minute which one of the window it is: PromQL at its end, a count at its begin. */
+/** Returns the index of each minute within the window: PromQL at its end, a count at its start. */
 const answerMinutes = async ({ kind }: Query, { range, stepMs = 0 }: QueryContext): Promise<ResultData> => {
   const [first, last] = [range.from, range.to].map((ns) => Number(ns / 1_000_000n)) as [number, number];
   const points = Array.from({ length: Math.floor((last - first) / stepMs) + 1 }, (_, index) => first + index * stepMs);

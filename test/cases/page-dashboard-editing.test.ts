@@ -1,4 +1,7 @@
-/** What the page works out by itself of a dashboard: merges of two who saved, places on the grid, patterns, and figures of many values. */
+/**
+ * Functions of the page for dashboards: merges of concurrent edits, positions on the grid, patterns, and reduced
+ * values.
+ */
 import test from 'ava';
 import type { DashboardFields } from '../../subjects/dashboards/document.ts';
 import { mergeDocuments } from '../../web/areas/dashboards/editing/merge.ts';

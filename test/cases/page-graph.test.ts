@@ -1,4 +1,4 @@
-/** Where nodes of a graph stand in the page. */
+/** Positions of graph nodes in the page. */
 import test from 'ava';
 import { layOutGraph } from '../../web/charts/graph-layout.ts';
 

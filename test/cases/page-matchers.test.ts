@@ -1,4 +1,4 @@
-/** Matchers as somebody writes them into the page, and the text in which it shows them. */
+/** Matchers as users type them into the page, and the text that displays them. */
 import test from 'ava';
 import { formatMatchers, parseMatchers } from '../../web/areas/alerts/shown.ts';
 

@@ -1,4 +1,7 @@
-/** How panels of the page put values into buckets, bars and stretches, which alerts and records they list, and their links. */
+/**
+ * How panels of the page group values into buckets, bars and intervals, which alerts and records they list, and their
+ * links.
+ */
 import test from 'ava';
 import {
   groupAlerts,

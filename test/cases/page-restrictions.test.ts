@@ -1,4 +1,4 @@
-/** What the page is told of who may call what is what the API holds. */
+/** The call restrictions in the page equal those that the API enforces. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { satisfiesAccess } from '../../api/callers/rights.ts';

@@ -1,4 +1,4 @@
-/** Searches as the page reads them: the same errors as the API's, and what is being typed at the caret. */
+/** Searches as the page parses them: the same errors as the API, and suggestions at the caret. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
@@ -7,7 +7,7 @@ import { insertSuggestion, nameFormat, nameListFormat, parseInput } from '../../
 import { findSearchProblem } from '../../web/search/problem.ts';
 
 const reference = readFileSync(new URL('../../docs/reference/search-language.md', import.meta.url), 'utf8');
-/** Every search in the tables of the reference page. */
+/** All searches in the tables of the reference page. */
 const searches = [...reference.matchAll(/^\| `(.*?)` \| ?(.*?) ?\|$/gm)].map(([, search = '']) =>
   search.replaceAll('\\|', '|'),
 );

@@ -1,9 +1,9 @@
-/** How the page holds two traces against each other. */
+/** How the page compares two traces. */
 import test from 'ava';
 import { compareCalls, toDurationDifference } from '../../web/areas/traces/compare-traces.ts';
 import type { OrderedSpan } from '../../web/areas/traces/span-order.ts';
 
-/** A span by its depth, name and milliseconds. */
+/** A span by its depth, name and duration in milliseconds. */
 const placed = (
   ...spans: readonly (readonly [depth: number, name: string, ms: number, failed?: boolean])[]
 ): OrderedSpan[] =>

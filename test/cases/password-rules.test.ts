@@ -1,4 +1,4 @@
-/** Which passwords are refused: those that somebody tries who knows the lists, the address and the product. */
+/** Which passwords are rejected: those that an attacker tries who knows common lists, the address and the product. */
 import test from 'ava';
 import { requireHardToGuess } from '../../api/identity/password-rules.ts';
 

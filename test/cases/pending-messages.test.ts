@@ -1,4 +1,4 @@
-/** Messages that a thread holds for its tasks. */
+/** Messages that a thread retains for its tasks. */
 import test from 'ava';
 import { HeldMessages } from '../../processors/engine/pending-messages.ts';
 import { TransferMemoryPool } from '../../runtime/memory.ts';
@@ -7,7 +7,7 @@ import type { BusRecord } from '../../schemas/ports/bus.ts';
 
 const bytes = 1_000;
 
-/** Messages of a range, `last` included. */
+/** The messages of a range, including `last`. */
 const messages = (first: number, last: number): BusRecord[] =>
   Array.from({ length: last - first + 1 }, (_, index) => ({
     offset: first + index,
@@ -26,7 +26,7 @@ const open = (maxBytes: number) => {
     held.readers.add(created);
     return created;
   };
-  /** A reader takes a range; answers how many messages went to the thread for it. */
+  /** A reader processes a range; returns the number of messages sent to the thread for it. */
   const accept = (who: { next: number }, first: number, last: number): number => {
     const sent = held.send(messages(first, last));
     who.next = last + 1;

@@ -1,4 +1,4 @@
-/** What organizations and the operator are told when rules are not evaluated or records are late. */
+/** Notifications to organizations and the operator if rules are not evaluated or records are late. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -35,14 +35,14 @@ const open = async (t: ExecutionContext) => {
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   await ensureCollections(documents);
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
-  /** When the rule was last evaluated, by organization; what throws stands for tables that do not answer. */
+  /** The last evaluation of the rule by organization; `faults` make the tables or the webhook fail. */
   const evaluated = new Map<string, number>();
   const faults = { columns: false, webhook: false };
   const transitions: AlertTransition[] = [];
   const events: PlatformEvent[] = [];
   const notices: (readonly string[])[] = [];
   let groups: GroupStatus[] = [];
-  /** The groups as they stand, with the age of the oldest record of these. */
+  /** The observed groups, with the given ages of their oldest records. */
   const setGroups = (ages: Readonly<Record<string, number>>, problems: Readonly<Record<string, string>> = {}): void => {
     groups = telemetry.map((group) => ({
       group,
@@ -106,7 +106,7 @@ const open = async (t: ExecutionContext) => {
     watch,
     setGroups,
     organization,
-    /** Looks twice a minute for so long, while rules of these organizations are evaluated. */
+    /** Checks twice a minute for the given time, while rules of these organizations are evaluated. */
     async pass(ms: number, going: readonly string[] = []): Promise<void> {
       for (let passed = 0; passed < ms; passed += 30 * secondMs) {
         clock.nowMs += 30 * secondMs;
@@ -237,7 +237,7 @@ test('late records are reported to organizations with rules or objectives, and l
     .forTenant('siem')
     .collection(detectionRules)
     .insert({ ...detection, suppression: null, exceptions: [], anySource: false });
-  // None of these has a rule, and one an objective that is measured.
+  // None of these has an alert rule, and one has a measured objective.
   for (const id of ['objective', 'neither', 'disabled']) {
     await organization(id);
     await documents.forTenant(id).collection(alertRules).delete('rule');

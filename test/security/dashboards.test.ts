@@ -1,4 +1,7 @@
-/** Two organizations with dashboards of the same ids: whatever one of them asks of dashboards and templates, nothing of the other is shown or changed. */
+/**
+ * Two organizations with dashboards of the same ids: no operation on dashboards and templates shows or changes data of
+ * the other organization.
+ */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
@@ -12,7 +15,9 @@ let a: World;
 let b: World;
 let close: () => Promise<void>;
 
-/** All that a dashboard can say, with the canary of its organization; what it asks is the same for both. */
+/**
+ * A dashboard with every field, and the canary of its organization; the queries are the same for both organizations.
+ */
 const dashboardOf = (tenant: string, savedQueryId: string): object => {
   const canary = canaryOf(tenant);
   const promql = (expression: string): object => ({ kind: 'promql', expression });
@@ -114,7 +119,7 @@ const ofGroups = operations.filter(
 const textOf = ({ status, body, headers }: Answer): string =>
   `${status} ${typeof body === 'string' ? body : JSON.stringify(body)} ${JSON.stringify([...headers])}`;
 
-/** All that an organization can see of its dashboards and templates. */
+/** Everything that an organization can read about its dashboards and templates. */
 const seenBy = async (world: World): Promise<string> => {
   const texts: string[] = [];
   for (const [operationId, request] of [
@@ -131,7 +136,7 @@ const seenBy = async (world: World): Promise<string> => {
 
 const isIn = (response: Answer, tenant: string): boolean => textOf(response).includes(canaryOf(tenant));
 
-/** What each operation is asked with the ids of both, so that the id is one's own and one's own is not meant. */
+/** Requests for each operation with the ids of both organizations: own ids must work, and foreign ids must not. */
 const walks = (id: string, created: Made): Readonly<Record<string, readonly OperationRequest[]>> => {
   const params = { id };
   const matching = { headers: { 'if-match': '*' } };
@@ -189,7 +194,7 @@ const walks = (id: string, created: Made): Readonly<Record<string, readonly Oper
     getTemplateUsage: [{}],
     markTemplate: [{ params: { id: 'hosts' } }],
     unmarkTemplate: [{ params: { id: 'hosts' } }],
-    // Whoever has the link may open it: it is asked with one that is not whole.
+    // A complete link is public, so the requests use an incomplete one.
     getSharedSnapshot: [{ params: { token: created.token.slice(0, -1) } }, { params: { token: created.snapshotId } }],
   };
 };
@@ -199,7 +204,7 @@ test.serial('every operation of these groups is covered', (t) => {
   t.is(ofGroups.length, 25);
 });
 
-// Deleting comes last, so that the others have something to ask of.
+// Deletions run last, so that the other operations have data.
 const last = ['removePanel', 'deleteDashboard'];
 const inOrder = ofGroups.toSorted((one, other) => last.indexOf(one.operationId) - last.indexOf(other.operationId));
 

@@ -1,4 +1,6 @@
-/** Objects of an organization cannot belong to a project of another one, or to none that exists. */
+/**
+ * Objects of an organization cannot belong to a project of another organization, or to a project that does not exist.
+ */
 import test from 'ava';
 import { projects } from '../../schemas/resources/project.ts';
 import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
@@ -40,7 +42,7 @@ const requests: readonly (readonly [path: string, body: object])[] = [
 ];
 
 for (const [path, body] of requests)
-  test(`POST ${path} refuses a project that another organization has, as one that does not exist`, async (t) => {
+  test(`POST ${path} refuses a project of another organization like one that does not exist`, async (t) => {
     for (const projectId of ['theirs', 'nobodys']) {
       const { status, body: answer } = await harness.request('POST', path, { body: { ...body, projectId } });
       t.true(status === 400 || status === 404, `${projectId}: ${status} ${JSON.stringify(answer)}`);

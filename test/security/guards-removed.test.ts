@@ -1,6 +1,6 @@
 /**
- * Removes fences one at a time, as their files are loaded: the test that guards each must then fail. This shows that each
- * fence is tested. That guards pass with the fence in place is what their own suites show.
+ * Removes one safeguard at a time when its file is loaded: the test that covers it must then fail. This shows that each
+ * safeguard is tested. The suites themselves show that their tests pass with the safeguard.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -13,12 +13,12 @@ import { type Exchange, sourceReplacement } from './without-guard.ts';
 
 interface Safeguard {
   readonly file: string;
-  /** Stands there once, and what stands there instead when the fence is gone. */
+  /** A text that occurs once in the file, and its replacement, which removes the safeguard. */
   readonly original: string;
   readonly replacement: string;
-  /** What its guard needs beyond Node. */
+  /** A service that the test requires. */
   readonly needs?: ServiceName;
-  /** Who guards it: a file, and the title of the test there (`*` for anything). */
+  /** The test that covers the safeguard: its file, and its title (`*` matches any text). */
   readonly guard: readonly [file: string, title: string];
 }
 
@@ -151,7 +151,7 @@ interface Outcome {
   readonly output: string;
 }
 
-/** Runs chosen tests of a file where a text is another one. A file that does not load is neither passed nor failed. */
+/** Runs tests of a file with a modified source file. A file that fails to load counts as neither passed nor failed. */
 const guardWith = (exchange: Exchange, file: string, titles: readonly string[]): Promise<Outcome> => {
   const { promise, resolve, reject } = Promise.withResolvers<Outcome>();
   const { AVA_PATH: _, ...environment } = process.env;
@@ -201,7 +201,7 @@ test('each safeguard occurs once in the file that it names', (t) => {
   }
 });
 
-/** Each takes a start of what guards it. */
+/** The run starts a process for each safeguard. */
 const chosen = selectPart(Object.entries(safeguards), 5);
 
 test('safeguards are selected at random', (t) => {

@@ -1,4 +1,4 @@
-/** The license key decides whose telemetry it is: nothing that a sender says of tenants moves it. */
+/** The license key alone determines the tenant of telemetry: nothing else in a request changes it. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Operators of query languages, prototypes and fields of the server's own, in every place where a request can put them. */
+/** Query operators, prototype properties and server-owned fields, in every part of a request that can contain them. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
@@ -41,7 +41,7 @@ test.serial('names of prototype properties are not valid parameters', async (t) 
   t.deepEqual(failures, []);
 });
 
-/** Of many texts each operation is asked a part in a run, and its neighbour the next part. */
+/** Each operation gets a part of the texts in a run, and the next operation the next part. */
 const parts = 4;
 
 const hostileIds = [
@@ -68,7 +68,9 @@ const hostileIds = [
   'null',
 ];
 
-/** A lone dot is no segment to a client: the path is then another one. Any text may be the name of an attribute or a label. */
+/**
+ * Clients do not treat a single dot as a path segment, so the path changes. Attribute and label names can be any text.
+ */
 const expectedOf = ({ operationId }: Operation, id: string): readonly number[] => {
   if (id === '.') return [400, 404, 405, 200];
   return ['listLogFieldValues', 'listPrometheusLabelValues'].includes(operationId) ? [200, 400, 404] : [400, 404];
@@ -108,7 +110,7 @@ for (const [title, body] of Object.entries(poisoned))
     for (const [at, operation] of built.filter((one) => one.body !== undefined).entries()) {
       if (!selectPartAt(at, Object.keys(poisoned), parts).includes(title)) continue;
       const response = await a.harness.request(operation.method, pathOf(operation, {}), { body });
-      // What takes little refuses much before it is read.
+      // An operation with a small body limit rejects many bodies before it parses them.
       const tooLarge = response.status === 413 && body.length > operation.maxBodyBytes;
       if (response.status !== 400 && !tooLarge) failures.push(describeFailure(operation, title, response));
     }
@@ -117,14 +119,14 @@ for (const [title, body] of Object.entries(poisoned))
     t.false('polluted' in {});
   });
 
-/** What the server owns: accepted, so that what was read can be sent back, and without effect. */
+/** Server-owned fields: accepted, so that clients can send back what they read, but without effect. */
 const ignored = {
   id: 'chosen-id',
   version: 99,
   createdAt: '2000-01-01T00:00:00.000Z',
   updatedAt: '2000-01-01T00:00:00.000Z',
 };
-/** What nobody may send, where an operation does not declare it. */
+/** Fields that no client may send unless the operation declares them. */
 const refused = [
   '_id',
   'hash',
@@ -166,7 +168,7 @@ test.serial('server-owned fields in a body have no effect', async (t) => {
   t.deepEqual(failures, []);
 });
 
-/** Documents of others have fields of any name, which become no fields of ours. */
+/** Documents in external formats can have any field name; these do not become our fields. */
 const acceptsAnyFields = ({ body }: Operation): boolean => body !== undefined && !isStrict(body);
 
 test('only a few operations accept fields of any name', (t) => {

@@ -1,4 +1,4 @@
-/** What belongs to one organization is out of reach of another: every operation, real ids, every way to name a tenant. */
+/** Data of one organization is inaccessible to another: every operation, real ids, every way to name a tenant. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
@@ -16,12 +16,12 @@ import { runSeed, selectPart, selectPartAt, selectRunPart } from '../parts.ts';
 let a: World;
 let b: World;
 let close: () => Promise<void>;
-/** What the API's clock says while a test holds it. */
+/** The time of the API clock while a test freezes it. */
 let heldMs: number | undefined;
 test.before(async () => {
   const worlds = await startWorlds({ now: () => heldMs ?? Date.now() });
   ({ a, b, close } = worlds);
-  // The other organization has everything too, so that there is something of each kind to reach for.
+  // The other organization has all kinds of data too, so that there is something to protect.
   await worlds.harness.documents
     .forTenant(plansTenant)
     .collection(plans)
@@ -36,16 +36,16 @@ const named = ({ method, path }: Operation): string => `${method} ${path}`;
 const textOf = ({ status, body, headers }: Answer): string =>
   `${status} ${JSON.stringify(body)} ${JSON.stringify([...headers])}`;
 
-/** An answer without what differs between any two: request id, and the id that was asked for. */
+/** A response without the request id and the requested id, which always differ. */
 const comparable = ({ status, body }: Answer, id: string): string =>
   `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
 
-/** Their path has a name that any organization may have, and no id: a name that nobody has is answered with nothing. */
+/** The path contains a name, which any organization can have, and no id: an unknown name gets an empty response. */
 const operationsByName = [
   ...['listLogFieldValues', 'listPrometheusLabelValues', 'showDatabaseEngine', 'showDatabaseSeries'],
   ...['setSyntheticVariable', 'deleteSyntheticVariable', 'setLlmPrice'],
 ];
-/** Their id is of what comes with the platform, the same for every organization. */
+/** The id belongs to the platform, and is the same for every organization. */
 const ofThePlatform = ['getTemplate', 'instantiateTemplate', 'markTemplate', 'unmarkTemplate'];
 const isByName = ({ operationId }: Operation): boolean => [...operationsByName, ...ofThePlatform].includes(operationId);
 
@@ -69,7 +69,7 @@ test.serial('another organization’s ID gets the same response as one that does
   t.deepEqual(failures, []);
 });
 
-/** Ways to name another organization that must not count, besides those that are refused. */
+/** Ways to name another organization that must have no effect, besides those that are refused. */
 const disguises: Readonly<Record<string, OperationRequest>> = {
   nothing: {},
   'headers of other systems and of proxies': {
@@ -89,7 +89,7 @@ for (const [title, disguise] of Object.entries(disguises))
   test.serial(`no response to an organization contains data of another one, with ${title}`, async (t) => {
     const failures: string[] = [];
     let response = 0;
-    // Headers are read before it is known what is asked: a part of the operations sees whether one of them counts.
+    // Headers are read before routing, so a sample of operations is enough.
     const chosen = disguise.headers === undefined ? shown : selectPart(shown, 4);
     t.log(`${chosen.length} of ${shown.length} operations are asked (TEST_SEED=${runSeed})`);
     for (const operation of chosen) {
@@ -114,7 +114,7 @@ for (const [title, disguise] of Object.entries(disguises))
 test.serial('every way to name another organization in path, query and body is refused for every role', async (t) => {
   const failures: string[] = [];
   const tokens = await Promise.all(roles.map((role) => a.harness.signIn(`${role}@a.example`)));
-  // Each operation is asked by one of the roles, which the run draws.
+  // Each operation is called with a randomly selected role.
   const everyone = tokens.map((token, index) => ({ role: roles[index], token }));
   t.log(
     `${selectRunPart(roles.length).of === 1 ? 'all roles ask' : 'one role asks'} each operation (TEST_SEED=${runSeed})`,
@@ -125,7 +125,7 @@ test.serial('every way to name another organization in path, query and body is r
   for (const { operation, role, token } of chosen) {
     const request = { token, params: { id: 'x' } };
     const responses = [await a.call(operation, { ...request, query: { tenantId: 'b' } })];
-    // A body that the operation reads itself, such as a source map, names no organization.
+    // A body that the operation parses itself, such as a source map, names no organization.
     if (operation.method !== 'GET' && !parsesJson(operation))
       responses.push(await a.call(operation, { ...request, body: { tenantId: ['b'] } }));
     for (const response of responses)
@@ -142,7 +142,7 @@ test.serial('a cached list is returned only to users of the same organization wi
   const cacheStates = async (operation: Operation): Promise<(string | null)[]> => {
     const states: (string | null)[] = [];
     for (const { token } of [viewer, viewer, colleague, editor, theirs]) {
-      // What is in a path is of one organization: the other one asks for what it has.
+      // The path contains ids of one organization, so the other one requests its own.
       const example = await (token === theirs.token ? b : a).example(operation);
       const query = { ...example.query, limit: '17' };
       const response = await a.call(operation, { ...example, query, token });
@@ -154,7 +154,7 @@ test.serial('a cached list is returned only to users of the same organization wi
     return states;
   };
   for (const operation of lists) {
-    // However long it takes, no answer is too old before the last one asks.
+    // The frozen clock keeps cached responses valid until the last request.
     heldMs = Date.now();
     t.deepEqual(await cacheStates(operation), ['miss', 'hit', 'hit', 'miss', 'miss'], named(operation));
     heldMs = undefined;

@@ -1,4 +1,7 @@
-/** Two organizations: what one of them names, pages or acknowledges reaches nobody and nothing of the other, and links open only what they are for. */
+/**
+ * Two organizations: references, pages and acknowledgements of one never reach the other, and links work only for their
+ * purpose.
+ */
 import test from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
@@ -41,7 +44,7 @@ const scheduleOf = (userId: string, name: string) => {
 };
 const policyOf = (kind: string, id: string, name: string) => ({ name, steps: [{ targets: [{ kind, id }] }] });
 
-/** Something of everything that can be named by an id. */
+/** One entity of each kind that can be referenced by an id. */
 const createEntities = async (tenant: Tenant) => {
   const person = await userOf(tenant, 'viewer');
   const stored = harness.documents.forTenant(tenant).collection(projects);
@@ -70,7 +73,7 @@ test.after.always(() => harness?.close());
 interface Field {
   readonly of: keyof Entities;
   readonly title: string;
-  /** What a refusal names. */
+  /** The subject of an error message. */
   readonly path: string;
   send(id: string): Promise<Answer>;
 }
@@ -138,7 +141,7 @@ const ofTargets = (['person', 'channel', 'schedule'] as const).flatMap((kind): F
   ];
 });
 
-/** Every field of these groups that takes an id, and those of other groups that lead to them. */
+/** Every field that takes an id in these groups, and fields in other groups that reference them. */
 const fields: readonly Field[] = [
   ...ofPeople.map((field): Field => ({ of: 'person', ...field })),
   ...ofTargets,

@@ -1,4 +1,4 @@
-/** Pages: nothing from elsewhere, no script or style but their own, and nothing of theirs ends up as markup. */
+/** Pages load nothing from other origins, run only their own scripts and styles, and never render data as markup. */
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';

@@ -1,4 +1,4 @@
-/** What an API token reads by content: telemetry is shown only to the read scope of its group, whichever operation runs the query. */
+/** API tokens read telemetry only with the read scope of its group, whichever operation runs the query. */
 import test from 'ava';
 import { listScopes } from '../../api/callers/scopes.ts';
 import { operations } from '../../api/groups/index.ts';
@@ -6,7 +6,7 @@ import type { Operation } from '../../api/kernel/operation.ts';
 import { type Answer, type Harness, startHarness } from '../end-to-end/api-harness.ts';
 import { landOtlp } from '../end-to-end/land-otlp.ts';
 
-/** Texts that each signal alone has, and the groups whose read scope shows them. */
+/** Texts that only one signal contains, and the groups whose read scope shows them. */
 const secrets = {
   logs: { text: 'heron-in-a-log-body', groups: ['logs'] },
   traces: { text: 'heron-in-a-span-attribute', groups: ['traces'] },
@@ -85,7 +85,7 @@ const createPanel = (query: object) => ({
   place: { x: 0, y: 0, width: 12, height: 5 },
   queries: [{ name: 'A', query }],
 });
-/** A variable whose values are those of a signal. */
+/** A variable with values of a signal. */
 const variables: Readonly<Record<Signal, object>> = {
   logs: { kind: 'field-values', name: 'v', signal: 'logs', field: 'body' },
   traces: { kind: 'field-values', name: 'v', signal: 'traces', field: 'note' },
@@ -99,7 +99,7 @@ const createDashboard = async (name: string, query: object): Promise<string> => 
   return body.id;
 };
 
-/** Requests of an operation without a path parameter, or for what was landed. */
+/** Requests for operations without a path parameter, or for stored telemetry. */
 const toPath = ({ path }: Operation): string =>
   path
     .replace('{traceId}', traceId)
@@ -135,7 +135,7 @@ test('a view of a group needs no scope besides its own', async (t) => {
   t.deepEqual(failures, []);
 });
 
-/** Operations of one group that show telemetry of another one in full. */
+/** Operations of one group that show complete telemetry of another group. */
 const needsSignal = new Set(['GET /api/traces/{id}/logs']);
 
 test('a query of the caller needs the read scope of each signal, in drafts, saved queries, variables and questions', async (t) => {

@@ -1,4 +1,4 @@
-/** What API tokens may do, asked of every operation: its own scope opens it, and nothing else does. */
+/** What API tokens can do, tested for every operation: only its own scope permits it. */
 import test from 'ava';
 import { satisfiesAccess } from '../../api/callers/rights.ts';
 import { listScopes } from '../../api/callers/scopes.ts';
@@ -29,7 +29,7 @@ const tokenWith = async (scopes: readonly string[]): Promise<`token ${string}`> 
   return `token ${body.token}`;
 };
 
-/** Asks with a body that nothing accepts, so that nothing is done. */
+/** Sends a body that no operation accepts, so that nothing is executed. */
 const probe = ({ method, path }: Operation, as: `token ${string}`): Promise<Answer> =>
   harness.request(method, concrete(path), { as, ...(method === 'GET' ? {} : { body: { surprise: 1 } }) });
 
@@ -54,7 +54,7 @@ test('an operation refuses a token with every scope except its own', async (t) =
     const as = tokens.get(key) ?? (await tokenWith(everyScope.filter((each) => !covering.includes(each))));
     tokens.set(key, as);
     const { status, body } = await probe(operation, as);
-    // An error of Prometheus' API has the message in `error`.
+    // Errors of the Prometheus API have their message in `error`.
     const expected = operation.failure === undefined ? 'FORBIDDEN' : body.message;
     if (status !== 403 || body.error !== expected) failures.push(`${named(operation)} ${status}`);
   }
@@ -75,7 +75,7 @@ test('an operation accepts a token with only its own scope, if the role of the a
   t.deepEqual(failures, []);
 });
 
-/** Somebody new in the organization. */
+/** Creates a new user in the organization. */
 const member = async (role: Role, disabled = false): Promise<string> => {
   const email = `${crypto.randomUUID()}@people.example`;
   const people = harness.documents.forTenant(usersTenant).collection(users);

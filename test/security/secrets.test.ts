@@ -1,6 +1,7 @@
 /**
- * Secrets are shown once, to whom they are for: never in logs, metrics, audit records, errors, later answers or at rest. Each operation is
- * asked its example, over the embedded stores, and so it is seen here that it answers as it declares.
+ * Secrets are shown once, to their recipient: never in logs, metrics, audit records, errors, later responses or plain
+ * text in stores. The test runs the example of each operation with the embedded stores, and so also checks the declared
+ * responses.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +22,7 @@ const logLines: string[] = [];
 const logAt =
   (level: string) =>
   (fields: Readonly<Record<string, unknown>>, message: string): void => {
-    // Errors have their texts in fields that JSON leaves out.
+    // JSON omits the text fields of errors.
     const text = JSON.stringify(fields, (_, value) =>
       value instanceof Error ? [value.message, value.stack, String(value.cause)] : value,
     );
@@ -42,10 +43,10 @@ test.after.always(() => close?.());
 const built = operations.filter(({ built: is, operationId }) => is && !(operationId in unshown));
 const named = ({ method, path }: Operation): string => `${method} ${path}`;
 
-/** Keys of attributes, as catalogues list them. */
+/** Keys of attributes, as lists of attributes contain them. */
 const isAttribute = (text: string): boolean => /^[a-z0-9_]+(\.[a-z0-9_]+)+$/.test(text);
 
-/** What nobody could guess: words such as the code of a finding, and addresses, are no secrets. */
+/** Whether nobody can guess the value: words, such as the code of a finding, and addresses are not secrets. */
 const isSecret = (text: string): boolean =>
   text === password ||
   (/^[^\s/]{9,}$/.test(text) && /\d/.test(text) && /[A-Za-z]/.test(text) && !isAttribute(text)) ||
@@ -53,7 +54,7 @@ const isSecret = (text: string): boolean =>
 
 const bodySecrets = (body: unknown): string[] => secretsIn(body).filter(isSecret);
 
-/** Each secret with the request that showed it or brought it. */
+/** Each secret with the request that returned or contained it. */
 const known = new Map<string, string>();
 
 const learn = (operation: Operation, { body, token, headers }: OperationRequest, response: Answer): void => {
@@ -64,17 +65,17 @@ const learn = (operation: Operation, { body, token, headers }: OperationRequest,
 
 const leaked = (text: string): [secret: string, of: string][] => [...known].filter(([secret]) => text.includes(secret));
 
-/** What is refused for a field or its form must not repeat what the rest of it held. */
+/** An error about a field or its format must not repeat other content of the body. */
 const refusalsOf = async (operation: Operation, request: OperationRequest): Promise<Answer[]> => {
   if (operation.body === undefined) return [];
   const body = JSON.stringify(request.body ?? {});
   const surprising = body.replace(/\}$/, body === '{}' ? '"surprise":1}' : ',"surprise":1}');
-  // A document of others may have any field.
+  // Documents in external formats can have any field.
   const wrong = isStrict(operation.body) ? [surprising, `${body}x`] : [`${body}x`];
   return Promise.all(wrong.map((text) => a.call(operation, { ...request, body: text })));
 };
 
-/** How operations answered something else than they declare, or left another audit record. */
+/** Deviations of operations from their declared responses or audit records. */
 const undeclared: string[] = [];
 let apiResponse = 0;
 

@@ -1,4 +1,4 @@
-/** Clients that send slowly, too much or nothing: each is let go in time, and others are answered meanwhile. */
+/** Clients that send slowly, too much or nothing are disconnected in time, and others are served meanwhile. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ test.after.always(async () => {
 interface Client {
   readonly socket: Socket;
   received(): string;
-  /** Resolves when the server has closed. */
+  /** Resolves when the server has closed the connection. */
   readonly closed: Promise<unknown>;
 }
 
@@ -48,7 +48,7 @@ const trickle = ({ socket }: Client, byte: string): void => {
 const request = (headers: string): string => `POST /auth/login HTTP/1.1\r\nhost: x\r\n${headers}`;
 const manyAtOnce = 100;
 
-/** Asks for something that reads rights, and for health; both must be answered soon. */
+/** Requests an operation that checks permissions, and health; both must respond soon. */
 const othersAreAnswered = async (t: ExecutionContext): Promise<void> => {
   const headers = { authorization: `Bearer ${token}` };
   for (const path of ['/healthz', '/auth/session']) {

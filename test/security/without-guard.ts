@@ -1,11 +1,11 @@
-/** Loaded before a program's own code (`--import`), in each of its processes and threads: a text of one file is another one there. */
+/** Loaded before the code of a program (`--import`), in each process and thread: replaces a text in one source file. */
 import { registerHooks } from 'node:module';
 
-/** The environment's variable that says which, as JSON. */
+/** The environment variable with the replacement, as JSON. */
 export const sourceReplacement = 'TEST_WITHOUT_FENCE';
 
 export interface Exchange {
-  /** Of the file. */
+  /** The URL of the source file. */
   readonly url: string;
   readonly fence: string;
   readonly gone: string;

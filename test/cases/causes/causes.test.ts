@@ -1,4 +1,4 @@
-/** Causes of made-up faults, two of each; many more are in `test/bench/causes.ts`. */
+/** Causes of two synthetic faults of each kind; `test/bench/causes.ts` has many more. */
 import test from 'ava';
 import { minuteMs } from '../../../subjects/causes/incident-context.ts';
 import { findCauses } from '../../../subjects/causes/judge.ts';

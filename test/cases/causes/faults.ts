@@ -1,4 +1,7 @@
-/** Made-up systems with one fault, or none, among things that look like causes and are not. The same seed gives the same case. */
+/**
+ * Synthetic systems with one fault or none, among changes that look like causes and are not. The same seed gives the
+ * same case.
+ */
 import { getDurationBucket } from '../../../schemas/tables/durations.ts';
 import {
   type Change,
@@ -26,13 +29,13 @@ export const faultKinds = [
   ...(['disk', 'pool', 'slow-database', 'failing-database', 'flag'] as const),
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
-/** `chance`: an alert without anything behind it; `unseen`: the service fails by itself, and nothing that is recorded made it. */
+/** `chance`: an alert without any cause; `unseen`: the service fails by itself, and no record shows why. */
 export type CaseKind = FaultKind | 'chance' | 'unseen';
 
 export interface FaultCase {
   readonly kind: CaseKind;
   readonly incidentContext: IncidentContext;
-  /** What made it; undefined where nothing may be claimed. */
+  /** The cause of the symptom; undefined if no cause may be claimed. */
   readonly truth: { readonly kind: CauseKind; readonly at: string } | undefined;
 }
 
@@ -47,14 +50,14 @@ interface Place {
   readonly failing: number;
 }
 
-/** What a node does in a minute on a host besides what it always does. */
+/** What a fault adds to a node on a host in a minute. */
 interface Effect {
   readonly errors: number;
   readonly slower: number;
 }
 type EffectAt = (node: string, host: string, minute: number) => Effect;
 
-/** A tree of calls of three or four levels, some shared callees, databases, and a few services beside it. */
+/** A tree of calls with three or four levels, some shared callees, databases, and a few services outside the tree. */
 const systemOf = (random: Random) => {
   const names = ['web', 'api', 'cart', 'orders', 'pay', 'stock', 'mail', 'search', 'auth', 'rates'];
   const count = random.whole(6, 9);
@@ -72,7 +75,7 @@ const systemOf = (random: Random) => {
       failing: index === 0 ? 0.002 : random.between(0, 0.004),
     });
   }
-  // The last two are called by nobody of the tree: they are asked from outside.
+  // No service of the tree calls the last two: their requests come from outside.
   const inTree = services.slice(0, -2);
   for (const [index, node] of inTree.entries()) {
     if (index === 0) continue;
@@ -107,11 +110,11 @@ const minuteOf = (samples: readonly Sample[], atMs: number): MinuteActivity => {
   return { atMs, requests: samples.length, errors, durationSum, buckets };
 };
 
-/** Calls of a request to others, of which each takes its time, and may fail. */
+/** Calls from a request to other nodes; each takes time and may fail. */
 interface Calling {
   readonly call: Place['calls'][number];
   readonly samples: readonly Sample[];
-  /** Those that were made. */
+  /** The calls that the request made. */
   readonly made: Sample[];
 }
 
@@ -133,7 +136,7 @@ const push = <Key, One>(lists: Map<Key, One[]>, key: Key, one: One): void => {
   else known.push(one);
 };
 
-/** What each node was asked by the minute, from the callees up. */
+/** The requests of each node by minute, from the callees up. */
 const simulated = (
   system: System,
   random: Random,
@@ -146,7 +149,7 @@ const simulated = (
   const hosts = new Map<string, Map<string, MinuteActivity[]>>();
   const edges = new Map<string, { client: string; server: string; minutes: MinuteActivity[] }>();
   const rates = new Map(system.services.map((node) => [node, random.between(10, 60)]));
-  /** One slow minute slows all requests in it. */
+  /** A slow minute slows all its requests. */
   const drawn = (node: string, number: number, minute: number, callees: readonly Calling[]): Map<string, Sample[]> => {
     const place = places.get(node);
     const wobble = Math.exp(0.08 * random.normal());
@@ -202,7 +205,7 @@ const simulated = (
   return { nodes, hosts, edges: [...edges.values()] };
 };
 
-/** From the entry to a node. */
+/** The path from the entry to a node. */
 const pathTo = ({ places, inTree }: System, target: string): string[] => {
   const search = (node: string): string[] | undefined => {
     if (node === target) return [node];
@@ -244,12 +247,12 @@ const noveltyOf = (kind: Novelty['kind'], node: string, minute: number, count: n
   firstMs: originMs + Math.round(minute * minuteMs),
 });
 
-/** What is made for a case, before its minutes are drawn. */
+/** The state of a case before its minutes are simulated. */
 interface Making {
   readonly random: Random;
   readonly system: System;
   readonly kind: CaseKind;
-  /** Where the fault is, the calls to it, and a host that it runs on. */
+  /** The node with the fault, the calls to it, and a host that it runs on. */
   readonly target: string;
   readonly path: readonly string[];
   readonly host: string;
@@ -335,7 +338,7 @@ const faults: Readonly<Record<CaseKind, (making: Making) => Fault>> = {
   chance: () => ({ effect: { errors: 0, slower: 1 } }),
 };
 
-/** Adds what looks like a cause and is none; `loud` fails by itself, and is called by nobody. */
+/** Adds changes that look like causes and are not; `loud` fails by itself, and nothing calls it. */
 const distract = (
   { random, system, target, path, minutes, changes, gauges, novelties }: Making,
   loud: string,
@@ -380,7 +383,7 @@ const distract = (
   for (let index = 0; index < count; index++) random.of(ways)();
 };
 
-/** One case of a kind. A database that fails needs a system that has one. */
+/** Creates one case of a kind. A database fault needs a system that has a database. */
 export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   const random = drawing(seed * 7919 + 13);
   const system = systemOf(random);
@@ -391,7 +394,7 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   const minutes = noticed + random.whole(3, 15);
   const target = isDatabase ? random.of(databases) : random.of(inTree);
   const path = pathTo(system, target);
-  // It is seen where it is, or at what calls it; what nobody sees the cause of, where it is.
+  // The symptom is at the fault or at a caller; for `unseen`, it is at the fault.
   const symptom = kind === 'unseen' ? target : random.of(path.filter((node) => node.startsWith('service:')));
   const host = random.of(places.get(target)?.hosts ?? hosts);
   const making: Making = { random, system, kind, target, path, host, minutes, changes: [], gauges: [], novelties: [] };
@@ -403,7 +406,7 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   distract(making, loud);
 
   const isLoud = random.next() < 0.6;
-  // Some faults grow over minutes.
+  // Some faults grow over several minutes.
   const grows = random.next() < 0.3 ? random.whole(3, 8) : 1;
   const effectAt: EffectAt = (node, on, minute) => {
     if (isLoud && node === loud && minute >= begin - 2) return { errors: 0.6, slower: 3 };

@@ -1,14 +1,14 @@
-/** How often causes of made-up faults are found. */
+/** How often the causes of synthetic faults are found. */
 import { findCauses } from '../../../subjects/causes/judge.ts';
 import { type CaseKind, faultCase, faultKinds } from './faults.ts';
 
-/** Each fault, and a third as many cases without a cause. */
+/** Each fault, and four kinds without a cause. */
 export const caseKinds: readonly CaseKind[] = [...faultKinds, 'chance', 'unseen', 'chance', 'unseen'];
 
 export interface Judgement {
   readonly name: string;
   readonly hasCause: boolean;
-  /** Of the cause among those that are claimed, from 0 on; -1 where it is not there. */
+  /** The rank of the cause among the claimed causes, from 0 on; -1 if it is missing. */
   readonly place: number;
   readonly isClaimed: boolean;
 }
@@ -28,7 +28,7 @@ export const judgementsOf = (seeds: readonly number[]): Judgement[] =>
     }),
   );
 
-/** Shares: the cause is first, is among three, and that one is claimed where there is none. */
+/** Shares of cases: the cause is first, is among the first three, and a cause is claimed although there is none. */
 export const sharesOf = (all: readonly Judgement[]) => {
   const [faults, none] = [all.filter(({ hasCause }) => hasCause), all.filter(({ hasCause }) => !hasCause)];
   const share = (of: readonly Judgement[], is: (one: Judgement) => boolean): number =>

@@ -1,4 +1,4 @@
-/** Changes of the rule or detector that shows a symptom, as its cause. */
+/** A change to the rule or detector that reports a symptom, as its cause. */
 import test from 'ava';
 import { minuteMs } from '../../../subjects/causes/incident-context.ts';
 import { minScore } from '../../../subjects/causes/judge.ts';

@@ -1,4 +1,4 @@
-/** What is said of requests of which it cannot be determined whether they are worse, and of errors in bursts. */
+/** The reasons for requests that may or may not be worse, and for errors in bursts. */
 import test from 'ava';
 import type { IncidentContext, MinuteActivity } from '../../../subjects/causes/incident-context.ts';
 import { findCauses } from '../../../subjects/causes/judge.ts';

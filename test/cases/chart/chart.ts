@@ -1,4 +1,4 @@
-/** The chart as helm renders it, for tests. */
+/** Renders the chart with helm for tests. */
 import { execFile } from 'node:child_process';
 import { copyFileSync, cpSync, globSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -22,7 +22,7 @@ export const valueSets: ReadonlyMap<string, string> = new Map(
 
 export const goldenOf = (name: string): string => join(here, 'golden', `${name}.yaml`);
 
-// biome-ignore lint/suspicious/noExplicitAny: an object of Kubernetes, of which each test reads some paths
+// biome-ignore lint/suspicious/noExplicitAny: an object of Kubernetes, tests read only some of its paths
 export type Manifest = any;
 
 export interface Rendered {
@@ -30,7 +30,7 @@ export interface Rendered {
   readonly manifests: readonly Manifest[];
 }
 
-/** A copy of the chart with components and version of its own: what is added to the code changes no golden file. */
+/** A copy of the chart with its own components and version, so that additions to the code change no golden file. */
 export const pinnedChart = (directory: string): string => {
   const copy = join(directory, 'oiq');
   cpSync(chart, copy, { recursive: true });
@@ -40,7 +40,7 @@ export const pinnedChart = (directory: string): string => {
   return copy;
 };
 
-/** What `helm template` prints; rejects with what helm says. */
+/** Returns the output of `helm template`; rejects with the error message of helm. */
 export const render = async (args: readonly string[], of = chart): Promise<Rendered> => {
   const { helm } = await chartTools();
   const all = ['template', 'oiq', of, '--namespace', 'observability', '--kube-version', kubernetesVersion, ...args];
@@ -52,14 +52,14 @@ export const render = async (args: readonly string[], of = chart): Promise<Rende
 export const renderSet = (name: string, args: readonly string[] = [], of = chart): Promise<Rendered> =>
   render(['-f', valueSets.get(name) ?? '', ...args], of);
 
-/** The text with what is made anew each time left out: no two installations share a secret. */
+/** Replaces generated secrets in a text, because each installation has different ones. */
 export const withoutMade = (text: string): string =>
   text.replaceAll(/(OIQ_(?:SECRET_KEY|BOOTSTRAP_PASSWORD): )[A-Za-z0-9+/=]{56}$/gm, '$1MADE');
 
 export const podOf = (manifest: Manifest): Manifest =>
   manifest.kind === 'Pod' ? manifest.spec : manifest.spec?.template?.spec;
 
-/** Every pod that the chart makes, with who makes it. */
+/** All pods that the chart creates, each with the object that creates it. */
 export const podsOf = (manifests: readonly Manifest[]): readonly { readonly name: string; readonly pod: Manifest }[] =>
   manifests
     .map((manifest) => ({ name: `${manifest.kind} ${manifest.metadata.name}`, pod: podOf(manifest) }))
@@ -68,7 +68,7 @@ export const podsOf = (manifests: readonly Manifest[]): readonly { readonly name
 export const find = (manifests: readonly Manifest[], kind: string, name: string): Manifest =>
   manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === name);
 
-/** The environment of a pod's first container, as kubelet would make it. */
+/** The environment of a pod's first container, as the kubelet would set it. */
 export const environmentOf = (manifests: readonly Manifest[], pod: Manifest): Record<string, string> => {
   const [container] = pod.containers;
   const environment: Record<string, string> = {};

@@ -1,4 +1,4 @@
-/** As much of an API server as Helm's `lookup` asks: what is there of Secrets and Deployments. */
+/** The part of a Kubernetes API server that Helm's `lookup` uses for Secrets and Deployments. */
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -10,7 +10,7 @@ import { kubernetesVersion, type Manifest } from './chart.ts';
 const resource = (name: string, kind: string) => ({ name, kind, namespaced: true, verbs: ['get', 'list'] });
 const group = { name: 'apps', versions: [{ groupVersion: 'apps/v1', version: 'v1' }] };
 
-/** What is asked before any object: the groups and kinds that there are. */
+/** The responses to discovery requests, which list API groups and kinds. */
 const discovery: Readonly<Record<string, object>> = {
   '/version': { major: '1', minor: '33', gitVersion: `v${kubernetesVersion}` },
   '/api': { kind: 'APIVersions', versions: ['v1'] },
@@ -26,7 +26,7 @@ const discovery: Readonly<Record<string, object>> = {
 const pathOf = ({ apiVersion, kind, metadata }: Manifest): string =>
   `${apiVersion === 'v1' ? '/api/v1' : `/apis/${apiVersion}`}/namespaces/observability/${String(kind).toLowerCase()}s/${metadata.name}`;
 
-/** Serves these objects to `helm template`; answers the arguments with which it asks. */
+/** Serves these objects to `helm template`; returns the arguments that connect helm to the server. */
 export const servedObjects = async (
   t: ExecutionContext,
   directory: string,

@@ -1,4 +1,4 @@
-/** A dashboard that uses nearly everything that there is. */
+/** A dashboard that uses nearly all features. */
 export const wholeDashboard = {
   name: 'Checkout',
   description: 'What the shop *sells*',

@@ -10,7 +10,7 @@ import { wholeDashboard } from './dashboard-example.ts';
 const whole = DashboardFields.parse(wholeDashboard);
 const [errors, notes] = whole.panels as [DashboardFields['panels'][number], DashboardFields['panels'][number]];
 
-/** The difference that a change of the example makes: path, words, before and after. */
+/** Returns the difference for a change of the example: path, words, old and new value. */
 const differenceOf = (change: (document: DashboardFields) => object) =>
   findDashboardDifferences(whole, DashboardFields.parse(change(whole))).map(({ path, what, before, after }) => [
     path,

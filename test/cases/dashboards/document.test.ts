@@ -1,4 +1,4 @@
-/** What a dashboard may say: everything of the declared form, within its bounds, and nothing else. */
+/** What a dashboard can contain: all declared fields within their limits, and nothing else. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { DashboardFields, documentVersion } from '../../../subjects/dashboards/document.ts';
@@ -9,7 +9,7 @@ type Part = Record<string, unknown>;
 const panel = (id: string, more: Part = {}): Part => ({ id, visual: { kind: 'text' }, ...more });
 const dashboard = (more: Part): Part => ({ name: 'one', ...more });
 
-/** Paths of what is wrong. */
+/** Returns the paths of errors. */
 const wrong = (document: Part): string[] => {
   const parsed = DashboardFields.safeParse(document);
   return parsed.success

@@ -1,4 +1,4 @@
-/** Values that a schema takes, chosen so that a few of them use each setting and each of its choices. */
+/** Values of a schema, chosen so that a few of them cover each setting and each of its choices. */
 import { z } from 'zod';
 
 type Schema = z.core.JSONSchema.BaseSchema;
@@ -7,7 +7,10 @@ type Numbers = Readonly<Record<'minimum' | 'maximum' | 'exclusiveMinimum', numbe
 const choicesOf = ({ oneOf, anyOf }: Schema): readonly Schema[] =>
   ((oneOf ?? anyOf ?? []) as readonly Schema[]).filter(({ type }) => type !== 'null');
 
-/** Texts for what takes no other; the last ones are for what the declared form does not say. */
+/**
+ * Texts for fields that accept no other values; the last ones satisfy constraints that the JSON schema does not
+ * declare.
+ */
 const texts = ['red', 'p95', '5m'];
 const textsByKey: Readonly<Record<string, string>> = { url: '/red', step: '5m' };
 
@@ -36,7 +39,7 @@ const madeOf = (schema: Schema, nth: number): unknown => {
   return plain(schema, nth);
 };
 
-/** The first values of a schema, in which each of its choices is taken in turn. */
+/** Returns values of a schema that cycle through its choices. */
 export const valuesOf = (schema: z.ZodType, maxCount: number): unknown[] => {
   const declared = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema;
   return Array.from({ length: maxCount }, (_, nth) => madeOf(declared, nth));

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 import test from 'ava';
 import { readDashboardFolder } from '../../../commands/dashboards/plan.ts';
 
-/** As Kubernetes mounts it: the keys are links through `..data` to a folder that is replaced as a whole. */
+/**
+ * Writes files as Kubernetes mounts them: the keys are links through `..data` to a folder that is replaced as a whole.
+ */
 const mountConfigMap = (folder: string, files: Readonly<Record<string, string>>): void => {
   const version = '..2026_11_24_10_00_00.1';
   mkdirSync(join(folder, version), { recursive: true });
@@ -39,7 +41,7 @@ test('hidden files and broken links are not read', async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true }));
   mkdirSync(join(folder, '.github', 'workflows'), { recursive: true });
   writeFileSync(join(folder, '.github', 'workflows', 'ci.yaml'), 'jobs: {}');
-  // As an editor locks a file.
+  // A lock file of an editor.
   symlinkSync('somebody@host.7', join(folder, '.#a.yaml'));
   symlinkSync('nowhere.yaml', join(folder, 'gone.yaml'));
   writeFileSync(join(folder, 'a.yaml'), 'id: a\nname: A');

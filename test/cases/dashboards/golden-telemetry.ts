@@ -13,14 +13,14 @@ import {
   tracesRequest,
 } from '../sink-tables.ts';
 
-/** What a name is called in: today's conventions, what older senders send, or both. */
+/** The conventions of a name: current ones, those of older senders, or both. */
 export type Generation = 'current' | 'former';
 
 export interface GoldenMetric {
   readonly name: string;
   readonly kind: 'c' | 'u' | 'g' | 'h';
   readonly generations: readonly Generation[];
-  /** Attributes with their values. */
+  /** Attributes and their values. */
   readonly attributes: ReadonlyMap<string, readonly string[]>;
   readonly resource: readonly string[];
 }
@@ -35,7 +35,7 @@ const listOf = (names = ''): readonly string[] => names.split(',').filter((name)
 
 const ownKinds = { counter: 'c', gauge: 'g', histogram: 'h' } as const;
 
-/** The platform's own, by their declaration. */
+/** Metrics that the platform declares. */
 const own = Object.entries(metricDefinitions).map(
   ([name, { type, labels }]): GoldenMetric => ({
     name,
@@ -63,20 +63,20 @@ const listed = ((): readonly GoldenMetric[] => {
     });
 })();
 
-/** Metrics by the documentation of their senders. */
+/** Metrics from the documentation of their senders. */
 export const goldenMetrics: readonly GoldenMetric[] = [...listed, ...own];
 
 const points = 6;
 const atMs = (lastMs: number, index: number): number => lastMs - (points - 1 - index) * 60_000;
 const nanoseconds = (milliseconds: number): string => String(BigInt(milliseconds) * 1_000_000n);
 
-/** What all of it lies in. */
+/** The time range of all golden telemetry. */
 export const goldenRange = {
   from: BigInt(nanoseconds(receivedAtMs - (points + 1) * 60_000)),
   to: BigInt(nanoseconds(receivedAtMs)),
 };
 
-/** Sets of attributes: as many as the attribute with most values. */
+/** Sets of attributes, as many as the attribute with the most values has. */
 const setsOf = ({ attributes }: GoldenMetric): object[][] => {
   const maxCount = Math.max(1, ...[...attributes.values()].map(({ length }) => length));
   return Array.from({ length: maxCount }, (_, index) =>
@@ -112,7 +112,7 @@ const metricOf = (metric: GoldenMetric, lastMs: number): object => {
 
 const goldenValueOf = (key: string): string => (key === 'service.name' ? 'cart' : 'x');
 
-/** Attributes of spans by their generation; numbers are tokens. */
+/** Attributes of spans by generation; numbers are tokens. */
 const spanAttributes: Readonly<Record<Generation, readonly object[]>> = {
   current: [
     ...[text('db.system.name', 'postgresql'), text('db.operation.name', 'SELECT')],
@@ -145,14 +145,14 @@ const spansOf = (generation: Generation, lastMs: number): object[] =>
     attributes: spanAttributes[generation],
   }));
 
-/** A message that came at a time. */
+/** A message that was received at a time. */
 const messageAt = (body: Uint8Array, nowMs: number, headers: Parameters<typeof messageOf>[1]): ScanMessage => {
   const { length } = body;
   const member = { length, size: length, records: 1, receivedAtMs: nowMs, source: '', traceparent: '' };
   return { ...messageOf([body], { ...headers, members: [member] }), timestampMs: nowMs };
 };
 
-/** Lands all of a generation for a tenant, up to a minute before `nowMs`. */
+/** Stores all telemetry of a generation for a tenant, up to a minute before `nowMs`. */
 export const landGolden = async (
   { land, columns }: Pick<Tables, 'land' | 'columns'>,
   tenantId: string,

@@ -1,4 +1,4 @@
-/** Dashboards of Grafana, written for tests: one of today, and one of version 14. */
+/** Grafana dashboards written for tests: one of the current version, and one of version 14. */
 
 const uid = '$' + '{datasource}';
 const prometheus = { type: 'prometheus', uid };

@@ -1,4 +1,4 @@
-/** Dashboards of Grafana that are public, beside this repository. */
+/** Public Grafana dashboards, which are not part of this repository. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -18,7 +18,7 @@ const dashboardsIn = (name: string): GrafanaFile[] => {
   );
 };
 
-/** All of them; none where they are not there. */
+/** Returns all of them; none if the files are missing. */
 export const grafanaFiles = (): GrafanaFile[] =>
   existsSync(root)
     ? (readdirSync(root, { recursive: true }) as string[])

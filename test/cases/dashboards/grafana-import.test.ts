@@ -1,4 +1,4 @@
-/** Dashboards of Grafana in our form, and what is told of each part. */
+/** Grafana dashboards converted to our format, and the report on each part. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { findDashboardDifferences } from '../../../subjects/dashboards/difference.ts';
@@ -19,7 +19,7 @@ const panelOf = ({ document }: Imported, id: string): DashboardFields['panels'][
   if (panel === undefined) throw new Error(`there is no ${id}`);
   return panel;
 };
-/** Public ones too, where the environment says where they are. */
+/** Includes public dashboards if the environment names their folder. */
 const all = [
   { name: 'present', dashboard: presentDashboard as unknown as Record<string, unknown> },
   { name: 'old', dashboard: oldDashboard as unknown as Record<string, unknown> },
@@ -35,7 +35,7 @@ const reportOf = ({ report }: Imported) =>
   [...report.panels, ...report.variables].flatMap(({ losses }) => losses).concat(report.rest);
 
 const at = (value: unknown, path: string): boolean => {
-  // Keys may hold dots: any way through is one.
+  // Keys may contain dots: any matching path is enough.
   if (path === '') return true;
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some(

@@ -1,4 +1,4 @@
-/** A classic dashboard of Grafana in the form of its resource, as Grafana itself turns one into the other. */
+/** A classic Grafana dashboard converted to its resource format, as Grafana converts it. */
 
 type Fields = Record<string, unknown>;
 const isFields = (value: unknown): value is Fields =>
@@ -9,7 +9,7 @@ const pick = (from: Fields, ...keys: readonly string[]): Fields =>
 const without = (from: Fields, ...keys: readonly string[]): Fields =>
   Object.fromEntries(Object.entries(from).filter(([key]) => !keys.includes(key)));
 
-/** A query with its data source, which is the panel's where it has none. */
+/** A query with its data source, which defaults to that of the panel. */
 const dataQuery = (target: Fields, datasource: unknown): Fields => {
   const source = isFields(datasource) ? datasource : typeof datasource === 'string' ? { uid: datasource } : {};
   return {
@@ -207,7 +207,7 @@ const annotationOf = (annotation: Fields): Fields => {
 const panelsIn = (panels: readonly Fields[]): Fields[] =>
   panels.flatMap((panel) => (panel['type'] === 'row' ? listIn(panel['panels']) : [panel]));
 
-/** The resource of a classic dashboard whose panels stand on a grid and have ids. */
+/** The resource of a classic dashboard whose panels have grid positions and ids. */
 export const resourceOf = (dashboard: Fields): Fields => {
   const { time, timepicker } = dashboard as { time?: Fields; timepicker?: Fields };
   const panels = listIn(dashboard['panels']);
@@ -238,7 +238,7 @@ export const resourceOf = (dashboard: Fields): Fields => {
   };
 };
 
-/** Whether each panel has an id of its own, and none is of a form that the resource does not know. */
+/** Whether each panel has a unique id, and a type that the resource supports. */
 export const hasResource = (dashboard: Fields): boolean => {
   const panels = panelsIn(listIn(dashboard['panels']));
   const ids = panels.map(({ id }) => id);

@@ -1,4 +1,4 @@
-/** What is exported for Grafana is what the types of its SDK declare, and no more: a strict reader of these takes it. */
+/** Dashboards exported for Grafana match the types of its SDK exactly, so that a strict parser accepts them. */
 import '../../../subjects/query-kinds.ts';
 import { execFile } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ const declared = fileURLToPath(new URL('./grafana-typed.ts', import.meta.url));
 const directory = scratchDirectory();
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
-/** What the compiler finds wrong with texts, by their names. */
+/** Returns compiler errors in texts, by name. */
 const problemsOf = async (name: string, exports: Readonly<Record<string, string>>): Promise<string[]> => {
   const files = Object.entries(exports).map(([title, json], index) => {
     const file = `${name}-${index}.mts`;
@@ -53,7 +53,7 @@ const problemsOf = async (name: string, exports: Readonly<Record<string, string>
 };
 
 const datasourceTypes = ['prometheus', '__expr__'];
-/** A panel as it is checked: queries of other data sources have types of their own. */
+/** A panel in the form for the type check: queries of other data sources have their own types. */
 const marked = (_: string, value: unknown): unknown => {
   const { type, gridPos, targets } = (value ?? {}) as Record<string, unknown>;
   if (gridPos === undefined || type === 'row') return value;
@@ -83,7 +83,7 @@ const importedOf = (body: object): DashboardFields => {
 const kinds = Visual.options.length;
 const rounds = 10;
 
-/** Each kind of panel, variable and transformation, with each of its settings, in as many dashboards as they need. */
+/** All kinds of panels, variables and transformations with all their settings, in as many dashboards as necessary. */
 const everything = (): Record<string, DashboardFields> => {
   const visuals = valuesOf(Visual, kinds * rounds);
   const settings = valuesOf(FieldSettings, rounds);

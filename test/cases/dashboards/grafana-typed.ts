@@ -1,4 +1,7 @@
-/** Grafana's classic dashboard as its typed SDK declares it, with what each type of panel takes in place of `any`. */
+/**
+ * The classic Grafana dashboard as its typed SDK declares it, with specific types for each kind of panel in place of
+ * `any`.
+ */
 import type * as barchart from '@grafana/grafana-foundation-sdk/barchart';
 import type * as bargauge from '@grafana/grafana-foundation-sdk/bargauge';
 import type * as common from '@grafana/grafana-foundation-sdk/common';
@@ -19,7 +22,7 @@ import type * as table from '@grafana/grafana-foundation-sdk/table';
 import type * as text from '@grafana/grafana-foundation-sdk/text';
 import type * as timeseries from '@grafana/grafana-foundation-sdk/timeseries';
 
-/** As JSON holds it: an enumeration is its values, and the SDK's methods are away. */
+/** A type after JSON serialization: an enumeration becomes its values, and SDK methods are removed. */
 type Json<T> = unknown extends T
   ? unknown
   : T extends string
@@ -37,7 +40,7 @@ type NumberOf<T extends number> = number extends T
     ? Value
     : never;
 
-/** Options and settings of fields by type of panel. */
+/** Options and field settings by panel type. */
 interface Types {
   timeseries: [timeseries.Options, timeseries.FieldConfig];
   barchart: [barchart.Options, barchart.FieldConfig];
@@ -55,7 +58,7 @@ interface Types {
   table: [table.Options, table.FieldConfig];
   text: [text.Options, object];
 }
-/** Types of panels of which the SDK knows the options. */
+/** Panel types whose options the SDK declares. */
 export const typedPanels: Readonly<Record<keyof Types, true>> = {
   timeseries: true,
   barchart: true,
@@ -73,7 +76,7 @@ export const typedPanels: Readonly<Record<keyof Types, true>> = {
   table: true,
   text: true,
 };
-/** What the type of another panel begins with where it is checked: TypeScript cannot say "any text but these". */
+/** The prefix of other panel types in the type check: TypeScript cannot express "any text except these". */
 export const otherType = 'other:';
 
 type Target = prometheus.dataquery | expr.TypeMath;

@@ -1,4 +1,4 @@
-/** What a snapshot keeps of a panel: its settings name nothing that its answers do not show. */
+/** The panel settings in a snapshot name nothing that the panel results do not show. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { Result } from '../../../queries/result.ts';

@@ -1,4 +1,4 @@
-/** Dashboards made up at random, within what the declaration takes. */
+/** Generates random valid dashboards. */
 import fc from 'fast-check';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 
@@ -71,7 +71,7 @@ const panel = fc.record(
   { requiredKeys: ['visual'] },
 );
 
-/** A dashboard of today's form, as it is stored. */
+/** A dashboard in the current format, as it is stored. */
 export const someDashboard = fc
   .record(
     {
@@ -100,5 +100,5 @@ export const someDashboard = fc
       })),
     }),
   )
-  // What is stored went through JSON.
+  // Stored documents are serialized to JSON.
   .map((document) => JSON.parse(JSON.stringify(document)) as DashboardFields);

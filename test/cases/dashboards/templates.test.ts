@@ -1,4 +1,4 @@
-/** Templates of dashboards: what they name is what senders send, and golden telemetry fills each panel. */
+/** Dashboard templates use names that senders send, and golden telemetry fills each panel. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryReader } from '../../../queries/promql/query-reader.ts';
@@ -63,7 +63,7 @@ test('templates use only metrics and attributes that senders emit', async (t) =>
       const known = attributesOf(query.metric);
       const grouped = query.groupBy.map((name) => resolveReference(signalDefinitions.metrics.fields, name));
       const named = [
-        // A field has another meaning than an attribute of its name, but for the service.
+        // A field has another meaning than an attribute of the same name, except for the service.
         ...grouped.map((each) =>
           each.kind === 'field' ? each.field.name.replace(/^(?!service$)/, 'field ') : each.key,
         ),
@@ -75,7 +75,7 @@ test('templates use only metrics and attributes that senders emit', async (t) =>
   t.deepEqual(wrong, []);
 });
 
-/** What a panel shows: its queries that are not hidden, and its formulas. */
+/** The visible queries and formulas of a panel. */
 const shownBy = ({ queries, formulas }: Panel): Query[] => {
   const queriesByName = Object.fromEntries(
     queries.flatMap(({ name, query }) => (query === undefined ? [] : [[name, query]])),
@@ -97,7 +97,7 @@ const hasData = async (panel: Panel, tenantId: string): Promise<boolean> => {
   return false;
 };
 
-/** Panels whose figures a generation of senders has no name for. */
+/** Panels for whose values a generation of conventions has no name. */
 const without: Readonly<Record<Generation, readonly string[]>> = {
   current: ['go: collections'],
   former: [
@@ -108,7 +108,7 @@ const without: Readonly<Record<Generation, readonly string[]>> = {
   ],
 };
 
-/** Half of the templates are asked, each of the senders of one generation, which the run draws. */
+/** Each run tests half of the templates: a random quarter for each generation. */
 const drawnFor = (all: readonly Template[], place: number): readonly Template[] => selectPartAt(place, all, 4);
 
 for (const [place, generation] of (['current', 'former'] as const).entries())

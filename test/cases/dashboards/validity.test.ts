@@ -1,4 +1,4 @@
-/** What is wrong with a dashboard before anything is read for it. */
+/** Errors of a dashboard that are found before any data is read. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';

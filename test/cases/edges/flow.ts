@@ -1,4 +1,4 @@
-/** The two processors over partitions in memory, as the engine runs them. */
+/** The two processors over partitions in memory, run as the engine runs them. */
 import { callEnds } from '../../../processors/edges/call-ends.ts';
 import { serviceEdges } from '../../../processors/edges/edges.ts';
 import type { Processor } from '../../../processors/engine/definition.ts';
@@ -36,7 +36,7 @@ class Lane {
     this.#waiting.push({ ...message, offset: this.#offset++ });
   }
 
-  /** When the oldest message came that waits for the next batch. */
+  /** When the oldest message was received that waits for the next batch. */
   get oldestMs(): number {
     return this.#waiting[0]?.timestampMs ?? Number.POSITIVE_INFINITY;
   }
@@ -51,7 +51,7 @@ class Lane {
     return response === undefined ? [] : this.#noted(response);
   }
 
-  /** The process ends, and another one goes on from the snapshot. */
+  /** Restarts the process from a snapshot. */
   restart(): void {
     this.#task = new Task(this.#processor, this.#place, this.#task.snapshot());
   }
@@ -66,7 +66,7 @@ class Lane {
 
 export interface Flowed {
   readonly edges: readonly ServiceEdge[];
-  /** The messages that they are in. */
+  /** The messages with the edges. */
   readonly landed: readonly TestMessage[];
   /** Bytes and values on the topic of ends. */
   readonly ends: { readonly bytes: number; readonly count: number };
@@ -78,11 +78,11 @@ export interface Flowed {
 export interface FlowOptions {
   readonly seed: number;
   readonly partitions: number;
-  /** Chance of a restart after each batch. */
+  /** The probability of a restart after each batch. */
   readonly restarts?: number;
 }
 
-/** Both processors, over as many partitions of each topic. */
+/** Both processors, with the same number of partitions for each topic. */
 class Flow {
   readonly edges: ServiceEdge[] = [];
   readonly landed: TestMessage[] = [];
@@ -146,7 +146,7 @@ class Flow {
   }
 }
 
-/** Sends messages through both processors, batched at random, and then lets ten minutes pass. */
+/** Sends messages through both processors in random batches, and then advances the clock by ten minutes. */
 export const flow = (arrivals: readonly Arrival[], options: FlowOptions): Flowed => {
   const running = new Flow(options);
   for (const arrival of arrivals) running.accept(arrival);
@@ -165,7 +165,7 @@ export const flow = (arrivals: readonly Arrival[], options: FlowOptions): Flowed
   };
 };
 
-/** The rows that landed, added up by edge and minute. */
+/** The stored rows, summed by edge and minute. */
 export const sumsOf = (edges: readonly ServiceEdge[]): EdgeMetricsByKey => {
   const sums: EdgeMetricsByKey = {};
   for (const edge of edges) {

@@ -1,4 +1,7 @@
-/** Made-up traces of services that call each other, databases, queues and hosts, and their messages in the order in which they arrive. */
+/**
+ * Synthetic traces of services that call each other, databases, queues and hosts, and their messages in order of
+ * arrival.
+ */
 import { encodeHeaders } from '../../../schemas/telemetry-message.ts';
 import { randomOf } from '../random.ts';
 import { tracesRequest } from '../sink-tables.ts';
@@ -18,7 +21,7 @@ export interface RawSpan {
   readonly failed: boolean;
   readonly attributes: Readonly<Record<string, string | boolean>>;
   readonly links: readonly { readonly trace: string; readonly id: string }[];
-  /** When it reaches the platform. */
+  /** When the span reaches the platform. */
   readonly arrivesMs: number;
 }
 
@@ -28,7 +31,7 @@ interface Service {
   readonly name: string;
   readonly project: string;
   readonly environment: string;
-  /** How far its clock is off. */
+  /** The clock offset of the service. */
   readonly skewMs: number;
 }
 
@@ -59,7 +62,7 @@ interface Draft {
   readonly trace: string;
   readonly parent: string;
   readonly service: Service;
-  /** True time; the span has its service's. */
+  /** The true time; the time of the span has the offset of its service. */
   readonly atMs: number;
   readonly forNs: number;
   readonly kind: number;
@@ -77,9 +80,9 @@ interface Sent {
 }
 
 interface TracesOptions {
-  /** Longest from a span's end to its arrival. */
+  /** The longest time from the end of a span to its arrival. */
   readonly delayMs?: number;
-  /** Share of spans that come twice. */
+  /** The share of spans that arrive twice. */
   readonly repeated?: number;
 }
 
@@ -110,7 +113,10 @@ class Traces {
     this.#work(trace, root.id, service, atMs, 0);
   }
 
-  /** Consumers: of one message by its parent, of some by links, and polls that link what is processed in a span of its own. */
+  /**
+   * Consumers: of one message by its parent, of several by links, and polls that link messages to separate processing
+   * spans.
+   */
   consume(): void {
     while (this.#sent.length > 0) {
       const batch = this.#sent.splice(0, this.#chance(0.3) ? 1 + this.#below(4) : 1);
@@ -138,7 +144,7 @@ class Traces {
     this.#work(trace, consumer.id, service, atMs, 3);
   }
 
-  /** What a service does within a request. */
+  /** The work of a service within a request. */
   #work(trace: string, parent: string, service: Service, atMs: number, depth: number): void {
     const calls = this.#below(depth > 3 ? 1 : 4);
     for (let call = 0; call < calls; call++) {
@@ -169,7 +175,10 @@ class Traces {
     this.#sent.push({ trace: span.trace, id, endMs: span.atMs + span.forNs / 1e6, queue });
   }
 
-  /** A client span and what answers it: mostly one server, sometimes more as it is tried again, sometimes long after the client gave up. */
+  /**
+   * A client span and its server spans: mostly one, sometimes several because of retries, sometimes long after the
+   * client timed out.
+   */
   #serve(span: Place, depth: number): void {
     const { trace, atMs, forNs } = span;
     const attributes = this.#chance(0.5) ? this.#pick(remoteAttributes) : {};
@@ -200,7 +209,7 @@ class Traces {
       arrivesMs: atMs + forNs / 1e6 + this.#random() * this.#options.delayMs,
     };
     this.spans.push(raw);
-    // A sender that saw no answer sends again.
+    // A sender that got no response sends again.
     if (this.#chance(this.#options.repeated))
       this.spans.push({ ...raw, arrivesMs: raw.arrivesMs + this.#random() * 5_000 });
     return raw;
@@ -225,7 +234,10 @@ class Traces {
   }
 }
 
-/** Traces within three minutes. Spans arrive up to 40 s after their end, and 5 s later where they come twice; clocks are off by up to 12 s. */
+/**
+ * Traces within three minutes. Spans arrive up to 40 s after their end, duplicates 5 s later; clocks are off by up to
+ * 12 s.
+ */
 export const madeUpTraces = (seed: number, count: number, options: TracesOptions = {}): RawSpan[] => {
   const traces = new Traces(seed, options);
   for (let index = 0; index < count; index++) traces.trace();
@@ -261,7 +273,7 @@ export interface Arrival {
   readonly value: Buffer;
 }
 
-/** A request of spans of one project. */
+/** An export request with spans of one project. */
 const messageOf = (batch: readonly RawSpan[], timestampMs: number): Pick<Arrival, 'headers' | 'value'> => {
   const resourceSpans = batch.map((span) => ({
     resource: {
@@ -294,10 +306,10 @@ const messageOf = (batch: readonly RawSpan[], timestampMs: number): Pick<Arrival
   return { headers, value };
 };
 
-/** Longest that a span waits in a batch, here and before a processor. */
+/** The longest time that a span waits in a batch, here and before a processor. */
 export const batchMs = 3_000;
 
-/** Spans as requests, in batches of any size, over some partitions, in the order in which they arrive. */
+/** Spans as requests, in batches of random size over some partitions, in order of arrival. */
 export const arrivalsOf = (spans: readonly RawSpan[], seed: number, partitions: number): Arrival[] => {
   const random = randomOf(seed);
   const inOrder = spans.toSorted((one, other) => one.arrivesMs - other.arrivesMs);

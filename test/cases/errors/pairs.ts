@@ -270,7 +270,7 @@ const prefixLines = (text: string, prefix: (line: number) => string): string =>
     .map((line, at) => `${prefix(at)}${line}`)
     .join('\n');
 
-/** Where a stack stands in a record whose other text is always the same */
+/** Where a record contains a stack; its other text is always the same. */
 export const carriers: Readonly<Record<string, (failure: Failure) => Sent>> = {
   'exception attributes': ({ type, message, stack }) => ({
     body: 'request failed',
@@ -412,7 +412,7 @@ const messagePairs = messages.flatMap(([first = '', again], at): ErrorPair[] => 
   ];
 });
 
-/** The same text of two services, which have nothing else in common */
+/** The same text from two services, which share nothing else */
 const servicePairs = ['E1001', 'HTTP 404', 'request denied', '订单12支付失败', '{"Message":"disk full"}', '17'].map(
   (body): ErrorPair => ({
     title: `${body} of two services: two errors`,
@@ -424,7 +424,7 @@ const servicePairs = ['E1001', 'HTTP 404', 'request denied', '订单12支付失�
   }),
 );
 
-/** English and other texts of one .NET error */
+/** Texts of one .NET error, in English and other languages */
 const dotnetPairs = Object.entries(stacks).flatMap(([language, write]): ErrorPair[] =>
   language.startsWith('.NET in')
     ? [

@@ -1,4 +1,4 @@
-/** Runs the records of pairs through the processors of errors. */
+/** Runs the records of pairs through the error processors. */
 import { logErrors } from '../../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../../processors/errors/span-errors.ts';
 import type { RaisedError } from '../../../schemas/error-occurrences.ts';
@@ -46,7 +46,7 @@ export const raise = ({ body = '', attributes = {}, event, service = 'cart' }: S
 
 export const toFingerprint = (sent: Sent): string => raise(sent)?.fingerprint ?? '';
 
-/** Returns the half of a pair: the rules were tuned on the even ones alone. */
+/** Returns the half of a pair: the rules were tuned on even pairs only. */
 export const halfOf = (title: string): 'even' | 'odd' => {
   let hash = 7;
   for (const character of title) hash = (Math.imul(hash, 31) + (character.codePointAt(0) ?? 0)) >>> 0;

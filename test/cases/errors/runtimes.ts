@@ -1,7 +1,7 @@
-/** Pairs of records with the texts that frameworks, runtimes and tools print of an uncaught error */
+/** Pairs of records with the texts that frameworks, runtimes and tools print for an uncaught error */
 import type { ErrorPair } from './sent.ts';
 
-/** Writes the text of an error of the function `call`; `at` changes what differs between runs. */
+/** Writes the error text for the function `call`; `at` changes the parts that differ between runs. */
 type WriteText = (call: string, at: number) => string;
 
 const capital = (word: string): string => word[0]?.toUpperCase() + word.slice(1);

@@ -4,14 +4,14 @@
 export interface Sent {
   readonly body?: unknown;
   readonly attributes?: Readonly<Record<string, unknown>>;
-  /** Attributes of the event `exception` of a span, which takes the place of the log record */
+  /** Attributes of the span event `exception`, which replaces the log record */
   readonly event?: Readonly<Record<string, string>>;
   readonly service?: string;
 }
 
 export interface ErrorPair {
   readonly title: string;
-  /** Whether both are one error */
+  /** Whether both records are one error */
   readonly isSame: boolean;
   readonly records: readonly [Sent, Sent];
 }

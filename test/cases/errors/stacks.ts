@@ -1,4 +1,4 @@
-/** Stacks as runtimes write them: which are of one error, and which are not. */
+/** Stacks as runtimes write them: which belong to one error, and which do not. */
 
 export interface Thrown {
   readonly type?: string;
@@ -8,11 +8,11 @@ export interface Thrown {
 
 export interface StackCase {
   readonly title: string;
-  /** All of one group. */
+  /** Stacks of one group. */
   readonly same: readonly Thrown[];
-  /** Each of another group than those, and than each other. */
+  /** Each belongs to a different group. */
   readonly others: readonly Thrown[];
-  /** Frames that are compared. */
+  /** The frames that are compared. */
   readonly frames?: readonly string[];
 }
 

@@ -87,7 +87,7 @@ const parseLogfmt = (text: string): Record<string, string> =>
 const readCase = (name: string, file: string): string =>
   readFileSync(new URL(`${name}/${file}`, import.meta.url), 'utf8');
 
-/** Fields of the collector's text that are fields of the record, or attributes of OpenTelemetry's conventions, here. */
+/** Fields of the collector's text that are record fields or attributes of OpenTelemetry's conventions here. */
 const recordFields = new Set(['timestamp', 'kind', 'level', 'message', 'stacktrace', 'value', 'ttfb', 'ttfp', 'ttfcp']);
 const personalFields = ['user_email', 'user_username'];
 

@@ -1,4 +1,4 @@
-/** Incidents that others change while telemetry is read for an action. */
+/** Incidents that other writers change while an action reads telemetry. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const tenantId = 'acme';
 const nowMs = Date.parse('2026-11-25T10:00:00Z');
 const clock = { now: () => nowMs };
 
-/** Documents with an incident whose summary changes whenever telemetry is read. */
+/** Documents with an incident whose summary changes with each read of telemetry. */
 const setUp = async () => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-busy-'));
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });

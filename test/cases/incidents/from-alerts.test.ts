@@ -1,4 +1,4 @@
-/** Incidents that groups of alerts open: one a group, through repeats, redelivery and writers at once. */
+/** Incidents opened by alert groups: one per group, despite repeats, redelivery and concurrent writers. */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ const at = (minutes: number): string => new Date(openedMs + minutes * minute).to
 
 interface Firing {
   readonly id: string;
-  /** Minutes. */
+  /** Minutes since the start. */
   readonly since: number;
   readonly severity?: string;
   readonly status?: 'firing' | 'resolved';
@@ -116,7 +116,7 @@ test('a policy that the receiver gets while the alerts fire escalates their inci
   await applyAlerts(documents, first);
   const [incident, ...others] = await all(documents);
   t.deepEqual([incident?.escalationPolicyId, incident?.escalatesAt, others], ['another', at(5), []]);
-  // Not a change of the receiver: the alert ended and fires again, or nothing is new.
+  // The receiver did not change: the alert ended and fires again, or the notification is a repeat.
   await applyAlerts(documents, makeNotification(6, [{ id: 'a', since: 6 }], { escalationPolicyId: 'third' }));
   await applyAlerts(documents, makeNotification(7, alerts, { escalationPolicyId: 'third', reason: 'repeated' }));
   t.is((await all(documents))[0]?.escalationPolicyId, 'another');
@@ -151,7 +151,7 @@ test('after resolution the same alerts open nothing, an alert soon after reopens
   t.is(reopened?.status, 'open');
   t.is(reopened?.reopenedAt, at(20));
   await resolve(documents, id, 30);
-  // One that goes on beside is part of the next incident too, and does not keep it from opening.
+  // An alert that continues to fire is part of the next incident too, and does not prevent it.
   const late = makeNotification(120, [
     { id: 'a', since: 19 },
     { id: 'b', since: 119 },
@@ -165,7 +165,7 @@ test('after resolution the same alerts open nothing, an alert soon after reopens
       { status: 'open', alertIds: ['a', 'b'] },
     ],
   );
-  // What the bus brings again from long ago changes neither.
+  // Redelivery of old notifications changes neither incident.
   for (const old of [makeNotification(0, [{ id: 'z', since: -1 }]), soon]) await applyAlerts(documents, old);
   t.deepEqual(await all(documents), both);
   await documents.close();

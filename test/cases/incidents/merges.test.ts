@@ -1,4 +1,4 @@
-/** Which incidents are suggested for merging, over a table of pairs. */
+/** Which incidents are suggested for a merge: a table of pairs. */
 import test from 'ava';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, IncidentFields } from '../../../schemas/resources/incident.ts';

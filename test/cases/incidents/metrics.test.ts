@@ -1,4 +1,4 @@
-/** Figures of incidents, worked out by hand. */
+/** Metrics of incidents, compared with values calculated by hand. */
 import test from 'ava';
 import { type Incident, IncidentFields } from '../../../schemas/resources/incident.ts';
 import { computeDurations, computeMetrics, computeMetricsBy } from '../../../subjects/incidents/metrics.ts';

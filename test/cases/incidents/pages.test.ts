@@ -1,4 +1,4 @@
-/** What a person who is paged reads: the alerts of the incident, where to look, and how to acknowledge. */
+/** The content of a page: the alerts of the incident, links, and how to acknowledge it. */
 import test from 'ava';
 import type { Notification } from '../../../schemas/notifications.ts';
 import type { Incident } from '../../../schemas/resources/incident.ts';

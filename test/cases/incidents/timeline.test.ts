@@ -1,4 +1,4 @@
-/** Timelines: one order, evidence that shows when it was touched, and Markdown that others cannot shape. */
+/** Timelines: a fixed order, tamper-evident evidence, and Markdown without injected markup. */
 import test from 'ava';
 import { IncidentFields } from '../../../schemas/resources/incident.ts';
 import { formatPostmortem } from '../../../subjects/incidents/postmortem.ts';

@@ -1,4 +1,4 @@
-/** What instrumented a resource, what an eBPF agent would see, and manifests of agents */
+/** How a resource is instrumented, what an eBPF agent could see, and the manifests of agents */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -89,7 +89,7 @@ withTools('Kubernetes knows every field of the pods, which have capabilities ins
   const folder = mkdtempSync(join(tmpdir(), 'oiq-manifest-'));
   t.teardown(() => rmSync(folder, { recursive: true }));
   const file = createManifest('obi', 'kubernetes', endpoint)?.files.find(({ language }) => language === 'yaml');
-  // The schemas of the chart have no DaemonSet: its pods are validated as such.
+  // The chart schemas have no DaemonSet, so its pods are validated with the schema of another kind.
   const daemonSet = parseAllDocuments(file?.text ?? '')
     .map((document) => document.toJS())
     .find(({ kind }) => kind === 'DaemonSet');

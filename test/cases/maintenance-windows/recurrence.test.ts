@@ -1,4 +1,4 @@
-/** Recurring windows: rules of RFC 5545 on the wall clock, over changes of the clocks. */
+/** Recurring windows: RFC 5545 rules in local time, across clock changes. */
 import test from 'ava';
 import fc from 'fast-check';
 import { Temporal } from 'temporal-polyfill';
@@ -34,7 +34,7 @@ test('months, ordinals, negative days, counts and ends follow RFC 5545', (t) => 
   t.deepEqual(begins('FREQ=MONTHLY;BYMONTHDAY=31;COUNT=3', '2026-01-01T09:00', ...year), [
     ...['2026-01-31T09:00', '2026-03-31T09:00', '2026-05-31T09:00'],
   ]);
-  // The example of RFC 5545: with another begin of the week, every other week has other days.
+  // The example of RFC 5545: with another first day of the week, every other week selects other days.
   const example = [
     'FREQ=WEEKLY;INTERVAL=2;COUNT=4;BYDAY=TU,SU',
     '1997-08-05T09:00',

@@ -8,5 +8,5 @@ export const errorCountsSink = landValues({
   row: ({ tenantId, ...count }) => ({ tenant_id: tenantId, ...count }),
 });
 
-/** In the product, a line of `sinks/registry.ts`. */
+/** In the product, this is a line of `sinks/registry.ts`. */
 export const sinks = [errorCountsSink];

@@ -1,7 +1,7 @@
 import { landedPosition, partitionByDayReceived } from '../../../schemas/tables/parts.ts';
 import { defineTable } from '../../../schemas/tables/table.ts';
 
-/** Several rows of a service and minute add up: each shard of a tenant counts its own records. */
+/** Several rows of a service and minute are summed: each shard of a tenant counts its own records. */
 export const errorCountsTable = defineTable({
   name: 'newcomer_error_counts',
   summary: 'Error logs by service and minute',

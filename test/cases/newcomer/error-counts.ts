@@ -19,5 +19,5 @@ export const errorCounts = defineProcessor({
   },
 });
 
-/** In the product, a line of `processors/registry.ts`. */
+/** In the product, this is a line of `processors/registry.ts`. */
 export const processors = [errorCounts];

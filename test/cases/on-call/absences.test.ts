@@ -1,4 +1,4 @@
-/** When a person was away, by what the audit log and the membership say. */
+/** When a person was absent, according to the audit log and the membership. */
 import test from 'ava';
 import { type CurrentMembership, deriveAbsences, type MemberRecord } from '../../../subjects/on-call/absences.ts';
 

@@ -1,4 +1,4 @@
-/** Escalation: who is paged when, what is skipped, and what an acknowledgement holds up. */
+/** Escalation: who is paged when, which steps are skipped, and what an acknowledgement pauses. */
 import test from 'ava';
 import { EscalationPolicyFields } from '../../../schemas/resources/escalation-policy.ts';
 import {

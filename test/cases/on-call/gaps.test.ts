@@ -1,4 +1,6 @@
-/** A schedule in which nobody is on call soon raises an alert of its organization, once, which ends with the gap. */
+/**
+ * A schedule in which nobody will be on call soon raises an alert of its organization, once, which ends with the gap.
+ */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -78,7 +80,7 @@ test('a gap is reported once, with its time and reason, and ends when somebody i
   });
   t.regex(begun?.reason ?? '', /from 2026-11-26T09:00:00.000Z to 2026-11-29T09:00:00.000Z/);
   t.is((await activeAlerts())[0]?.alertId, `on-call-gap-${id}`);
-  // The gap passes, and the next one is within seven days.
+  // The gap passes, and the next gap is within seven days.
   clock.ms += 6 * dayMs;
   await checkGaps();
   t.is(transitions.length, 1);

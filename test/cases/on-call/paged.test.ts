@@ -1,4 +1,4 @@
-/** Pages are counted once a person, and at night by the wall clock of the organization. */
+/** Pages are counted once per person, and as night pages by the local time of the organization. */
 import test from 'ava';
 import type { EscalationAction } from '../../../schemas/resources/escalation.ts';
 import { countPages, countPagesByPerson, groupPages } from '../../../subjects/on-call/paged.ts';

@@ -1,4 +1,4 @@
-/** Who is paged for open incidents, once, and when no more. */
+/** Who is paged for open incidents, once, and when paging stops. */
 import { hash } from 'node:crypto';
 import test from 'ava';
 import { createSecretBox } from '../../../runtime/secret-box.ts';
@@ -376,7 +376,7 @@ for (const [type, requestText] of openers)
       paging.pass(1);
       await paging.move(id, 'acknowledged');
       await until(2);
-      // The acknowledgement times out: what is open there would swallow the next page.
+      // The acknowledgement expires: an alert that stays open on the service would hide the next page.
       paging.pass(60);
       await until(4);
       paging.pass(1);

@@ -1,4 +1,7 @@
-/** An organization with people, a policy and incidents; the job that escalates them, and deliveries that send pages, over a clock that the test moves. */
+/**
+ * An organization with people, a policy and incidents; the escalation job, and deliveries that send pages, with a clock
+ * that the test advances.
+ */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -113,13 +116,13 @@ export const openPaging = async () => {
         await own.collection(projects).insert({ name, description: '', notifications: parsedNotifications } as Project)
       ).id;
     },
-    /** Mails to receivers of projects: `address: subject`. */
+    /** Mails to subscribers of projects: `address: subject`. */
     async sentMails(): Promise<string[]> {
       const { items } = await documents.forTenant(outgoingMailsTenant).collection(outgoingMails).list({ limit: 1000 });
       const mails = items.map((entry) => openMail(box, entry));
       return mails.map((mail) => `${mail?.to}: ${mail?.subject}`).sort();
     },
-    /** What escalation did, in order: `page Ann`, or the kind and reason. */
+    /** The actions of escalation, in order: `page Ann`, or the kind and reason. */
     async actions(): Promise<string[]> {
       const { items } = await own.collection(escalationActions).list({ sort: { at: 1 }, limit: 1000 });
       const shown = ({ kind, to, reason, step }: EscalationAction): string =>
@@ -131,7 +134,7 @@ export const openPaging = async () => {
 };
 export type Paging = Awaited<ReturnType<typeof openPaging>>;
 
-/** Deliveries that send mails to a list; `send` may refuse them. */
+/** Starts deliveries that pass mails to `send`, which may reject them. */
 export const startSending = async (
   { documents, clock }: Paging,
   send: (mail: Mail) => void = () => undefined,

@@ -1,4 +1,4 @@
-/** Who is on call: turns around changes of the clocks, restrictions, layers, overrides, absences and versions. */
+/** Who is on call: shifts around clock changes, restrictions, layers, overrides, absences and versions. */
 import test from 'ava';
 import fc from 'fast-check';
 import ICAL from 'ical.js';
@@ -160,7 +160,7 @@ test('each instant uses the schedule version in force at that time, and a change
 
 test('night and weekend hours are counted per person in local time', (t) => {
   const schedule = versionOf('Europe/Berlin', [layerOf({ startsAt: '2026-03-28T00:00', participants: [['ann']] })]);
-  // A Saturday and a Sunday of 23 hours: nights are 8 hours of each, and the hour left out is one of the night.
+  // A Saturday and a Sunday with 23 hours: 8 hours of each are night hours, and the skipped hour is one of them.
   const range = { fromMs: ms('2026-03-27T23:00:00Z'), toMs: ms('2026-03-30T22:00:00Z') };
   t.deepEqual(createShiftsResponse([schedule], nobodyAway, range).people, [
     { userId: 'ann', hours: 71, nightHours: 23, weekendHours: 47 },
@@ -208,7 +208,7 @@ test('an invalid document is rejected with the path of the error', (t) => {
   t.is(path('UTC', [layerOf({ restrictions: [{ weekdays: ['someday'] }] })]), 'layers.0.restrictions.0.weekdays.0');
 });
 
-/** Changes of the clocks: an hour, half an hour, two hours, at midnight, and a whole day that was left out. */
+/** Clock changes: an hour, half an hour, two hours, at midnight, and a skipped day. */
 const changes: readonly (readonly [timeZone: string, around: string])[] = [
   ['Europe/Berlin', '2026-03-29T01:00:00Z'],
   ['Europe/Berlin', '2026-10-25T01:00:00Z'],
@@ -228,7 +228,7 @@ const changes: readonly (readonly [timeZone: string, around: string])[] = [
   ['Asia/Kolkata', '2026-05-01T00:00:00Z'],
 ];
 
-/** Turns one after the other, each hand-over by the calendar of Temporal. */
+/** Consecutive turns, with each handover calculated by Temporal. */
 const oracleRotation = (layer: Layer, timeZone: string, untilMs: number): ((atMs: number) => number) => {
   const start = Temporal.PlainDateTime.from(layer.startsAt);
   const { every, unit } = layer.rotation;
@@ -259,7 +259,7 @@ const restrictionsOf = (hours: Hours | undefined): Layer['restrictions'] => {
   return [hours.onlyWeekends ? { times, weekdays: ['friday:saturday'] } : { times }];
 };
 
-/** Whether the wall clock shows those hours. */
+/** Whether the local time is within these hours. */
 const shows = (hours: Hours | undefined, wall: Temporal.ZonedDateTime): boolean => {
   if (hours === undefined) return true;
   const minute = wall.hour * 60 + wall.minute;
@@ -267,7 +267,7 @@ const shows = (hours: Hours | undefined, wall: Temporal.ZonedDateTime): boolean 
   return isDay && minute >= hours.low * 15 && minute < hours.high * 15;
 };
 
-/** The first minute at which shifts and the oracle differ. */
+/** The first minute at which the shifts differ from the reference implementation. */
 const differenceOf = (
   layer: Partial<Layer>,
   timeZone: string,
@@ -283,7 +283,7 @@ const differenceOf = (
     const rotationIndex = shows(hours, wall) ? rotationAt(atMs) : -1;
     const expected = rotationIndex < 0 ? undefined : ['a', 'b', 'c'][rotationIndex % 3];
     const found = [whoAt(atMs)?.userIds[0]];
-    // An instant by itself is the same as within a range.
+    // A single instant gives the same result as a range.
     if (atMs % (37 * minuteMs) === 0) found.push(onCallAt([version], nobodyAway, atMs).userIds[0]);
     if (found.some((each) => each !== expected)) return `${wall}: ${found}, expected ${expected}`;
   }
@@ -361,7 +361,7 @@ test('after any sequence of edits, each minute uses the schedule version in forc
       const toMs = Math.min(atMs, beginMs + 50 * hourMs);
       const rotations = versions.map((version) => oracleRotation(version.layers[0] as Layer, version.timeZone, toMs));
       const expectedByMinute = new Map<number, string | undefined>();
-      // After each edit all is asked that was before.
+      // Each edit must leave the results of all earlier times unchanged.
       for (let count = 1; count <= versions.length; count += 1) {
         const known = versions.slice(0, count);
         const whoAt = createReader(computeShifts(known, nobodyAway, { fromMs: beginMs, toMs }));

@@ -1,4 +1,4 @@
-/** The address as the state of the page: parameters, the time range, the project, and links to other areas. */
+/** The URL as the state of the page: parameters, the time range, the project, and links to other areas. */
 import './browser.ts';
 
 import test from 'ava';
@@ -67,7 +67,7 @@ test.serial('the address has the time range only if it is not the default', (t) 
   t.is(toChangedUrl({}), '/logs?search=a');
 });
 
-test('a pasted time may have any precision', (t) => {
+test('a pasted time can have any precision', (t) => {
   const ms = '1767225600000';
   const inSeconds = ms.slice(0, -3);
   t.is(toRequestTime(` ${inSeconds} `), ms);
@@ -86,7 +86,7 @@ test('a range has an error for each of its ends', (t) => {
   t.deepEqual(findRangeProblems({ from: 'now', to: 'now-1h' }), { from: 'The start must be before the end.' });
 });
 
-test.serial('a range has a title that people read, in the time zone for display', (t) => {
+test.serial('a range has a readable title in the display time zone', (t) => {
   setTimePreferences({ timeZone: 'Asia/Kolkata', timeFormat: '24h', dateFormat: 'iso' });
   t.is(toRangeTitle({ from: 'now-24h', to: 'now' }), 'Last 24 hours');
   t.is(toRangeTitle({ from: 'now-45m', to: 'now' }), 'Last 45 minutes');
@@ -98,7 +98,7 @@ test.serial('a range has a title that people read, in the time zone for display'
   setTimePreferences({ timeZone: 'browser', timeFormat: '24h', dateFormat: 'iso' });
 });
 
-test.serial('a typed time without a time zone is of the time zone for display', (t) => {
+test.serial('a typed time without a time zone uses the display time zone', (t) => {
   setTimePreferences({ timeZone: 'Asia/Kolkata', timeFormat: '24h', dateFormat: 'iso' });
   t.is(toRequestTime('2026-11-28 15:30'), '2026-11-28T10:00:00.000Z');
   t.is(toRequestTime('2026-11-28T15:30:05'), '2026-11-28T10:00:05.000Z');
@@ -108,7 +108,7 @@ test.serial('a typed time without a time zone is of the time zone for display', 
   setTimePreferences({ timeZone: 'browser', timeFormat: '24h', dateFormat: 'iso' });
 });
 
-test.serial('recent ranges are those that are not presets, the latest first, each once', (t) => {
+test.serial('recent ranges exclude presets, list the latest first, and have no duplicates', (t) => {
   const [first, second] = [
     { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z' },
     { from: 'now-45m', to: 'now' },

@@ -1,9 +1,9 @@
 /**
- * The parts of a browser that modules of the page use: the address with its history, and answers to requests. Import it
- * before these modules. Tests that share it run one after another.
+ * A minimal browser for modules of the page: the address with its history, and responses to requests. Import it before
+ * these modules. Tests that share it run sequentially.
  */
 
-/** A request of the page, in the order in which they were sent. */
+/** A request of the page; requests are in the order in which they were sent. */
 export interface SentRequest {
   readonly method: string;
   readonly address: string;
@@ -21,10 +21,10 @@ const listeners = new EventTarget();
 
 /** Requests since the last call of `answerWith`. */
 export const requests: SentRequest[] = [];
-/** Addresses for which the document was left. */
+/** Addresses to which the page navigated away. */
 export const leftFor: string[] = [];
 
-/** Answers all further requests, and forgets the earlier ones. */
+/** Sets the response to all further requests, and clears the recorded ones. */
 export const answerWith = (next: Answer): void => {
   requests.length = 0;
   leftFor.length = 0;
@@ -34,7 +34,7 @@ export const answerWith = (next: Answer): void => {
 export const json = (value: unknown, status = 200, headers: Readonly<Record<string, string>> = {}): Response =>
   new Response(JSON.stringify(value), { status, headers: { 'content-type': 'application/json', ...headers } });
 
-/** Shows an address, as the buttons for back and forward do. */
+/** Navigates to an address, as the buttons for back and forward do. */
 export const goBackTo = (address: string): void => {
   href = new URL(address, origin).href;
   listeners.dispatchEvent(new Event('popstate'));
@@ -44,7 +44,7 @@ const move = (_state: unknown, _title: string, address: string): void => {
   href = new URL(address, href).href;
 };
 
-/** Rejects as a browser does once the request is cancelled. */
+/** Rejects as a browser does when the request is aborted. */
 const cancelled = (signal: AbortSignal | undefined): Promise<never> =>
   new Promise((_, reject) => signal?.addEventListener('abort', () => reject(signal.reason)));
 
@@ -54,7 +54,7 @@ const restrictions = [
   { roles: ['admin', 'editor', 'viewer'], entitlement: 'traces', calls: ['GET /api/traces'] },
 ];
 
-/** Reaches no other tab. */
+/** A channel that reaches no other tab. */
 class Channel extends EventTarget {
   postMessage(): void {}
 }

@@ -1,4 +1,4 @@
-/** What charts write and compute: names of series, values with units, complete steps, selected series, colors. */
+/** Texts and calculations of charts: series names, values with units, complete steps, selected series, colors. */
 import './browser.ts';
 
 import test from 'ava';
@@ -79,7 +79,7 @@ test('a step that the range covers only partly is drawn, and is no value of a le
   t.is(getLastComplete([undefined, undefined, undefined, 2], [3]), 2);
 });
 
-test('the value of a panel is of complete steps, and totals miss no event', (t) => {
+test('the value of a panel uses complete steps, and totals include every event', (t) => {
   const field = { values: [3, 5, 2, 0], times: [0, 60, 120, 180], partialSteps: [180] };
   t.is(reduceSteps(field, 'last-not-null'), 2);
   t.is(reduceSteps(field, 'min'), 2);

@@ -1,4 +1,4 @@
-/** Dashboards of tests, with the given fields. */
+/** Dashboards for tests, with the given fields. */
 import type { DashboardFields } from '../../../subjects/dashboards/document.ts';
 
 export const document = (fields: object): DashboardFields =>

@@ -1,4 +1,4 @@
-/** Options, places and undo of the dashboard editor. */
+/** Options, positions and undo of the dashboard editor. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { Transformation } from '../../../schemas/dashboards/transformations.ts';

@@ -65,7 +65,7 @@ for (const timeZone of [
   'Australia/Lord_Howe',
   'Asia/Kathmandu',
 ])
-  test.serial(`days and hours of ${timeZone} begin when they do on the server, also when clocks change`, (t) => {
+  test.serial(`days and hours of ${timeZone} start at the same time as on the server, also when clocks change`, (t) => {
     setTimePreferences({ timeZone, timeFormat: '24h', dateFormat: 'iso' });
     const zone = getWallClock(timeZone);
     const yearMs = Date.UTC(2026, 0, 1);
@@ -76,7 +76,7 @@ for (const timeZone of [
       }
   });
 
-test('severities of any spelling have a level', (t) => {
+test('severities in any spelling have a level', (t) => {
   const levels = {
     Critical: 'fatal',
     emergency: 'fatal',
@@ -93,13 +93,13 @@ test('severities of any spelling have a level', (t) => {
   t.is(toSeverityLevel(null), 'none');
 });
 
-test('a condition quotes values always, and names where they need it', (t) => {
+test('a condition always quotes values, and names if necessary', (t) => {
   t.is(toCondition('http.route', 'a "b" \\ c'), 'http.route:"a \\"b\\" \\\\ c"');
   t.is(toCondition('my name', '1'), '"my name":"1"');
   t.is(toCondition('1st', ''), '"1st":""');
 });
 
-test('pairs of texts are lines, read back as they were', (t) => {
+test('pairs of texts are written as lines, and read back unchanged', (t) => {
   t.deepEqual(parseLines(' a \n\n b\n'), ['a', 'b']);
   t.deepEqual(parsePairs('team=shop\nempty\n x = a=b '), { team: 'shop', empty: '', x: 'a=b' });
 });

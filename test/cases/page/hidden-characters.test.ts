@@ -1,4 +1,4 @@
-/** Which characters of texts from senders are displayed as code points. */
+/** Which characters in texts from senders are displayed as code points. */
 import test from 'ava';
 import { markHiddenCharacters } from '../../../web/frame/hidden-characters.ts';
 

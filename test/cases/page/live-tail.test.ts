@@ -1,4 +1,4 @@
-/** The live tail in the page: what is shown, paused, counted as missed, and read after a break. */
+/** The live tail in the page: what is shown, paused, counted as missed, and read after a disconnect. */
 import './browser.ts';
 
 import test from 'ava';
@@ -49,7 +49,7 @@ const openTail = (): LiveTail => {
   return tail;
 };
 
-test.serial('a tail begins with the last records and shows new ones first', async (t) => {
+test.serial('a live tail starts with the last records and shows new ones first', async (t) => {
   const tail = openTail();
   const { address } = lastSocket();
   t.is(address.href, 'wss://oiq.example/ws/live-tail?search=a&last=200');
@@ -77,7 +77,7 @@ test.serial('the newest 5,000 records are retained', async (t) => {
   tail.close();
 });
 
-test.serial('a paused tail counts what arrives, and shows it when it resumes', async (t) => {
+test.serial('a paused tail counts new records, and shows them when it resumes', async (t) => {
   const tail = openTail();
   lastSocket().send('1', [1]);
   await eventually('the record', () => tail.receivedCount.value === 1);
@@ -93,7 +93,7 @@ test.serial('a paused tail counts what arrives, and shows it when it resumes', a
   tail.close();
 });
 
-test.serial('what the server left out is summed', async (t) => {
+test.serial('the numbers of records that the server omitted are summed', async (t) => {
   const tail = openTail();
   lastSocket().send('1', [], { dropped: 2, skipped: 1 });
   lastSocket().send('2', [], { dropped: 3, gap: true });
@@ -103,7 +103,7 @@ test.serial('what the server left out is summed', async (t) => {
   tail.close();
 });
 
-test.serial('after a break, the tail resumes after the last record', async (t) => {
+test.serial('after a disconnect, the tail resumes after the last record', async (t) => {
   const tail = openTail();
   lastSocket().send('17', [1]);
   const before = sockets.length;

@@ -1,4 +1,4 @@
-/** Lists of many pages: which pages are loaded, released and loaded again as one scrolls. */
+/** Lists with many pages: which pages are loaded, released and reloaded during scrolling. */
 import './browser.ts';
 
 import test from 'ava';
@@ -22,7 +22,7 @@ const call: Call<Operation> = { method: 'GET', path: '/api/things' };
 
 const perPage = 10;
 const pages = 20;
-/** Answers with the numbers of a page: the cursor is the number of the page. */
+/** Responds with the items of a page: the cursor is the page number. */
 const answerWithPages = (): void =>
   answerWith(({ address }) => {
     const page = Number(new URL(address, 'https://oiq.example').searchParams.get('cursor') ?? 0);
@@ -40,7 +40,7 @@ const openList = async (): Promise<PagedList<Operation, number>> => {
   return list;
 };
 
-/** Scrolls down by a page until this one is the last that is loaded. */
+/** Scrolls down by a page until the given one is the last loaded page. */
 const scrollTo = async (list: PagedList<Operation, number>, page: number): Promise<void> => {
   for (let at = list.slots.value.length / perPage; at <= page; at++) {
     list.reportVisible((at - 1) * perPage, at * perPage - 1);
@@ -48,7 +48,7 @@ const scrollTo = async (list: PagedList<Operation, number>, page: number): Promi
   }
 };
 
-/** Numbers of the pages that are in memory. */
+/** Numbers of the pages in memory. */
 const loaded = (list: PagedList<Operation, number>): number[] => [
   ...new Set(list.items.value.map((item) => Math.floor(item / perPage))),
 ];
@@ -89,7 +89,7 @@ test.serial(
   },
 );
 
-test.serial('a list that failed to continue says why, and another search begins anew', async (t) => {
+test.serial('a list that fails to load a page shows the reason, and a new search starts anew', async (t) => {
   const list = await openList();
   answerWith(() => json({ message: 'Too many.' }, 429));
   list.loadMore();

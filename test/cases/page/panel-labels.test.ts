@@ -1,8 +1,8 @@
-/** Labels that a snapshot keeps by default. */
+/** Labels that a snapshot includes by default. */
 import test from 'ava';
 import { listPanelLabels } from '../../../web/areas/dashboards/panel-labels.ts';
 
-test('a snapshot keeps the labels that its panels group by', (t) => {
+test('a snapshot includes the labels that its panels group by', (t) => {
   const panel = (query: object) => ({ queries: [{ id: 'a', query }] }) as never;
   t.deepEqual(
     listPanelLabels([

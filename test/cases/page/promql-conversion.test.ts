@@ -66,7 +66,7 @@ const expressions: readonly (readonly [expression: string, of: NamedMetric, fiel
   ],
 ];
 for (const [expression, of, fields] of expressions)
-  test(`the builder and PromQL have ${expression}`, (t) => {
+  test(`the builder and PromQL convert ${expression} in both directions`, (t) => {
     t.deepEqual(toPromql(query(fields), of), { value: expression });
     t.deepEqual(toBuilderQuery(expression, metrics), query(fields));
   });
@@ -74,7 +74,7 @@ for (const [expression, of, fields] of expressions)
 for (const named of [orders, duration, unescaped])
   for (const overTime of Object.keys(timeAggregationTitles) as BuilderQuery['overTime'][])
     for (const across of Object.keys(seriesAggregationTitles) as BuilderQuery['across'][])
-      test(`${overTime} and ${across} of the ${named.type} ${named.name} come back from PromQL, or say why there is none`, (t) => {
+      test(`${overTime} and ${across} of the ${named.type} ${named.name} convert to PromQL and back, or give a reason`, (t) => {
         const built = query({
           metric: named.name,
           overTime,
@@ -95,12 +95,12 @@ for (const [fields, reason] of [
   [{ filter: 'code:>=500' }, /filters/],
   [{ across: 'none', groupBy: ['code'] }, /grouped/],
 ] as const)
-  test(`a query with ${JSON.stringify(fields)} has no PromQL, with a reason`, (t) => {
+  test(`a query with ${JSON.stringify(fields)} has no PromQL, and returns the reason`, (t) => {
     const converted = toPromql(query(fields as Partial<BuilderQuery>), orders);
     t.regex('reason' in converted ? converted.reason : '', reason);
   });
 
-test('a way to write the same expression opens in the builder too', (t) => {
+test('another form of the same expression opens in the builder too', (t) => {
   const expected = query({ groupBy: ['code'] });
   for (const expression of [
     'sum(rate(shop_orders_total[5m])) by (code)',
@@ -125,6 +125,6 @@ for (const expression of [
   'sum(rate(shop_orders_total[5m] offset 1h))',
   'sum(rate(shop_orders_total[5m])',
 ])
-  test(`the builder does not have ${expression || 'an empty expression'}`, (t) => {
+  test(`the builder cannot represent ${expression || 'an empty expression'}`, (t) => {
     t.is(toBuilderQuery(expression, metrics), undefined);
   });

@@ -56,7 +56,7 @@ test('a changed query keeps its project, and an empty search is omitted', (t) =>
   });
 });
 
-test('what the fields cannot represent is JSON', (t) => {
+test('queries that the fields cannot represent are shown as JSON', (t) => {
   const count = { function: 'count' };
   const aggregate = (more: object) => ({ kind: 'aggregate', signal: 'logs', measures: [count], groupBy: [], ...more });
   const queries: readonly object[] = [
@@ -75,7 +75,7 @@ test('what the fields cannot represent is JSON', (t) => {
   t.is(toQueryKind(undefined), 'json');
 });
 
-test('names are separated by commas, and text that is no query is none', (t) => {
+test('names are separated by commas, and text that is not a query is rejected', (t) => {
   t.deepEqual(parseNames(' service,, host.name '), ['service', 'host.name']);
   t.deepEqual(parseQueryText('{"kind":"rows"}') as unknown, { kind: 'rows' });
   for (const text of ['', '{', '1', 'null']) t.is(parseQueryText(text), undefined, text);

@@ -1,5 +1,5 @@
 import './browser.ts';
-/** History of queries: the last 20, each once, and whatever else the storage of the browser contains is ignored. */
+/** History of queries: the last 20, each once; unrelated content of the browser storage is ignored. */
 import test from 'ava';
 import { type PastQuery, parseQueries, prependQuery } from '../../../web/search/query-history.ts';
 
@@ -25,7 +25,7 @@ test('a query that runs again moves to the start, and the twenty-first leaves th
   );
 });
 
-test('stored text that is no history is ignored', (t) => {
+test('stored text that is not a history is ignored', (t) => {
   for (const text of [
     null,
     '',

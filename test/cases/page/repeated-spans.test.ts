@@ -1,4 +1,4 @@
-/** Repeated calls of a trace, which are one row until they are expanded. */
+/** Repeated calls in a trace are one row until they are expanded. */
 import test from 'ava';
 import { countLevels, isRepeat, toSpanRows } from '../../../web/areas/traces/repeats.ts';
 import { toWaterfallOrder } from '../../../web/areas/traces/span-order.ts';

@@ -1,4 +1,4 @@
-/** Tests the session of the page, the sequential saving of preferences, and permissions. */
+/** The session of the page, the sequential saving of preferences, and permissions. */
 import './browser.ts';
 
 import test from 'ava';

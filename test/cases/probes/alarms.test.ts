@@ -1,4 +1,4 @@
-/** A probe tells of a failure at once, before it tries again, and of what goes on failing once. */
+/** A probe reports a failure at once, before its retry, and a lasting failure once. */
 import { lookup } from 'node:dns';
 import test from 'ava';
 import { RateLimiter } from '../../../probes/pace.ts';
@@ -52,7 +52,7 @@ test('a failure is reported before its retry, once while it lasts, and again aft
   const shared = checkOf('shared', ['here', 'there'], 0);
   const slow = checkOf('slow', ['here', 'there'], 1);
   const checks = [alone, shared, slow].map((check): WorkItem => ({ check, variables: {} }));
-  // The platform's clock goes so fast that a due time comes with every question.
+  // The clock of the platform runs so fast that each poll has a due run.
   let atMs = Date.now();
   const alarms: ProbeAlarm[] = [];
   const results: ProbeResult[] = [];

@@ -1,4 +1,4 @@
-/** What is left of browsers where the probe, its driver or the browser itself is killed. */
+/** Nothing remains of browsers if the probe, its driver or the browser itself is killed. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,10 @@ import { serveHttp } from './targets.ts';
 const runs = fileURLToPath(new URL('./endless-runs.ts', import.meta.url));
 const linuxTest = process.platform === 'linux' ? test.serial : test.skip;
 
-/** Starts as a browser does, answers nothing, ends by no signal that it may ignore, and writes into its directory all the time. */
+/**
+ * A program that starts like a browser, never responds, ignores signals where possible, and constantly writes to its
+ * directory.
+ */
 const stubborn = `#!${process.execPath}
 const { mkdirSync, writeFileSync } = require('node:fs');
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.on(signal, () => undefined);
@@ -27,12 +30,12 @@ for (let name = 0; ; name = (name + 1) % 1000) {
     mkdirSync(directory + '/more', { recursive: true });
     writeFileSync(directory + '/more/' + name, '');
   } catch {
-    // It was removed meanwhile.
+    // The directory was removed meanwhile.
   }
 }
 `;
 
-/** A place for temporary files of this test alone, and a browser that does not end by itself. */
+/** A temporary directory for this test, and a browser that does not exit on its own. */
 const place = (t: ExecutionContext): { readonly directory: string; readonly program: string } => {
   const directory = mkdtempSync(join(tmpdir(), 'left-'));
   const program = `${directory}.program`;
@@ -49,7 +52,7 @@ const place = (t: ExecutionContext): { readonly directory: string; readonly prog
   return { directory, program };
 };
 
-/** A probe in a process and a group of its own, when its browser writes. */
+/** Starts a probe in a separate process and process group; resolves when its browser writes. */
 const startProbe = async (
   directory: string,
   program: string,
@@ -116,7 +119,7 @@ linuxTest(
     await removeAbandoned();
     t.deepEqual(readdirSync(directory), before, 'a process that is stopped lives');
     t.true(findProcesses(directory).length > 0);
-    // One that began two minutes ago goes on no more.
+    // A directory that was started two minutes ago is abandoned.
     const begun = join(directory, others.at(-1) ?? '');
     utimesSync(begun, Date.now() / 1000 - 120, Date.now() / 1000 - 120);
     await removeAbandoned();
@@ -187,7 +190,7 @@ browserTest('a location that cannot start a browser cannot tell, and keeps its p
     else process.env['TMPDIR'] = before;
   });
   const steps = [{ action: 'goto', url: 'http://127.0.0.1:1/' }];
-  // More than there are places.
+  // More runs than there are slots.
   for (let time = 0; time < 3; time++) {
     const seen = await runBrowser(steps);
     t.is(seen.outcome, 'unknown');

@@ -1,4 +1,4 @@
-/** No secret is to be seen in a picture, whatever the page does with it; and pictures come to the platform. */
+/** No screenshot shows a secret, whatever the page does with it; and screenshots are sent to the platform. */
 import { lookup } from 'node:dns';
 import test from 'ava';
 import { chromium, type Page } from 'playwright-core';
@@ -17,7 +17,7 @@ import { eventually } from '../../waiting.ts';
 import { browserTest } from './browsers.ts';
 import { serveHttp, soon } from './targets.ts';
 
-/** Two of the same size, in all forms. */
+/** Two secrets of the same length, in all forms. */
 const secrets = ['kO0 w8!Wm', 'Wm! 8wO0k'] as const;
 
 const pages: Readonly<Record<string, (secret: string) => string>> = {
@@ -65,7 +65,7 @@ browserTest('a probe sends the picture of a run of the schedule, and again where
   const steps = [{ action: 'goto', url: `http://127.0.0.1:${port}/` }];
   const input = { name: 'c', type: 'browser', every: '1h', timeout: soon(20_000), browser: { steps } };
   const check = { id: 'c1', ...CheckFields.parse({ ...input, retries: { count: 0 } }) };
-  // By the platform's clock it is due in a moment.
+  // By the clock of the platform, the run is due in a moment.
   const aheadMs = findNextDueMs(check, 'here', Date.now()) - Date.now() - 500;
   const results: ProbeResult[] = [];
   const shown: ProbePicture[] = [];

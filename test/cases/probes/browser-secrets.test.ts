@@ -1,4 +1,4 @@
-/** Secrets in a real Chromium: whatever steps do with one, it goes to its hosts only. */
+/** Secrets in a real Chromium: whatever steps do with a secret, it is sent to its hosts only. */
 import type { ExecutionContext } from 'ava';
 import { browserTest, runBrowser } from './browsers.ts';
 import { serveHttp, soon } from './targets.ts';
@@ -8,7 +8,7 @@ const names = { 'shop.example': [['127.0.0.1']], 'evil.example': [['127.0.0.1']]
 const around = { names, variables: { key: { value: secret, hosts: ['shop.example'] } } };
 const field = { by: 'css', css: '#u' };
 
-/** A form at both hosts; `arrived` is what the other host gets. */
+/** Serves a form on both hosts; `arrived` contains what the other host receives. */
 const serveForms = async (t: ExecutionContext): Promise<{ readonly port: number; readonly arrived: string[] }> => {
   const arrived: string[] = [];
   const port = await serveHttp(t, async (request, response) => {

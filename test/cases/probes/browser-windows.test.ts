@@ -1,4 +1,7 @@
-/** Steps in frames, and in windows that steps open: they are found, told, and reach no more than the page does. */
+/**
+ * Steps in frames, and in windows that steps open: they are found and reported, and have the same network limits as the
+ * page.
+ */
 import { browserTest, role, runBrowser } from './browsers.ts';
 import { serveHttp, serveSocket, soon } from './targets.ts';
 
@@ -73,7 +76,7 @@ browserTest('steps go on in the window that a step opened, and in the one before
     t.true(errors.includes('second complains'), errors.join());
     t.true(seen.steps.at(-1)?.page?.url.endsWith('/second'));
   }
-  // The step right after the click acts in the window that it opened, with nothing between that waits for it.
+  // The step after the click uses the opened window at once, without a step that waits for it.
   const atOnce = await runBrowser([
     ...[goto, { action: 'click', target: role('Open') }, { action: 'click', target: role('Done'), within }],
     title('Windows'),

@@ -1,4 +1,4 @@
-/** Checks in a real Chromium, against pages of ours: steps, what is told of a page, its ways out, and what is left of it. */
+/** Checks in a real Chromium against test pages: steps, reports about pages, network limits, and cleanup. */
 import { createSocket } from 'node:dgram';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -62,7 +62,7 @@ browserTest('steps are taken as a person takes them, and what the page did is to
   const [first] = seen.steps;
   t.is(first?.status, 200);
   t.true((first?.page?.vitals.ttfb ?? 0) > 0);
-  // A page that is slow paints after the step that opened it has ended.
+  // A slow page paints after the step that opened it has ended.
   t.true(
     seen.steps.some(({ page }) => (page?.vitals.fcp ?? 0) > 0),
     JSON.stringify(first?.page),
@@ -156,7 +156,7 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
     'shop.example': [['127.0.0.1']],
     'inner.example': [['127.0.0.2']],
     localhost: [['127.0.0.2']],
-    // Nobody listens at the first, where it is looked up once; all that follows asks again.
+    // Nothing listens on the first address, which is resolved once; all later requests resolve the name again.
     'rebound.example': [['127.0.0.1'], ['127.0.0.2'], ['127.0.0.1', '127.0.0.2']],
   };
   const around = { allowed: ['127.0.0.1/32'], names };
@@ -172,7 +172,7 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
   );
   t.deepEqual(came, []);
   t.is(seen.steps.length, 5, seen.message);
-  // Where the page itself leads there, this location cannot tell.
+  // If the page itself navigates there, the location cannot know.
   t.is(seen.outcome, 'unknown');
   t.is(seen.picture, undefined);
   t.regex(seen.message, /127\.0\.0\.2 is in a private network that OIQ_PROBE_NETWORKS does not allow/);
@@ -198,7 +198,7 @@ browserTest('a page whose scripts run without end says so, and failed requests n
     const { outcome, message } = await runBrowser([
       { action: 'goto', url: `${base}/endless` },
       { action: 'click', target: role('Go') },
-      // Meanwhile its script begins.
+      // Its script starts meanwhile.
       { action: 'expect', read: 'url', operator: 'is', value: 'x', level: 'degrade', within: soon(500) },
       { ...last, within: '500ms' },
     ]);
@@ -254,7 +254,7 @@ browserTest('a page that hangs, is down, or is ended leaves nothing behind', asy
 browserTest('a page that takes more memory than a run may have is ended, and says so', async (t) => {
   const started: string[] = [];
   const start = BrowserProcess.start;
-  // A real one has a gigabyte, which the tests of this machine may not have.
+  // The real limit is a gigabyte, which a test machine may not have.
   BrowserProcess.start = async () => {
     const one = await start.call(BrowserProcess, 400 * 1024 * 1024);
     started.push(one.directory);

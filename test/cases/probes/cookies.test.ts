@@ -1,4 +1,4 @@
-/** Which cookies go where: tables of RFC 6265. */
+/** Which cookies are sent where: tables from RFC 6265. */
 import test from 'ava';
 import { Cookies } from '../../../probes/cookies.ts';
 

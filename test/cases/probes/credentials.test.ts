@@ -1,4 +1,4 @@
-/** Access tokens and client certificates: they open what they are for, and are shown to nobody else. */
+/** Access tokens and client certificates: they are sent only where they are configured, and never revealed. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:https';
@@ -17,7 +17,7 @@ interface TokenRequest {
   readonly form: URLSearchParams;
 }
 
-/** Gives the token for the right secret. */
+/** Returns the token for the correct secret. */
 const serveTokens = async (
   t: ExecutionContext,
 ): Promise<{ readonly port: number; readonly requests: TokenRequest[] }> => {
@@ -169,7 +169,7 @@ test('a client certificate is presented to the server of its step, but not to a 
 const stolen = `s3cr3t'Val(ue)*-K9vBn4mQw8rT2y`;
 const boundHere = { names, variables: { key: { value: stolen, hosts: ['shop.example'] } } };
 
-/** Echoes what it gets, and collects what arrives at the other host. */
+/** Echoes requests, and collects those that arrive at the other host. */
 const serveEcho = async (t: ExecutionContext): Promise<{ readonly port: number; readonly arrived: string[] }> => {
   const arrived: string[] = [];
   const port = await serveHttp(t, async (request, response) => {

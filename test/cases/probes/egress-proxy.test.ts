@@ -1,4 +1,4 @@
-/** The proxy of a browser: the one fence holds for all that passes it. */
+/** The proxy of a browser applies the egress policy to all its traffic. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { connect } from 'node:net';
@@ -15,7 +15,7 @@ const names = {
   'shop.example': [['127.0.0.1']],
   'inner.example': [['10.0.0.1']],
   'mixed.example': [['127.0.0.1', '10.0.0.1']],
-  // The address that was checked is the one that is connected to, whatever the name says a moment later.
+  // The connection uses the checked address, even if the name resolves differently a moment later.
   'rebinding.example': [['127.0.0.1'], ['10.0.0.1']],
 };
 
@@ -58,7 +58,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Asks as a browser asks its proxy. Without an answer, its status is 0. */
+/** Sends a request as a browser does to its proxy. Without a response, the status is 0. */
 const sendRequest = ({ port }: EgressProxy, path: string, headers: Record<string, string> = {}): Promise<Answer> =>
   new Promise((resolve) => {
     const none = (): void => resolve({ status: 0, body: '' });
@@ -73,7 +73,7 @@ const sendRequest = ({ port }: EgressProxy, path: string, headers: Record<string
     clientRequest.on('error', none).end();
   });
 
-/** Resolves when a connection is closed in which a text was sent. */
+/** Sends a text; resolves when the connection is closed. */
 const sent = ({ port }: EgressProxy, text: string): Promise<void> =>
   new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
@@ -83,7 +83,7 @@ const sent = ({ port }: EgressProxy, text: string): Promise<void> =>
       .resume();
   });
 
-/** The status of `CONNECT`, and what comes back of what is sent through the tunnel. */
+/** The status of `CONNECT`, and the response to the text sent through the tunnel. */
 const tunnel = (
   { port }: EgressProxy,
   place: string,
@@ -158,7 +158,7 @@ test('only proxy requests are answered', async (t) => {
     t.is((await sendRequest(proxy, path)).status, 400, path);
   for (const place of ['shop.example:99999', ':80', 'shop.example:', '[::1'])
     t.not((await tunnel(proxy, place)).status, 200, place);
-  // It survives what is no HTTP.
+  // The proxy survives a connection that is not HTTP.
   const socket = connect(proxy.port, '127.0.0.1');
   socket.end('\x16\x03\x01 no request\r\n\r\n').resume();
   await once(socket, 'close');

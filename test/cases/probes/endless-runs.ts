@@ -1,4 +1,7 @@
-/** `node bin/node.mjs test/cases/probes/endless-runs.ts URL PROGRAM`: runs a check in a browser until it is killed or nobody listens, and tells when each run begins and ends. */
+/**
+ * `node bin/node.mjs test/cases/probes/endless-runs.ts URL PROGRAM`: runs a check in a browser until it is killed or
+ * its output is closed, and prints the start and end of each run.
+ */
 import { lookup } from 'node:dns';
 import { RateLimiter } from '../../../probes/pace.ts';
 import { runCheck } from '../../../probes/run-check.ts';

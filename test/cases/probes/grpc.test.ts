@@ -22,7 +22,10 @@ const health = {
 };
 type Call = ServerUnaryCall<Buffer, Buffer>;
 
-/** Serves the health of: the whole, which serves; `cart`, which does not; `slow`, which never answers. Others are not found. */
+/**
+ * Serves health checks: the server as a whole is serving, `cart` is not, `slow` never responds. Other services are not
+ * found.
+ */
 const serveHealth = async (
   t: ExecutionContext,
   credentials = ServerCredentials.createInsecure(),
@@ -134,7 +137,7 @@ test('a target that hangs, refuses or speaks no gRPC is down, and private networ
   const none = { allowed: [], names: { 'inner.example': [['10.0.0.1']] } };
   t.is((await grpc({ port }, {}, none)).outcome, 'unknown');
   t.is((await grpc({ host: 'inner.example', port }, {}, none)).outcome, 'unknown');
-  // The address that was checked is the one that is connected to, whatever the name says a moment later.
+  // The connection uses the checked address, even if the name resolves differently a moment later.
   const names = { 'shop.example': [['127.0.0.1'], ['10.0.0.1']] };
   t.is((await grpc({ host: 'shop.example', port }, {}, { names })).outcome, 'passed');
 });

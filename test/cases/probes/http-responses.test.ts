@@ -1,11 +1,11 @@
-/** Answers as servers send them: compressed, in any charset, too long, with cookies; and headers of requests. */
+/** Responses of real servers: compressed, in any charset, too long, with cookies; and request headers. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { runHttp, serveHttp, serveSocket } from './targets.ts';
 
 const bodyIs = (value: string) => [{ source: 'body', operator: 'is', value }];
 
-/** Serves one answer, and returns its address. */
+/** Serves one response, and returns its address. */
 const serveAnswer = async (
   t: ExecutionContext,
   content: string | Buffer,
@@ -233,7 +233,7 @@ test('a response that ends early is not a reset connection', async (t) => {
 test('reasons of TLS are in words', async (t) => {
   const plain = await serveHttp(t, (_, response) => response.end());
   const closing = await serveSocket(t, (socket) => {
-    // Alerts of TLS: protocol_version and certificate_required
+    // TLS alerts: protocol_version and certificate_required
     socket.once('data', () => socket.end(Buffer.from([0x15, 3, 3, 0, 2, 2, 70])));
   });
   const requiring = await serveSocket(t, (socket) => {

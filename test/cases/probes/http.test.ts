@@ -155,7 +155,7 @@ test('at most five megabytes of an endless response are read, and the sender is 
   const assertions = [{ source: 'size', operator: 'gte', value: 5 * 1024 * 1024 }];
   const { outcome, message } = await runHttp([{ url: `http://127.0.0.1:${port}/`, assertions }]);
   t.is(outcome, 'passed', message);
-  // What lies in the kernel on both sides.
+  // Data in the kernel buffers of both sides.
   const sent = await closed.promise;
   t.true(sent < 32 * 1024 * 1024, `${sent} bytes left the target`);
 });
@@ -217,7 +217,7 @@ test('a private network in any notation is not reached: the result is unknown, n
       'mixed.example',
     ],
   ];
-  // Nothing but the one address that redirects is allowed.
+  // Only the address that redirects is allowed.
   const around = {
     allowed: ['127.0.0.1/32'],
     names: { 'private.example': [['10.1.2.3']], 'mixed.example': [['192.0.2.1', '::1']] },
