@@ -1,4 +1,4 @@
-/** The evaluation of alerts in processes that are killed at every stage: no transition is lost, and none is told twice. */
+/** Evaluates alerts in processes that are killed at every stage: no transition is lost or published twice. */
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,11 +25,11 @@ import { duesOf, prepareScript, type Script, type StoredRule, stepMs } from './a
 import type { Stage } from './dying-ports.ts';
 import { runDying } from './dying-run.ts';
 
-/** Each death, and within how many times of coming to its stage. */
+/** Each stage at which a process is killed, and the largest number of times that it passes that stage before. */
 const deaths: readonly (readonly [Stage, number])[] = [
   ['before a save', 1],
   ['between a save and what it publishes', 1],
-  // What the process before saved is what this one would publish first.
+  // This process first publishes what the previous one saved.
   ['before it publishes', 1],
   ['while it publishes', 1],
   ['after it published', 1],
@@ -49,7 +49,7 @@ const deaths: readonly (readonly [Stage, number])[] = [
 const lengthMs = 240_000;
 const program = 'dying-alerts.ts';
 
-/** Runs the script with all deaths. */
+/** Runs the script and kills a process at each stage. */
 const evaluateDying = async (t: ExecutionContext, { fromMs, untilMs }: Script, directory: string): Promise<void> => {
   const random = seeded(11);
   let nowMs = fromMs;
@@ -58,7 +58,7 @@ const evaluateDying = async (t: ExecutionContext, { fromMs, untilMs }: Script, d
       ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(maxKills)] as const),
     );
     t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
-    // Now and then nothing runs for a while: due times are missed, fewer than are made up.
+    // Sometimes no process runs for a while, so due times are missed. The schedule catches up on fewer than that.
     nowMs = Math.min(untilMs, atMs + (index % 3 === 2 ? 2 * stepMs : 0));
   }
   const last = await runDying(t, program, directory, fromMs, nowMs, untilMs);
@@ -67,11 +67,11 @@ const evaluateDying = async (t: ExecutionContext, { fromMs, untilMs }: Script, d
 
 interface Landed {
   readonly values: readonly object[];
-  /** Messages that came again. */
+  /** Messages that were delivered again. */
   readonly repeated: number;
 }
 
-/** Takes each position of an emitter once, as sinks and processors do. */
+/** Reads each position of an emitter once, like sinks and processors. */
 const readDistinct = async (bus: Bus, { name }: DerivedTopic): Promise<Landed> => {
   const values: object[] = [];
   let repeated = 0;
@@ -87,7 +87,7 @@ const readDistinct = async (bus: Bus, { name }: DerivedTopic): Promise<Landed> =
   return { values, repeated };
 };
 
-/** What a directory holds in the end. */
+/** Reads the final state of a directory. */
 const outcomeOf = async (directory: string, rules: readonly StoredRule[]) => {
   const bus = await openSegmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
@@ -109,7 +109,7 @@ const outcomeOf = async (directory: string, rules: readonly StoredRule[]) => {
 
 type Outcome = Awaited<ReturnType<typeof outcomeOf>>;
 
-/** Holds an outcome against the evaluator, and answers how many transitions there were. */
+/** Compares an outcome with the results of the evaluator. Returns the number of transitions. */
 const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outcome): number => {
   const allTransitions = outcome.transitions.values as AlertTransition[];
   const evaluated = outcome.evaluations.values as { ruleId: string; atMs: number }[];
@@ -129,7 +129,7 @@ const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outco
     t.deepEqual([...new Set(evaluatedAt)], dues, `${name}: evaluations of ${rule.name} of ${rule.tenantId}`);
     const saved = outcome.saved.get(rule.id);
     t.is(saved?.dueMs, dues.at(-1));
-    // The rule and whether it has data are saved beside the evaluator's state.
+    // The rule and whether it has data are saved with the state of the evaluator.
     const { rule: _, data: __, ...state } = (saved?.state ?? {}) as { readonly rule?: object; readonly data?: string };
     t.deepEqual(state, JSON.parse(JSON.stringify(expected.at(-1)?.state)), `${name}: the state of ${rule.name}`);
     events.push(...transitions.flatMap((each) => toPlatformEvent(each)?.id ?? []));

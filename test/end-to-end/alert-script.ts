@@ -1,4 +1,4 @@
-/** Alert rules, the log records that they read, at all times of a stretch, and what must follow from them. */
+/** Alert rules, the log records that they read during a time range, and the expected results. */
 import '../../subjects/query-kinds.ts';
 import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
 import { computeSharedPhase, getNextDueMs, toItemKey } from '../../processors/engine/schedule-times.ts';
@@ -17,11 +17,11 @@ import { emptyState, type RuleState } from '../../subjects/alerts/state.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
 import { seeded } from '../cases/random.ts';
 
-/** Rules come due in moments so far apart, and records come in bursts as often. */
+/** The interval between due times of rules, and between bursts of records. */
 export const stepMs = 5000;
 const intervalMs = 10_000;
 
-/** The due times of a rule after one time until another. */
+/** The due times of a rule in a time range. The start is exclusive, the end inclusive. */
 export const duesOf = (
   { tenantId, id }: Pick<StoredRule, 'tenantId' | 'id'>,
   afterMs: number,
@@ -47,7 +47,7 @@ interface Burst {
 
 const tenants = ['a', 'b'];
 const services = ['cart', 'mail', 'search', 'login'];
-/** The state of a rule that remembers these is too large for one document. */
+/** The state of a rule with all these groups is too large for one document. */
 const many = Array.from({ length: 60 }, (_, index) => {
   const random = seeded(index);
   return `many-${Array.from({ length: 1800 }, () => random(36).toString(36)).join('')}`;
@@ -62,7 +62,7 @@ const counted = (groupBy: readonly string[], search = services.map((name) => `se
 });
 const above = (value: number, more: object = {}) => ({ severity: 'critical', operator: 'above', value, ...more });
 
-/** Of every kind that has transitions of its own. */
+/** One rule of each kind that has transitions of its own. */
 const kinds: readonly object[] = [
   { condition: { window: '10s', query: counted(['service']), thresholds: [above(6)] } },
   { condition: { window: '20s', query: counted(['service']), thresholds: [above(8)] }, for: '10s' },
@@ -110,7 +110,7 @@ export interface Script {
   readonly fromMs: number;
   readonly untilMs: number;
   readonly rules: readonly StoredRule[];
-  /** Of a rule at its due times, in order. */
+  /** Returns the expected evaluations of a rule at its due times, in order. */
   evaluations(rule: StoredRule, dues: readonly number[]): Evaluation[];
 }
 
@@ -129,7 +129,7 @@ const isAbout = (search: string, service: string): boolean =>
     .split(' OR ')
     .some((term) => (term.endsWith('*') ? service.startsWith('many') : term === `service:${service}`));
 
-/** What the evaluator says, of answers that are counted here. */
+/** Runs the evaluator over results that are counted here, without a query. */
 const evaluated = (stored: StoredRule, bursts: readonly Burst[], dues: readonly number[]): Evaluation[] => {
   const { tenantId } = stored;
   const rule = parseStoredRule(stored) as AlertRule;
@@ -146,7 +146,7 @@ const evaluated = (stored: StoredRule, bursts: readonly Burst[], dues: readonly 
   });
 };
 
-/** Stores rules of two tenants, and lands what they read in a stretch that begins after now. */
+/** Stores rules of two tenants, and the records that they read. The time range begins in the future. */
 export const prepareScript = async (
   { documents, columns }: { readonly documents: Documents; readonly columns: Columns },
   lengthMs: number,
@@ -173,7 +173,7 @@ export const prepareScript = async (
       rules.push({ ...(await documents.forTenant(tenantId).collection(alertRules).insert(stored)), tenantId });
     }
   }
-  // Otherwise this would be the time to which the clock has come when the first process asks.
+  // Otherwise the evaluation would start at the time of its first run in the first process.
   const states = openStates({ documents, clock: systemClock });
   await states.save('schedules/alert-evaluation/since', Buffer.from(String(fromMs)), undefined);
   const bursts = burstsOf(fromMs, untilMs);

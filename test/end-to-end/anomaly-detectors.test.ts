@@ -1,4 +1,4 @@
-/** From records to anomalies: the schedule that asks, the processor that scores, and what the API tells. */
+/** Detectors from end to end: the schedule queries, the processor scores, and the API shows the anomalies. */
 import test from 'ava';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
@@ -19,7 +19,7 @@ import { holdsAsAView, signedInAt } from './page-walk.ts';
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
 const elsewhere = { as: `token ${await harness.signIn('owner@b.example')}` } as const;
-/** What schedules ask of organization b waits until it may. */
+/** Queries of organization b wait for this promise. */
 let mayQuery: Promise<void> = Promise.resolve();
 const slowed = Object.assign(Object.create(harness.columns) as typeof harness.columns, {
   forTenant(tenantId: string): TenantColumns {
@@ -49,7 +49,7 @@ test.after.always(async () => {
 const startMs = Date.now();
 let offset = 0;
 
-/** Records of a service and host, so many apart, as if they had been received when they say. */
+/** Inserts records of a service and host at a fixed spacing. Each is received at its own timestamp. */
 const insert = (service: string, host: string, fromMs: number, toMs: number, spacingMs: number): Promise<void> =>
   harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type, attributes, attribute_types)
@@ -57,7 +57,7 @@ const insert = (service: string, host: string, fromMs: number, toMs: number, spa
     FROM numbers(${Math.floor((toMs - fromMs) / spacingMs)})`,
   );
 
-/** As a collector sends them: three near the begin in either form, one long before, and one of another organization. */
+/** Events in the form of a collector: three near the start in either format, an old one, and one of organization b. */
 const landClusterEvents = async (beginMs: number): Promise<void> => {
   const clusterEvent = (atMs: number, pod: string, reason: string, type: string) => ({
     resource: resourceOf({ 'k8s.object.kind': 'Pod', 'k8s.object.name': pod, 'k8s.node.name': 'n1' }),
@@ -100,7 +100,7 @@ const landClusterEvents = async (beginMs: number): Promise<void> => {
 };
 
 type Tree = { readonly [name: string]: string | Tree };
-/** A body of OTLP that is an object. */
+/** An OTLP body that is an object. */
 const mapOf = (tree: Tree): object => ({
   kvlistValue: {
     values: Object.entries(tree).map(([key, value]) => ({
@@ -131,12 +131,12 @@ test.serial(
     const training = (await read(`/api/ai/detectors/${id}`)).status;
     t.is(training.series, 2);
     t.is(training.learning, 0);
-    // Five weeks of steps of ten seconds, or as far back as records are kept.
+    // The history has five weeks of ten-second steps, or all that is retained.
     t.true(Date.parse(training.trainedFrom) < startMs - 6 * 24 * 3_600_000, training.trainedFrom);
     t.is(training.rate.perWeek, null);
     t.is((await read('/api/ai/anomalies')).items.length, 0);
 
-    // Whole steps: how far a value lies off is then known.
+    // The records fill whole steps, so the expected deviation is known.
     const stepMs = Math.ceil(Date.now() / 10_000) * 10_000;
     await insert('shop', 'h2', stepMs, stepMs + 30_000, 10);
     await eventually('it is found', async () => (await read('/api/ai/anomalies')).items.length > 0);
@@ -193,7 +193,7 @@ test.serial(
   },
 );
 
-/** How far the detectors of an organization are. */
+/** The progress of the detectors of an organization. */
 const detectorProgressOf = (tenantId: string) =>
   harness.columns
     .forTenant(tenantId)
@@ -239,7 +239,7 @@ inThePage(
     await form.getByLabel('Name').fill('By <b>hand</b>');
     await form.getByLabel('Interval').fill('1m');
     await form.getByRole('button', { name: 'Test detector' }).click();
-    // Records of clusters are of no service.
+    // Records of clusters have no service.
     await form.getByText(/^3 series; \d+ anomalies/).waitFor();
     await form.getByRole('button', { name: 'Create detector' }).click();
     await form.getByRole('heading', { name: 'By <b>hand</b>' }).waitFor();
@@ -287,7 +287,7 @@ test.serial(
         async () => Date.parse((await status()).lastStep) - from >= steps * 10_000,
       );
     };
-    // Lately, so that it is known how many there are, and where the history begins that is learnt of so many.
+    // Recent records determine the number of series; old ones determine where the training history begins.
     const nowMs = Math.floor(Date.now() / 10_000) * 10_000;
     const steps = `arrayConcat(range(20), range(${historySteps} - 30, ${historySteps} + 10))`;
     await harness.columns.execute(
@@ -301,7 +301,7 @@ test.serial(
       .update('b', { planId: 'enterprise' });
     const { promise, resolve } = Promise.withResolvers<void>();
     mayQuery = promise;
-    // Beside the one of all, some of other questions, so that more wait than there are turns.
+    // More detectors with other queries, so that more of them wait than can run at once.
     const others = harness.documents.forTenant('b').collection(anomalyDetectors);
     const searches = ['', ...Array.from({ length: 6 }, (_, nth) => `service:s${nth}`)];
     for (const [nth, search] of searches.entries()) {
@@ -326,14 +326,14 @@ test.serial('a stalled detector is reported as such, in its status and in the ov
   });
   const before = await read('/api/ai/detectors');
   const [{ id }] = before.items;
-  // As if the processors had been away for twenty minutes.
+  // Simulates processors that were down for twenty minutes.
   await harness.columns.execute(
     `INSERT INTO anomaly_looks SELECT * REPLACE (up_to_ms - 1200000 AS up_to_ms, revision + 1 AS revision) FROM anomaly_looks FINAL`,
   );
   const { status } = await read(`/api/ai/detectors/${id}`);
   t.is(status.state, 'behind');
   t.true(status.lagSeconds > 1000);
-  // Another range: an answer of the last seconds is given again.
+  // A different range, because the result of the previous one is cached for some seconds.
   const { attention } = await read('/api/overview?attention=true&from=now-2h');
   const item = attention.items.find(({ kind }: { kind: string }) => kind === 'detector');
   t.is(item?.name, 'Records');

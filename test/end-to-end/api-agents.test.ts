@@ -1,4 +1,4 @@
-/** Agents through the API: what they did, their sessions, coverage and risks. */
+/** Agents through the API: actions, sessions, coverage and risks. */
 import test from 'ava';
 import type { Organization } from '../../schemas/resources/organization.ts';
 import { organizations, organizationsTenant } from '../../schemas/resources/organization.ts';

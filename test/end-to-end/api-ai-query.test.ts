@@ -1,4 +1,4 @@
-/** Questions in plain language over what landed: the query that ran, its sentence, its result, and why there is none. */
+/** Questions in plain language over stored telemetry: the query, its explanation, its result or why there is none. */
 import test from 'ava';
 import {
   landIn,
@@ -20,7 +20,7 @@ const resource = (service: string) => ({
   attributes: [text('service.name', service), text('host.name', `${service}-1`)],
 });
 
-/** A library: 40 log records of lending, of which 8 are errors, 5 of catalog; 20 requests of lending, of which 4 failed, and a query of each. */
+/** 40 log records of lending (8 errors), 5 of catalog; 20 requests of lending (4 failed), each with a query. */
 const land = async (tenantId: string): Promise<void> => {
   const into = landIn(harness.columns);
   const logs = (service: string, count: number) => ({

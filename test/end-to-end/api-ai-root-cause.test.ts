@@ -1,4 +1,4 @@
-/** Causes of what became worse, from telemetry that landed: a deployment two calls away, a pool that ran dry, a pod that was killed, a host that is full, and nothing. */
+/** Root causes: a deployment two calls away, an exhausted pool, a killed pod, a full host, and no cause. */
 import test from 'ava';
 import { text } from '../cases/sink-tables.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -6,7 +6,7 @@ import { landOtlp, resourceOf } from './land-otlp.ts';
 
 let harness: Harness;
 const minuteMs = 60_000;
-/** When everything goes wrong. */
+/** The start of all problems. */
 const at = Math.floor(Date.now() / minuteMs) * minuteMs - 15 * minuteMs;
 const before = 70;
 const total = before + 14;
@@ -21,7 +21,7 @@ interface Instance {
   readonly version?: string;
   readonly pod?: string;
   readonly minutes?: readonly [from: number, to: number];
-  /** Shares of requests that fail, before and after. */
+  /** Shares of requests that fail, before and after the start. */
   readonly failing?: readonly [number, number];
   readonly slower?: number;
 }
@@ -52,7 +52,7 @@ const land = async ({
   );
 };
 
-/** Calls of one service to another, as the caller saw them. */
+/** Calls of one service to another, as reported by the caller. */
 const call = (client: string, server: string, { failing = 0.01, slower = 1, kind = 'service', system = '' } = {}) =>
   rows(
     'service_edges',
@@ -62,7 +62,7 @@ const call = (client: string, server: string, { failing = 0.01, slower = 1, kind
     map(toUInt16(floor(8 * log2(1e7 * if(number >= ${before}, ${slower}, 1)))), toUInt64(${rate})) FROM numbers(${total})`,
   );
 
-/** Points of a metric of a service, before and after. */
+/** Points of a metric of a service, before and after the start. */
 const metric = async (
   of: Record<string, string>,
   name: string,
@@ -98,14 +98,14 @@ const metric = async (
 
 test.before(async () => {
   harness = await startHarness();
-  // web calls api, which calls cart; cart's version 2 fails.
+  // web calls api, which calls cart. Version 2 of cart fails.
   await land({ service: 'web', host: 'h1', failing: [0.01, 0.3] });
   await land({ service: 'api', host: 'h1', failing: [0.01, 0.3] });
   await land({ service: 'cart', host: 'h2', minutes: [0, before] });
   await land({ service: 'cart', host: 'h2', version: '2', minutes: [before, total], failing: [0.01, 0.3] });
   await call('web', 'api', { failing: 0.3 });
   await call('api', 'cart', { failing: 0.3 });
-  // Loud, brought out at the same time, and called by nobody.
+  // mail fails more often and is deployed at the same time, but nobody calls it.
   await land({ service: 'mail', host: 'h3', minutes: [0, before] });
   await land({ service: 'mail', host: 'h3', version: '2', minutes: [before, total], failing: [0.01, 0.9] });
   // shop waits for connections.
@@ -117,7 +117,7 @@ test.before(async () => {
   await metric({ 'service.name': 'shop' }, 'db.client.connection.max', [10, 10], {
     'db.client.connection.pool.name': 'main',
   });
-  // pay is killed for want of memory; orders runs on a host that is full, besides one that is not.
+  // pay is killed because it is out of memory. orders runs on a full host, and on one that is not full.
   await land({ service: 'pay', host: 'h5', pod: 'pay-1', failing: [0.01, 0.4] });
   await landOtlp(harness.columns, {
     signal: 'logs',
@@ -157,7 +157,7 @@ test.before(async () => {
         values as [number, number],
         { state, cpu: '0' },
       );
-  // search waits for its database; of calm nothing is worse; alone fails by itself.
+  // search waits for its database. Nothing gets worse in calm. alone fails without an external cause.
   await land({ service: 'search', host: 'h8', slower: 6 });
   await call('search', 'items', { kind: 'database', system: 'postgresql', slower: 6 });
   await land({ service: 'calm', host: 'h9' });

@@ -1,4 +1,4 @@
-/** Scores and forecasts, of points that are sent and of what landed. */
+/** Scores and forecasts of points in the request, and of stored telemetry. */
 import test from 'ava';
 import { scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { day, seriesOf, stepMs } from '../bench/anomaly-series.ts';
@@ -9,7 +9,7 @@ const hourMs = 3_600_000;
 const endMs = Math.floor(Date.now() / stepMs) * stepMs;
 const steps = 3 * day;
 
-/** Three days of logs of two services, ten records each step; 400 of one in the last hour. */
+/** Three days of logs of two services with ten records per step; one has 400 in the last hour. */
 const insert = async (tenant: string): Promise<void> => {
   const at = `fromUnixTimestamp64Milli(toInt64(${endMs}), 'UTC')`;
   const rows = (first: number, count: number, time: string, service: string): Promise<void> =>

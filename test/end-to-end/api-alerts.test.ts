@@ -1,4 +1,4 @@
-/** Alert rules from end to end: records that landed, rules by the API, evaluation by the processors, and what the API then says. */
+/** Alert rules from end to end: stored records, rules, their evaluation by processors, and the responses of the API. */
 import test from 'ava';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
@@ -98,7 +98,7 @@ test('a rule fires for the groups above its threshold, states why, is acknowledg
   );
   const evaluationsOf = async (query = '') =>
     (await request('GET', `/api/alerts/rules/${rule.id}/evaluations${query}`)).items;
-  // Evaluations land apart from the alerts that they begin.
+  // Evaluations are stored separately from the alerts that they fire.
   await eventually('the evaluation', async () => (await evaluationsOf(`?alertId=${alert.id}`)).length > 0);
   const evaluations = await evaluationsOf(`?alertId=${alert.id}`);
   t.like(evaluations.at(-1), { state: 'firing', value: 7, reason: '7 is above 5 over 1h' });

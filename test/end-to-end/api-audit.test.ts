@@ -1,4 +1,4 @@
-/** The audit log and its evidence over HTTP, and the exported chain checked by the command line alone. */
+/** The audit log and its evidence over HTTP. The command verifies the exported chain without any store. */
 import { execFile } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -43,7 +43,7 @@ const getRecords = async (path: string, as: 'auditor' | 'owner' = 'auditor'): Pr
   return response;
 };
 
-/** A project is made and given a name that a spreadsheet would run. */
+/** Creates a project with a name that a spreadsheet would execute. */
 const makeProject = async (name = `=HYPERLINK("x") ${randomUUID()}`): Promise<{ id: string; requestId: string }> => {
   const { status, body, headers } = await harness.request('POST', '/api/projects', { body: { name } });
   if (status !== 200) throw new Error(JSON.stringify(body));
@@ -159,14 +159,14 @@ const fileOf = (text: string): string => {
   return file;
 };
 
-/** The command, in a directory with nothing in it: it needs no store. */
+/** Runs the command in an empty directory: it needs no store. */
 const runCommand = (env: NodeJS.ProcessEnv, ...args: string[]): Promise<{ code: number; output: string }> =>
   promisify(execFile)(process.execPath, [main, 'evidence', ...args], { cwd: directory, env }).then(
     ({ stdout }) => ({ code: 0, output: stdout }),
     ({ code, stdout, stderr }) => ({ code, output: `${stdout}${stderr}` }),
   );
 
-/** What is said of a file: the kind of its first break, `good`, or why it is no such file. */
+/** The result for a file: `good`, the kind of its first break, or why it is not an evidence file. */
 const foundIn = (text: string): Promise<string> =>
   verifyEvidenceFile(fileOf(text)).then(
     ({ firstBreak }) => (firstBreak === undefined ? 'good' : `${firstBreak.kind} ${firstBreak.sequence}`),
@@ -266,7 +266,7 @@ test.serial(
     t.false(unsigned.isVerified);
     t.regex(unsigned.text, /erased +no details, because the erasure is not signed/);
     t.regex(unsigned.text, /NOT VERIFIED: the details of record 1 were deleted by the unsigned erasure of record \d+/);
-    // The same in the store: both verifiers say the same of it.
+    // The stored chain has the same break, and both verifiers report it.
     const records = harness.documents.forTenant('b').collection(auditRecords);
     const [{ id, signature: _, ...erasure }] = (await records.list({ filter: { action: erasureAction } })).items as [
       AuditRecord & StoredMetadata,

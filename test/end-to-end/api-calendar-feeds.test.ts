@@ -1,4 +1,4 @@
-/** Calendar feeds: an address of their own that needs no session, shows what it is for, and answers no more once it is revoked. */
+/** Calendar feeds: a private address that needs no session, and stops responding once it is revoked. */
 import test from 'ava';
 import { calendarFeeds } from '../../schemas/resources/calendar-feed.ts';
 import { memberships } from '../../schemas/resources/user.ts';

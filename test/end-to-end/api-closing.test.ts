@@ -1,4 +1,4 @@
-/** Closing an organization: out of reach at once, opened again by the operator, erased after 30 days. */
+/** Closing an organization: inaccessible at once, reopened by the operator, erased after 30 days. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';

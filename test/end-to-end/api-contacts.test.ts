@@ -1,4 +1,4 @@
-/** Contacts through the API: everybody has their own, with secrets that are hidden, and preferences that name them. */
+/** Contacts through the API: each user has their own, with hidden secrets, and preferences that refer to them. */
 import test from 'ava';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { contacts } from '../../schemas/resources/contact.ts';

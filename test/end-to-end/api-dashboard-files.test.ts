@@ -1,4 +1,4 @@
-/** Dashboards as documents through the API: imported and exported, ours and Grafana's. */
+/** Dashboards as documents through the API: import and export in the formats of OIQ and Grafana. */
 import test from 'ava';
 import { stringify } from 'yaml';
 import { wholeDashboard } from '../cases/dashboards/dashboard-example.ts';
@@ -16,7 +16,7 @@ const send = (body: unknown, query = '', as: As = 'editor'): Promise<Answer> =>
   harness.request('POST', `/api/dashboards/import${query}`, { as, body });
 const versionsOf = async (id: string): Promise<number> =>
   (await harness.request('GET', `/api/dashboards/${id}/versions`, { as: 'viewer' })).body.items.length;
-/** Ours without saved queries, which are other things of the organization. */
+/** An OIQ dashboard without saved queries, because those are separate resources. */
 const ours = () => {
   const [errors, notes] = wholeDashboard.panels;
   return { ...wholeDashboard, panels: [{ ...errors, queries: errors.queries.slice(0, 2) }, notes] };
@@ -69,7 +69,7 @@ test('an export of an OIQ dashboard is imported bit by bit, as JSON and as YAML'
     t.is(again.body.outcome, 'unchanged', `${format}: ${JSON.stringify(again.body).slice(0, 500)}`);
   }
   t.deepEqual(await read(), before);
-  // What the API answers of a dashboard is a document as well.
+  // The response of a read is itself a valid document.
   t.is((await send(before)).body.outcome, 'unchanged');
   t.is(
     (

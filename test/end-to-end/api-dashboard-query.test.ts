@@ -1,4 +1,4 @@
-/** One question for a whole dashboard: each result is the one that its query gives alone, and what fails fails alone. */
+/** One request queries a whole dashboard: each result equals that of its query alone, and panels fail independently. */
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { QueryReader } from '../../queries/promql/query-reader.ts';
@@ -75,7 +75,7 @@ const reader = (): QueryReader => ({
   nowMs: Date.now(),
   promql: { threads, translation: readTranslation(parseSettings({})) },
 });
-/** What a query gives alone over the range and step of a result. */
+/** The result of a query alone, over the range and step of the given result. */
 const alone = async (queryDocument: Fields, { from, to, stepMs }: Result): Promise<Result> =>
   run(queryDocument as QueryRequest, reader(), {
     range: { from: parseTime(from, 0) as bigint, to: parseTime(to, 0) as bigint },

@@ -1,4 +1,4 @@
-/** Snapshots as somebody who attacks them: what is in them, how long they last, and what the answers to wrong links tell. */
+/** Security of snapshots: what they contain, how long they last, and what responses to wrong links disclose. */
 import test from 'ava';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { dashboardSnapshots } from '../../schemas/resources/dashboard-snapshot.ts';
@@ -83,7 +83,7 @@ const snapshot = async (id: string, body: Fields = {}, as: As = 'editor'): Promi
 const open = (token: string): Promise<Answer> =>
   harness.request('GET', `/api/shared-snapshots/${token}`, { as: 'nobody' });
 
-/** Snapshots that were made before. */
+/** Inserts snapshots that were created before. */
 const insertSnapshots = async (dashboardId: string, count: number): Promise<void> => {
   const stored = harness.documents.forTenant('a').collection(dashboardSnapshots);
   const expiresAt = new Date(nowMs + 86_400_000).toISOString();
@@ -92,7 +92,7 @@ const insertSnapshots = async (dashboardId: string, count: number): Promise<void
     await stored.insert({ id: `${dashboardId}-${at}`, name: `made ${at}`, ...created });
 };
 
-/** The suite over one store of documents: the embedded one, unless told otherwise. */
+/** The suite over one document store; by default the embedded one. */
 export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Documents>): void => {
   test.before(async () => {
     harness = patient(await startHarness({ openDocuments }));
@@ -223,7 +223,7 @@ export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Docu
     t.is(names.length, 100);
     t.is(new Set(names).size, 100);
     t.deepEqual(named(await page('search=LAST')), ['last']);
-    // One that has expired makes room.
+    // An expired snapshot makes room for a new one.
     const past = new Date(nowMs - 1).toISOString();
     await harness.documents.forTenant('a').collection(dashboardSnapshots).update(`${id}-0`, { expiresAt: past });
     t.is((await snapshot(id)).status, 200);

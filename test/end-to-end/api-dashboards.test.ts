@@ -1,4 +1,4 @@
-/** Dashboards through the API: their document, panels, versions, who sees them, and two people who change one at once. */
+/** Dashboards through the API: documents, panels, versions, visibility, and concurrent edits of two users. */
 import test from 'ava';
 import { getFields } from '../../runtime/stored-fields.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
@@ -291,7 +291,7 @@ test('a list returns tags and folders, each with the number of visible dashboard
     'facet-a 2, facet-b 2, facet-c 1',
     'Facets 3, Facets/One 1, Facets/Two 1',
   ]);
-  // What is chosen of one narrows the other, and leaves its own to choose from.
+  // The selected tag restricts the folders and vice versa, and each list also shows its own alternatives.
   t.deepEqual(await facets('facets=true&tag=facet-b&folder=Facets/One', 'viewer'), [
     'facet-a 1, facet-b 1',
     'Facets 1, Facets/One 1',
@@ -311,7 +311,7 @@ test('an audit record of a change of one panel contains only that panel', async 
   t.notRegex(JSON.stringify(change), /of the other/);
 });
 
-/** An edit as two people make them: its request, and what it says that must be in some version. */
+/** A random edit: its request, with a mark that must then be in some version. */
 const editOf = (
   random: Random,
   document: Answer['body'],

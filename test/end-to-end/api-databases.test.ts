@@ -1,4 +1,4 @@
-/** Databases, their engines and statements over rows that landed, beside what SQL written by hand and arithmetic say. */
+/** Databases, engines and statements over stored rows, compared with hand-written SQL and arithmetic. */
 import test from 'ava';
 import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -6,7 +6,7 @@ import { type Harness, startHarness } from './api-harness.ts';
 let harness: Harness;
 const minuteMs = 60_000;
 const minute = (Math.floor(Date.now() / minuteMs) - 10) * minuteMs;
-/** Series are noted once an hour: these had points in the range all the same. */
+/** Series are recorded once an hour. These were recorded before the range, and still have points in it. */
 const noted = minute - 40 * minuteMs;
 const canary = 'canary-of-b';
 

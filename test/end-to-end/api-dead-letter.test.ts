@@ -1,4 +1,4 @@
-/** Dead letters over the real bus and engine. Rows are landed by the test as the sink lands them. */
+/** Dead letters over the real bus and engine. The test stores their rows as the sink does. */
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { createDeadLetters } from '../../api/groups/dead-letter/replay/dead-letters.ts';
@@ -20,7 +20,7 @@ import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
 
-/** Takes again what does not say that it is still broken. */
+/** Accepts every body that does not begin with "broken". */
 const republish = (headers: DeadLetterHeaders, body: Buffer): Message[] => {
   if (body.toString('latin1').startsWith('broken')) throw new PermanentError('malformed', 'still not OTLP');
   return [{ topic: topics.logs.name, key: headers.tenantId, value: body, headers: { tenant: headers.tenantId } }];
@@ -39,7 +39,7 @@ const recordsOf = async (topic: string): Promise<BusRecord[]> => {
   return records;
 };
 
-/** Asks for a replay; answers how it ended, which it may not have yet when it is answered. */
+/** Starts a replay and waits until it has ended. Returns its final state. */
 const replay = async (body: object): Promise<Answer> => {
   let response = await harness.request('POST', '/api/dead-letter/replay', { body });
   await eventually('the end of the replay', async () => {
@@ -52,7 +52,7 @@ const replay = async (body: object): Promise<Answer> => {
 
 const chunkBytes = 100_000;
 
-/** Publishes a dead letter in chunks and lands its row, as receivers and the sink do. */
+/** Publishes a dead letter in chunks and stores its row, like receivers and the sink. */
 const bury = async (fields: Partial<DeadLetterHeaders> & { readonly id: string }, body: Buffer): Promise<void> => {
   const chunks = Math.max(1, Math.ceil(body.length / chunkBytes));
   const headers: DeadLetterHeaders = {
@@ -96,7 +96,7 @@ const bury = async (fields: Partial<DeadLetterHeaders> & { readonly id: string }
   );
 };
 
-/** Lands the marks of the topic from an offset on. */
+/** Stores the marks of the topic. */
 const landMarks = async (): Promise<void> => {
   for (const { value, offset } of await recordsOf(topics.deadLetterMarks.name)) {
     const { tenantId, id, outcome, markedAt, actor } = DeadLetterMark.parse(JSON.parse(value.toString('utf8')));
@@ -181,7 +181,7 @@ test.serial(
     const first = await replay({ reason: 'malformed' });
     t.deepEqual([first.body.done, first.body.failed], [1, 2]);
     t.deepEqual(await publishedBodies(), ['good one']);
-    // The mark has not landed: only the tail of the topic knows.
+    // The mark is not stored yet: only the tail of the topic contains it.
     const second = await replay({ all: true });
     t.deepEqual([second.body.done, second.body.already, second.body.failed], [1, 1, 2]);
     t.deepEqual(await publishedBodies(), ['good one', 'good two']);
@@ -340,7 +340,7 @@ test.serial('another instance continues a replay whose instance died, and adds t
 test.serial('a replay whose instance died is listed by the command, and its ID is in the audit log', async (t) => {
   const { body } = await replay({ reason: 'none-such' });
   const jobs = harness.documents.forTenant('a').collection(replayJobs);
-  // As an instance of an earlier version left it: without a filter nobody can go on with it.
+  // An instance of an earlier version left this: nobody can continue a replay without a filter.
   await jobs.update(body.id, { state: 'running', finishedAt: null, filter: undefined });
   const listedAt = async (now: number, tenant?: string): Promise<string[]> => {
     const lines: string[] = [];

@@ -1,11 +1,11 @@
-/** Dependencies and the service map over rows that landed. */
+/** Dependencies and the service map over stored rows. */
 import test from 'ava';
 import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 
 let harness: Harness;
 const minuteMs = 60_000;
-/** The beginning of a minute that is over. */
+/** The start of a minute that has ended. */
 const minute = (Math.floor(Date.now() / minuteMs) - 10) * minuteMs;
 
 interface RowFields {

@@ -1,4 +1,4 @@
-/** Suites that read what lies on all shards beside what they are about: a run draws one of them, or has the one that is named. */
+/** Suites over several shards that do not need to run each time: a run draws one, or runs the one that is named. */
 import { runSeed } from '../parts.ts';
 import { overServedColumns } from './served-columns.ts';
 

@@ -1,4 +1,4 @@
-/** Runbooks are found in other words by vectors of an endpoint, and by their words alone whenever it fails. */
+/** Runbook search by embeddings of an endpoint, and by words alone whenever the endpoint fails. */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -13,9 +13,9 @@ interface EmbeddingRequest {
   readonly input: readonly string[];
 }
 
-/** The clock of the API is so far ahead. */
+/** The API's clock is ahead of real time by this much. */
 let aheadMs = 0;
-/** An endpoint that failed is left alone for less. */
+/** Longer than the pause after an endpoint failed. */
 const laterMs = 31_000;
 
 let harness: Harness;
@@ -23,14 +23,14 @@ let environment: Record<string, string>;
 let server: Server;
 const requests: EmbeddingRequest[] = [];
 
-/** What a text is about: volumes, sessions, or neither. */
+/** A vector with the subject of a text: volumes, sessions, or neither. */
 const vectorOf = (text: string): number[] => [
   /volume|storage|space/i.test(text) ? 1 : 0,
   /session|sign in|login/i.test(text) ? 1 : 0,
   0.1,
 ];
 const answered = (input: readonly string[]) => ({
-  // In another order than was asked for, as some endpoints do.
+  // In a different order than requested, as some endpoints respond.
   data: input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })).toReversed(),
 });
 type Behaving = (response: ServerResponse, input: readonly string[]) => void;
@@ -51,7 +51,7 @@ const books = {
 
 test.before(async () => {
   server = createServer(async (request, response) => {
-    // Nothing is worded here.
+    // This server has no other endpoint.
     if (request.url !== '/v1/embeddings') return response.writeHead(404).end();
     const { model, input } = (await json(request)) as Omit<EmbeddingRequest, 'path'>;
     requests.push({ path: request.url, model, input });
@@ -199,7 +199,7 @@ test.serial('vectors of deleted passages and of another model are deleted', asyn
   const { id: other } = await vectorsCollection().insert({ model: 'another', vectors: [] });
   await harness.request('DELETE', `/api/ai/rag/documents/${added.body.document.id}`, { as: 'editor' });
   aheadMs += 6 * 60_000;
-  // What has no vector yet makes them be read.
+  // A document without a vector triggers a read of the stored vectors.
   await harness.request('POST', '/api/ai/rag/documents', {
     as: 'editor',
     body: { content: '# Keys\nA key opens it.' },
@@ -288,6 +288,6 @@ test.serial('an organization has a daily token limit', async (t) => {
   t.regex(last.embeddings.reason, /has used its 20000 tokens for today/);
   const before = requests.length;
   t.regex(firstOf(await search('certificate')) ?? '', /wants another/);
-  // What is short may still be within them.
+  // A short text may still be within the limit.
   t.true(requests.length <= before + 1);
 });

@@ -1,4 +1,4 @@
-/** Rules, checks and detectors that have had no data since they were created say so: in views, in lists, and once as an event. */
+/** Rules, checks and detectors without data since their creation report it in views, in lists, and once as an event. */
 import test from 'ava';
 import { alertEvaluation } from '../../processors/alerts/alert-evaluation.ts';
 import { anomalyPoints } from '../../processors/anomaly-scores/anomaly-points.ts';
@@ -22,7 +22,7 @@ const request = async (method: string, path: string, body?: object) => {
   return response.body;
 };
 
-/** Runs a schedule for one document at times after its creation, as it is stored then. Returns the titles of events. */
+/** Runs a schedule for one stored document at times after its creation. Returns the titles of events. */
 const running = (schedule: Schedule, id: string) => {
   let state: unknown = schedule.state.empty();
   return async (minutes: readonly number[]): Promise<string[]> => {

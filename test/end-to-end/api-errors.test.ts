@@ -1,4 +1,4 @@
-/** Groups of errors over HTTP: figures beside SQL written by hand, decisions, merges, and who may see what. */
+/** Error groups over HTTP: figures compared with hand-written SQL, decisions, merges, and permissions. */
 import test from 'ava';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { text } from '../cases/sink-tables.ts';
@@ -256,7 +256,7 @@ test.serial(
       language: 'javascript',
       source: 'log',
     });
-    // Frames of servers have no source map, and no reason for that.
+    // Frames of servers need no source map, so no reason for a missing one.
     const frame = { isInApp: true, isCompared: true, generated: null, unmappedReason: null };
     t.deepEqual(group.newest.chain[0].frames, [
       { ...frame, function: 'reserve', file: '/srv/app/src/reserve.js', line: 1, column: 2 },

@@ -1,4 +1,4 @@
-/** Deployments and the feed of events over HTTP: recorded, detected, of the audit log and custom. */
+/** Deployments and the event feed over HTTP: recorded, detected, from the audit log, and custom. */
 import test from 'ava';
 import { topics } from '../../schemas/topics.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -49,7 +49,7 @@ interface EventView {
 
 test.before(async () => {
   harness = await startHarness();
-  // 1 → 2 → back to 1, where 1 is the very same resource again.
+  // Version 1, then 2, then 1 again with exactly the same resource.
   await send('1', 0, 20);
   await send('2', 20, 40);
   await send('1', 40, 80);
@@ -163,7 +163,7 @@ test('a client-supplied ID adds one event and one audit record, and a repetition
   t.is(again.status, 200);
   t.like(again.body, { version: '2', description: 'try 1' });
   const { body } = await harness.request('GET', '/api/audit?action=deployment.create&resourceId=run-7');
-  // The first two came before either had landed.
+  // The first two requests came before either was stored.
   t.is(body.items.length, 2);
 });
 

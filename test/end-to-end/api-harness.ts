@@ -1,4 +1,4 @@
-/** The management API over real embedded stores in a temporary directory, with two organizations and a user of each role. */
+/** The management API over real embedded stores in a temporary directory, with two organizations and all roles. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -47,7 +47,7 @@ export interface Harness {
   readonly columns: Columns;
   readonly bus: Bus;
   readonly directory: string;
-  /** Asks with a role's token of organization `a`, or as the options say. */
+  /** Sends a request with a token of organization `a` for the role in the options. */
   request(
     method: string,
     path: string,
@@ -57,7 +57,7 @@ export interface Harness {
       readonly headers?: Readonly<Record<string, string>>;
     },
   ): Promise<Answer>;
-  /** Signs in; the address of a user is `<role>@<tenant>.example`. */
+  /** Signs in. The address of a user is `<role>@<tenant>.example`. */
   signIn(email: string): Promise<string>;
   close(): Promise<void>;
 }
@@ -112,7 +112,7 @@ const sendRequest = async (
     },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   }).catch((cause: Error) => {
-    // What went wrong is in its cause, which ava does not print.
+    // The reason is in the cause, which ava does not print.
     throw new Error(`${method} ${path}: ${cause.message}: ${cause.cause}`, { cause });
   });
   const text = await response.text();
@@ -128,12 +128,12 @@ let openColumns: OpenColumns = (directory) => {
   return openChdbColumns({ directory });
 };
 
-/** Harnesses that start from now on have their columns there instead of in the engine of the process. */
+/** Makes harnesses that start later use these column stores instead of the embedded engine. */
 export const useColumns = (open: OpenColumns): void => {
   openColumns = open;
 };
 
-/** Empty stores but for the seed. */
+/** Opens stores that contain only the seed. */
 const openStores = async (
   directory: string,
   openDocuments: (path: string) => Promise<Documents>,
@@ -176,29 +176,29 @@ export const startHarness = async ({
   /** The API's clock. */
   readonly now?: () => number;
   readonly environment?: Readonly<Record<string, string>>;
-  /** The embedded store at the path, unless told otherwise. */
+  /** Opens the document store at a path; by default the embedded one. */
   readonly openDocuments?: ((path: string) => Promise<Documents>) | undefined;
-  /** In memory, unless told otherwise. */
+  /** By default in memory. */
   readonly openCounters?: () => Promise<Counters>;
-  /** What leaves for addresses that users chose. */
+  /** The client for addresses that users configured. */
   readonly outbound?: Outbound;
-  /** Another instance of the API, over the stores of this one (documents only without `openDocuments`); to be closed before it. */
+  /** Shares the stores of another harness (without `openDocuments` only documents). Close this one first. */
   readonly sharing?: Pick<Harness, 'documents' | 'columns' | 'bus' | 'directory'>;
-  /** Where its stores are, and stay when it has closed; without it, they are nowhere afterwards. */
+  /** A directory for stores that remains after the harness is closed. By default a temporary one is deleted. */
   readonly directory?: string;
-  /** Any that is free, unless told otherwise. */
+  /** By default any free port. */
   readonly port?: number;
-  /** Projects of organization `a`, which reads may name. */
+  /** Projects of organization `a` that requests can use. */
   readonly projects?: readonly string[];
   readonly republish?: DeadLettersOptions['republish'];
-  /** Whether answers are held against their declarations, which takes longer than most of them. */
+  /** Whether responses are validated against their schemas, which takes longer than most requests. */
   readonly checkResponses?: boolean;
-  /** Whether jobs run, which change what they find due: an incident that escalates has another version. */
+  /** Whether jobs run. They change due resources: an incident that escalates gets a new version. */
   readonly runsJobs?: boolean;
 } = {}): Promise<Harness> => {
   const directory = sharing?.directory ?? sharedDirectory ?? mkdtempSync(join(tmpdir(), 'oiq-api-'));
   const clock = { now };
-  // Tests ask faster than people do; what limits them is tested with the limits set.
+  // Tests send requests faster than people. The limits themselves are tested elsewhere, with real limits.
   const unlimited = {
     OIQ_API_REQUESTS_PER_SECOND: '100000',
     OIQ_API_ANONYMOUS_REQUESTS_PER_SECOND: '100000',
@@ -230,7 +230,7 @@ export const startHarness = async ({
     metrics,
     checkResponses,
   });
-  // The client closes idle connections first: a server that does resets a request that is sent in that moment.
+  // The client closes idle connections first: a server that closes one resets a request that is just being sent.
   const server = createServer(
     { keepAliveTimeout: 75_000, shouldUpgradeCallback: (request) => api.sockets.accepts(request) },
     api.callback,
@@ -246,7 +246,7 @@ export const startHarness = async ({
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ email, password }),
     });
-  /** A user who was put into the store a moment ago, or their membership, may not have reached the API's memory, or its feed may be behind: then it is asked again. */
+  /** Retries: a new user or membership may not be in the API's memory yet, or its change feed may lag. */
   const signIn = async (email: string, again = 5): Promise<string> => {
     let response = await login(email);
     await eventually(`another answer than 503 to the sign-in of ${email}`, async () => {
@@ -301,7 +301,7 @@ export const startHarness = async ({
   };
 };
 
-/** Asks again where the answer is 503: on a busy machine an instance whose feed fell behind by seconds says so. */
+/** Retries responses with 503: on a busy machine the change feed of an instance can lag by seconds. */
 export const patient = (harness: Harness): Harness => ({
   ...harness,
   async request(method, path, options) {

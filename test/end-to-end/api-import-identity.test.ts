@@ -1,4 +1,4 @@
-/** Imports are identified by the documents' own names: what people made is not changed silently, and an item fails alone. */
+/** Imports identify resources by name in the document: no silent change of manual edits; items fail independently. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 

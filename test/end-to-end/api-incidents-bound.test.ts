@@ -1,4 +1,4 @@
-/** How many incidents of an organization may go on. */
+/** The limit of open incidents of an organization. */
 import test from 'ava';
 import { IncidentFields, incidents } from '../../schemas/resources/incident.ts';
 import { initialFields } from '../../subjects/incidents/state.ts';

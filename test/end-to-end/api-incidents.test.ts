@@ -1,4 +1,4 @@
-/** Incidents through the API: their states, lists, and what is refused. */
+/** Incidents through the API: states, lists, and refused requests. */
 import test from 'ava';
 import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
 import { freezeResolved, resolveEnded } from '../../api/groups/incidents/resolve-ended.ts';

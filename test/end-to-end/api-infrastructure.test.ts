@@ -1,4 +1,4 @@
-/** Hosts over what agents send, under today's names and former ones, compared with arithmetic by hand. */
+/** Hosts from telemetry of agents with current and former names, compared with arithmetic by hand. */
 import test from 'ava';
 import { parsePage } from '../../subjects/infrastructure/paging.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -8,15 +8,15 @@ const GiB = 1024 ** 3;
 let harness: Harness;
 const nowMs = Math.floor(Date.now() / 1000) * 1000;
 const minuteMs = 60_000;
-/** A point every 30 seconds of the last 8 minutes. */
+/** One point per 30 seconds of the last 8 minutes. */
 const times = Array.from({ length: 16 }, (_, at) => nowMs - (15 - at) * 30_000);
 const ended = (agoMs: number): number[] => times.map((atMs) => atMs - agoMs);
 
-/** Two processors, 25 % busy each: 0.15 in user and 0.10 in system mode, 0.05 waiting, 0.70 idle. */
+/** Two CPUs, each 25 % busy: 0.15 user, 0.10 system, 0.05 waiting, 0.70 idle. */
 const uptimeSeconds = 7200;
 const modes = { user: 0.15, system: 0.1, wait: 0.05, idle: 0.7 };
 
-/** What the collector's hostmetrics receiver sends of a host; `names` are of today or as the receiver has them. */
+/** Metrics of the collector's hostmetrics receiver, with its own `names` or those of the semantic conventions. */
 const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metric[] => {
   const key = (receiver: string, semconv: string): string => (names === 'receiver' ? receiver : semconv);
   const mode = key('state', 'cpu.mode');
@@ -89,7 +89,7 @@ const hostmetrics = (at: readonly number[], names: 'receiver' | 'semconv'): Metr
   ];
 };
 
-/** The same host as node_exporter tells of it. */
+/** The same host as node_exporter reports it. */
 const nodeExporter = (at: readonly number[], labels: Labels, isFormer: boolean) => {
   const name = (today: string, former: string): string => (isFormer ? former : today);
   const filesystem = (device: string, mountpoint: string, fstype: string, size: number, avail: number) =>
@@ -161,10 +161,10 @@ const nodeExporter = (at: readonly number[], labels: Labels, isFormer: boolean) 
 };
 
 const dayMs = 86_400_000;
-/** Every hour of 6 days. */
+/** Each hour of 6 days. */
 const hours = Array.from({ length: 6 * 24 + 1 }, (_, at) => nowMs - (6 * 24 - at) * 3_600_000);
 
-/** Disks of a host by the hour: one grows 5 GiB a day, one stays, one is an export of another machine. */
+/** Hourly disk usage of a host: one disk grows 5 GiB a day, one is constant, one is an export of another machine. */
 const filling = (
   device: string,
   type: string,
@@ -199,23 +199,23 @@ test.before(async () => {
   await a.metrics({ 'host.name': 'receiver' }, hostmetrics(times, 'receiver'));
   await a.remoteWrite(nodeExporter(times, { instance: '10.0.0.7:9100', job: 'node' }, false));
   await a.remoteWrite(nodeExporter(times, { instance: 'former:9100', job: 'node' }, true));
-  // Silent for 20 minutes; its logs too.
+  // Silent for 20 minutes, including its logs.
   await a.metrics({ 'host.name': 'gone' }, hostmetrics(ended(20 * minuteMs), 'receiver'), nowMs - 20 * minuteMs);
   await a.logs({ 'host.name': 'gone' }, [{ atMs: nowMs - 21 * minuteMs, body: { stringValue: 'last words' } }]);
-  // Its metrics stopped, its logs did not.
+  // Only its metrics stopped.
   await a.metrics({ 'host.name': 'mute' }, hostmetrics(ended(20 * minuteMs), 'receiver'), nowMs - 20 * minuteMs);
   await a.logs({ 'host.name': 'mute' }, [{ atMs: nowMs - minuteMs, body: { stringValue: 'still here' } }]);
   // Never had metrics.
   await a.logs({ 'host.name': 'logger', 'service.name': 'x' }, [
     { atMs: nowMs - minuteMs, body: { stringValue: 'x' } },
   ]);
-  // The host name that an SDK in a container gives is the container's.
+  // An SDK in a container reports the host name of the container.
   await a.logs({ 'host.name': 'cart-5d9', 'k8s.pod.name': 'cart-5d9' }, [{ atMs: nowMs, body: { stringValue: 'x' } }]);
   await agentOf(harness.columns, 'a', { projectId: 'other' }).metrics(
     { 'host.name': 'elsewhere' },
     hostmetrics(times, 'receiver'),
   );
-  // Two hosts of one name in another project; a log record of one came after its last point.
+  // Two hosts with the same name in another project; a log record of one is later than its last point.
   const others = agentOf(harness.columns, 'a', { projectId: 'other' });
   for (const id of ['t-1', 't-2'])
     await others.metrics({ 'host.name': 'twin', 'host.id': id }, hostmetrics(ended(2 * minuteMs), 'receiver'));
@@ -328,7 +328,7 @@ test.before(async () => {
       },
     ]),
   );
-  // A node of which the kubelet alone tells, and a volume that is a directory of it.
+  // A node reported only by its kubelet, with a volume that is a directory of it.
   await a.metrics({ 'k8s.node.name': 'kubelet' }, [
     { name: 'k8s.node.filesystem.capacity', kind: 'gauge', points: [{ values: flat(times, 100 * GiB) }] },
     { name: 'k8s.node.filesystem.available', kind: 'gauge', points: [{ values: flat(times, 75 * GiB) }] },
@@ -352,7 +352,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-/** Asks about the hour that ended when the points were made, however long the tests take. */
+/** Queries the hour that ended when the points were created, however long the tests take. */
 const at = (path: string): string => `${path}${path.includes('?') ? '&' : '?'}from=${nowMs - 3_600_000}&to=${nowMs}`;
 
 const get = async (path: string) => {
@@ -372,7 +372,7 @@ for (const id of ['i-1', 'receiver', 'scraped', 'former'])
     t.deepEqual([host.cpu.logicalCpus.value, host.cpu.cores.value], [2, host.cpu.utilization.value * 2]);
     t.deepEqual([host.memory.used.value, host.memory.total.value], [6 * GiB, 8 * GiB]);
     t.is(host.memory.utilization.value, 0.75);
-    // /dev/sda1 is mounted twice and counts once; /run is no disk.
+    // /dev/sda1 is mounted twice and counts once; /run is not a disk.
     t.deepEqual([host.disk.used.value, host.disk.total.value], [40 * GiB, 200 * GiB]);
     t.true(close(host.disk.read.value, 2000) && close(host.disk.write.value, 4000), JSON.stringify(host.disk));
     t.true(
@@ -572,7 +572,7 @@ test('instances and containers are counted by provider, region and type', async 
   });
   t.like(compute('container:c1'), { name: { value: 'redis' }, type: { value: 'redis:7' }, memory: { value: GiB } });
   t.true(close(compute('container:c1').cpuCores.value, 0.5));
-  // The pause container and the cgroup of the whole pod are no containers.
+  // The pause container and the cgroup of the whole pod are not containers.
   t.true(close(compute('container:shop/cart-1/cart').cpuCores.value, 2));
   t.is(items.filter(({ kind }: { kind: string }) => kind === 'container').length, 2);
   t.true(

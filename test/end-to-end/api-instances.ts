@@ -1,4 +1,4 @@
-/** Two instances of the API over one store: what one ends is over at the other, and after a restart. */
+/** Two instances of the API over one store: a session ended on one is ended on the other, and after a restart. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Documents } from '../../schemas/ports/documents.ts';
@@ -8,7 +8,7 @@ import { type Harness, password, patient, startHarness } from './api-harness.ts'
 interface Instances {
   readonly one: Harness;
   readonly other: Harness;
-  /** Stops the other instance and starts it anew. */
+  /** Restarts the other instance. */
   restart(): Promise<Harness>;
   close(): Promise<void>;
 }
@@ -37,7 +37,7 @@ const start = async (openDocuments?: () => Promise<Documents>): Promise<Instance
 const statusOf = async ({ request: requestFrom }: Harness, token: string, path = '/auth/session'): Promise<number> =>
   (await requestFrom('GET', path, { as: `token ${token}` })).status;
 
-/** Asks until the status is there; a status that never comes runs into the time of the test. */
+/** Polls until a request returns the status. If it never does, the test times out. */
 const becomes = async (
   t: ExecutionContext,
   harness: Harness,
@@ -51,7 +51,7 @@ const becomes = async (
   t.log(`${status} after ${Math.round(performance.now() - began)} ms`);
 };
 
-/** What holds of any two instances over one store. */
+/** The tests for two instances over any store. */
 export const instancesSuite = (store: string, openDocuments?: () => Promise<Documents>): void => {
   let instances: Instances;
   test.before(async () => {
@@ -63,7 +63,7 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
     (await instances.one.request('POST', '/auth/login', { as: 'nobody', body: { email, password } })).body;
 
   test.serial(
-    `${store}: a session begun on one instance is valid on the other at once, and invalid on both after its end`,
+    `${store}: a session started on one instance is valid on the other at once, and invalid on both after its end`,
     async (t) => {
       const { one, other } = instances;
       const { token, refreshToken } = await signIn('owner@a.example');

@@ -1,4 +1,4 @@
-/** Agents and coverage by the telemetry of services: with an SDK, an eBPF agent, both, and none */
+/** Agents and coverage from telemetry of services: with an SDK, an eBPF agent, both, and none. */
 import test from 'ava';
 import { eventually } from '../waiting.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';

@@ -1,4 +1,4 @@
-/** What the collector's kubelet receiver sends, as its own tests have it: every figure that the API answers is one of its numbers. */
+/** Test data of the collector's kubelet receiver: every figure that the API returns is one of its numbers. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { parse } from 'yaml';
@@ -26,7 +26,7 @@ interface Sent {
 
 const sentIn = (file: string): readonly Sent[] =>
   parse(readFileSync(new URL(`../cases/kubeletstats/${file}`, import.meta.url), 'utf8')).resourceMetrics;
-/** Of the second only volumes: all else is in the first. */
+/** Only volumes of the second file: the first has everything else. */
 const sent = [
   ...sentIn('all-groups.yaml'),
   ...sentIn('claims.yaml').filter(({ resource }) =>
@@ -36,7 +36,7 @@ const sent = [
 
 const textsOf = (attributes: readonly Attribute[]): Readonly<Record<string, string>> =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, value.stringValue ?? '']));
-/** Resources as attributes beside the value of each gauge. */
+/** Resources as attributes, with the value of each gauge. */
 const resources = sent.map(({ resource, scopeMetrics }) => ({
   attributes: textsOf(resource.attributes),
   values: new Map(
@@ -47,7 +47,7 @@ const resources = sent.map(({ resource, scopeMetrics }) => ({
 }));
 const having = (metric: string) => resources.filter(({ values }) => values.has(metric));
 
-/** The same with points of a time. */
+/** The same metrics with points at a given time. */
 const at = (ms: number): object => ({
   resourceMetrics: sent.map(({ resource, scopeMetrics }) => ({
     resource,

@@ -1,6 +1,6 @@
 /**
- * Three clusters with the same things in them: one as the collector's receivers send it, one under the names of the semantic conventions of today, and one as
- * Prometheus sends what kube-state-metrics and cAdvisor tell. The answers must be the same, and those of arithmetic by hand.
+ * Three clusters with the same resources: from the collector's receivers, with names of the semantic conventions,
+ * and from Prometheus with kube-state-metrics and cAdvisor. Responses must be equal, and match arithmetic by hand.
  */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -32,7 +32,7 @@ interface ContainerFacts {
   readonly last: string | undefined;
 }
 
-/** What the containers of every cluster use, want and went through. */
+/** The usage, requests, limits and states of the containers of each cluster. */
 const containers: readonly ContainerFacts[] = [
   {
     pod: 'cart-7d4b9c6f5d-x2x4z',
@@ -60,7 +60,7 @@ const containers: readonly ContainerFacts[] = [
     ready: 1,
     last: undefined,
   },
-  // It has ended: what it requested is free again.
+  // It has terminated: the resources that it requested are free again.
   {
     pod: 'load-1',
     uid: 'u2',
@@ -94,7 +94,7 @@ const pods = [
   },
 ] as const;
 
-/** As the receivers `k8s_cluster` and `kubeletstats` send it, or under today's names. */
+/** As sent by the receivers `k8s_cluster` and `kubeletstats`, or with current names. */
 const byCollector = async (agent: Agent, cluster: string, isToday: boolean): Promise<void> => {
   const inCluster = { 'k8s.cluster.name': cluster };
   const name = (former: string, today: string): string => (isToday ? today : former);
@@ -190,7 +190,7 @@ const byCollector = async (agent: Agent, cluster: string, isToday: boolean): Pro
   }
 };
 
-/** As Prometheus sends it of kube-state-metrics, whose own place stands in the plain labels, and of cAdvisor, which knows no uids. */
+/** As Prometheus sends it: kube-state-metrics has its own pod in the plain labels, and cAdvisor has no UIDs. */
 const byPrometheus = (agent: Agent, cluster: string): Promise<void> => {
   const series = (name: string, value: number, labels: Labels) => ({
     name,
@@ -288,7 +288,7 @@ const byPrometheus = (agent: Agent, cluster: string): Promise<void> => {
               { name: 'container_memory_working_set_bytes', labels: used, values: flat(times, memory) },
               { name: 'container_cpu_cfs_periods_total', labels: used, values: growing(times, 10) },
               { name: 'container_cpu_cfs_throttled_periods_total', labels: used, values: growing(times, 2) },
-              // The kernel killed a child of the sidecar; Kubernetes tells of no end.
+              // The kernel killed a child process of the sidecar. Kubernetes reports no termination.
               {
                 name: 'container_oom_events_total',
                 labels: used,
@@ -321,7 +321,7 @@ const map = (fields: Readonly<Record<string, object>>): object => ({
   kvlistValue: { values: Object.entries(fields).map(([key, value]) => ({ key, value })) },
 });
 
-/** An event as the API server has it. */
+/** An event in the form of the API server. */
 const eventObject = (uid: string, reason: string, type: string, object: Labels, count = 1): object =>
   map({
     kind: string('Event'),
@@ -364,14 +364,14 @@ test.before(async () => {
     { 'k8s.namespace.name': 'shop', 'k8s.cluster.name': 'receivers' },
     [
       watched(nowMs - 4000, eventObject('w', 'BackOff', 'Warning', pod, 5)),
-      // Pulled: the object by itself.
+      // Pulled instead of watched: the object itself.
       {
         atMs: nowMs - 3000,
         body: eventObject('p', 'Pulled', 'Normal', pod),
         attributes: { 'k8s.resource.name': 'events' },
       },
       watched(nowMs - 2500, eventObject('n', 'OOMKilling', 'Warning', { kind: 'Node', name: 'n1', uid: 'n1' })),
-      // The end of a pull, and another kind of object, are no events.
+      // The end of a pull and objects of another kind are not events.
       {
         atMs: nowMs - 2400,
         body: map({ type: string('PullEnd'), object: map({ kind: string('events') }) }),
@@ -423,7 +423,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-/** Asks about the hour that ended when the points were made, however long the tests take. */
+/** Queries the hour that ended when the points were created, however long the tests take. */
 const at = (path: string): string => `${path}${path.includes('?') ? '&' : '?'}from=${nowMs - 3_600_000}&to=${nowMs}`;
 
 const get = async (path: string) => {
@@ -431,7 +431,7 @@ const get = async (path: string) => {
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
   return body;
 };
-/** Items of one cluster of a list. */
+/** The items of one cluster in a list. */
 const listed = async (path: string, cluster: string) =>
   (await get(`/api/kubernetes/${path}`)).items.filter((item: { id: string; cluster?: { value: string } }) =>
     item.cluster === undefined ? item.id === cluster : item.cluster.value === cluster,
@@ -455,7 +455,7 @@ for (const cluster of clusters) {
       { type: 'Ready', status: 'false' },
     ]);
     t.deepEqual([n1.cpu.allocatable.value, n1.memory.allocatable.value, n1.pods.allocatable.value], [4, 16 * GiB, 110]);
-    // The pod that has ended requests nothing any more.
+    // The terminated pod requests nothing any more.
     t.deepEqual([n1.cpu.requested.value, n1.memory.requested.value, n1.pods.running], [0.5, GiB, 1]);
     t.is(n2.cpu.requested.value, null);
     if (isProm) {
@@ -564,7 +564,7 @@ for (const cluster of clusters) {
       restarts: { value: 3 },
     });
     t.deepEqual([found.cpu.allocatable.value, found.cpu.requested.value], [8, 0.5]);
-    // Of nodes where they tell it, else of pods.
+    // From nodes if they report it, else from pods.
     t.true(near(found.cpu.used.value, isProm ? 0.3 : 3), JSON.stringify(found.cpu));
   });
 }

@@ -1,4 +1,4 @@
-/** Links that are mailed: new passwords, invitations, registration. Over a real SMTP conversation. */
+/** Mailed links for new passwords, invitations and registration, over a real SMTP conversation. */
 import test from 'ava';
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
@@ -143,7 +143,7 @@ test.serial(
     t.deepEqual(responses[1], responses[0]);
     t.deepEqual(responses[2], responses[0]);
     await mailTo('auditor@b.example', /new password/);
-    // The queue is worked off in order of due times: what came after an unknown address was sent, so it was passed over.
+    // The queue is processed in order of due times: this later mail was sent, so the unknown address got none.
     await post('/auth/forgot-password', { email: 'owner@b.example' });
     await mailTo('owner@b.example', /new password/);
     t.false(smtp.received.some(({ to }) => ['unknown@b.example', 'gone@a.example'].includes(to[0] ?? '')));

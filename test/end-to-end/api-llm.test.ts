@@ -1,4 +1,4 @@
-/** Requests to models through the API: totals, costs, latency, requests with messages, and prices of organizations. */
+/** Model requests through the API: totals, costs, latency, requests with messages, and prices of organizations. */
 import test from 'ava';
 import { llmPriceCopies } from '../../processors/llm/llm-price-copies.ts';
 import type { LlmPriceRecord } from '../../schemas/llm-calls.ts';
@@ -100,7 +100,7 @@ const get = async (path: string) => {
   return body;
 };
 
-// 600 × 0.15 + 400 × 0.075 + 100 × 0.6, and 7 × 0.15 + 3 × 0.6, a million.
+// (600 × 0.15 + 400 × 0.075 + 100 × 0.6) and (7 × 0.15 + 3 × 0.6) per million.
 const firstCost = '0.00018';
 const tableCost = '0.00018285';
 
@@ -249,7 +249,7 @@ test.serial('a price of the organization applies since its start, in its currenc
   ];
   t.deepEqual((await get('overview')).current.costs, expected);
   t.deepEqual((await get('cost?groupBy=provider')).total.costs, expected);
-  // At the prices of today, the first request has the new price too: 1,000 input at 1, and 100 output at 2.0000005.
+  // At current prices the first request uses the new price too: 1,000 input at 1, and 100 output at 2.0000005.
   t.deepEqual((await get('overview?prices=today')).current.costs, [{ currency: 'EUR', amount: '1213.0000515' }]);
   const earlier = { ...price, validFrom: new Date(minutesAgo(40)).toISOString() };
   t.is((await put(earlier, { 'if-match': '"1"' })).body.version, 2);

@@ -1,4 +1,4 @@
-/** Pages of log records while records arrive: none that was there is skipped or repeated, in both orders, whatever their times are. */
+/** Pages of log records while records arrive: no existing record is skipped or repeated, in both orders. */
 import test from 'ava';
 import { seeded } from '../cases/random.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -14,7 +14,7 @@ const endNs = BigInt(Date.now()) * 1_000_000n;
 const random = seeded(7);
 let offset = 0;
 
-/** Ages in nanoseconds: many at once, few far apart, and some that the sorting key's ten minutes or the first stretch end at. */
+/** Ages in nanoseconds: many equal, few far apart, some at ten-minute bounds of the sorting key or the first range. */
 const someAge = (): bigint => {
   const edges = [0n, minuteNs, minuteNs + 1n, 21n * minuteNs, 600n * minuteNs, 1_439n * minuteNs];
   switch (random(4)) {
@@ -43,7 +43,7 @@ const compare = (one: Placed, other: Placed): number =>
   one.offset - other.offset ||
   one.ordinal - other.ordinal;
 
-/** Lands records of one service; half of them hold the word. */
+/** Stores records of one service; half of them contain the word. */
 const land = async (service: string, count: number): Promise<Placed[]> => {
   const placed = Array.from({ length: count }, () => ({
     time: endNs - someAge(),

@@ -1,4 +1,4 @@
-/** Counts of log patterns as panels, alert rules and detectors ask for them: those of patterns that merged on their way among them. */
+/** Counts of log patterns in panels, alert rules and detectors, including patterns that were merged meanwhile. */
 import test from 'ava';
 import { MinedLogs } from '../cases/mined-logs.ts';
 import { landIn } from '../cases/sink-tables.ts';
@@ -16,7 +16,7 @@ test.before(async () => {
   const mined = (tenantId: string) =>
     new MinedLogs({ columns: harness.columns, land: landIn(harness.columns) }, 1, tenantId);
   const logs = mined('a');
-  // Six logins of different people merge into one pattern.
+  // Six logins of different people become one pattern.
   for (const [at, name] of ['ann', 'bob', 'cleo', 'dan', 'eve', 'fay'].entries())
     await logs.send([
       { service: 'cart', body: `Failed login of ${name}`, timeMs: fromMs + at * minute, severityNumber: 17 },

@@ -1,4 +1,4 @@
-/** Signing in with a password: what an answer tells, how often one may guess, and what is recorded of it. */
+/** Signing in with a password: what responses disclose, how many attempts are allowed, and what is recorded. */
 
 import { hash } from '@node-rs/argon2';
 import test from 'ava';
@@ -32,7 +32,7 @@ const userOf = async (email: string) => {
   return items[0];
 };
 
-/** Guesses until one is refused; how many were tried. */
+/** Guesses until one is refused. Returns the number of attempts. */
 const guesses = async (email: string, address: string, maxAttempts = 60): Promise<number> => {
   for (let tried = 0; tried < maxAttempts; tried++) {
     const { status } = await login(email, 'wrong', from(address));
@@ -116,7 +116,7 @@ test.serial('guesses at any account from one address are limited together', asyn
 
 const median = (values: readonly number[]): number => [...values].sort((l, r) => l - r)[values.length >> 1] ?? 0;
 
-/** CPU time of this process: hashing is nearly all of it, and waiting for a core is none of it. */
+/** CPU time of this process. Hashing is most of it, and waiting for a core does not count. */
 const cpuMs = (): number => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
@@ -135,7 +135,7 @@ test.serial('an unknown, a disabled and a password-less user take as long as a w
   ] as const;
   const cost = cases.map((): number[] => []);
   const responses = new Set<string>();
-  // A missing hash would cost a hundredth.
+  // Without a hash the request would cost a hundredth.
   for (let attempt = 0; attempt < 9; attempt++)
     for (const [index, [email, given]] of cases.entries()) {
       const before = cpuMs();
@@ -169,7 +169,7 @@ test.serial('sign-ins are recorded, and so is a limited number of the failures o
     await guesses(email, '203.0.113.8');
     nowMs += 61_000;
   }
-  // Recorded within seconds of the answer, at random.
+  // Recorded within seconds after the response, with a random delay.
   await eventually('twenty records', async () => (await recordsOf('session.refuse', id)).length >= 20);
   const failures = await recordsOf('session.refuse', id);
   t.is(failures.length, 20, 'of forty');

@@ -1,4 +1,4 @@
-/** Reads of logs through the API, over records that landed as the sinks land them; figures are worked out by hand. */
+/** Reads of logs through the API, over records stored as by the sinks. Expected figures are computed by hand. */
 import test from 'ava';
 import { text } from '../cases/sink-tables.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -6,7 +6,7 @@ import { landLogs, type SentLog } from './landed-logs.ts';
 
 let harness: Harness;
 const second = 1_000_000_000n;
-/** The beginning of an hour, some hours ago. */
+/** The start of an hour, some hours ago. */
 const hourMs = Math.floor(Date.now() / 3_600_000) * 3_600_000 - 4 * 3_600_000;
 const base = BigInt(hourMs) * 1_000_000n;
 const at = (seconds: number, nanoseconds = 0): bigint => base + BigInt(seconds) * second + BigInt(nanoseconds);
@@ -19,7 +19,7 @@ const double = (key: string, doubleValue: number): object => ({ key, value: { do
 
 const routeOf = (index: number): string => (index < 3 ? '/a' : index < 15 ? '/b' : '/c');
 
-/** 60 records, one a minute: three routes, `took` from 0 to 59, of which every third is a text. */
+/** 60 records, one per minute: three routes, `took` from 0 to 59; every third value is a string. */
 const minutes: readonly SentLog[] = Array.from({ length: 60 }, (_, index) => ({
   timeNs: at(index * 60, index),
   body: `request ${index} ${index % 10 === 0 ? 'failed' : 'served'}`,
@@ -33,7 +33,7 @@ const minutes: readonly SentLog[] = Array.from({ length: 60 }, (_, index) => ({
   ],
 }));
 
-/** Eleven of one nanosecond and stream, over several messages. */
+/** Eleven records of one stream in the same nanosecond, in several messages. */
 const same = at(7000, 5);
 const tick = (body: string, more: Partial<SentLog> = {}): SentLog => ({
   timeNs: same,
@@ -363,7 +363,7 @@ test('top values of a field are counted, for names with any characters', async (
   t.like(await get(`/api/logs/fields/${slash}/values?${range}`), { name: "a/b?c#d%e'\\", withField: 0, items: [] });
 });
 
-/** Cells of RFC 4180, read character by character. */
+/** Parses cells of RFC 4180, character by character. */
 const csvOf = (csv: string): string[][] => {
   const rows: string[][] = [];
   let row: string[] = [];

@@ -1,4 +1,4 @@
-/** The Model Context Protocol, with the client of the official SDK: tools, resources and prompts over records that landed. */
+/** The Model Context Protocol with the client of the official SDK: tools, resources and prompts over stored records. */
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -136,7 +136,7 @@ test('every tool names an operation, and its input schema has a type and only kn
     t.true((description ?? '').length > 20, name);
     t.true(JSON.stringify(inputSchema).length < 4000, `${name}: ${JSON.stringify(inputSchema).length}`);
   }
-  // The list is in the context of every conversation.
+  // Every conversation has this list in its context.
   t.true(JSON.stringify(tools).length / 4 < 12_000, String(JSON.stringify(tools).length / 4));
 });
 

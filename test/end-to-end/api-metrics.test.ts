@@ -1,4 +1,4 @@
-/** Metrics of OpenTelemetry's own SDK and of remote-write come in, and are asked for through the API. */
+/** Metrics from OpenTelemetry's SDK and from remote-write are received, and queried through the API. */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { AggregationType, MeterProvider, PeriodicExportingMetricReader } from '@opentelemetry/sdk-metrics';
@@ -20,7 +20,7 @@ const request = async (method: string, path: string, body?: unknown) => {
   return { status: response.status, body: (await response.json()) as any };
 };
 
-/** Prometheus' requests: a counter with a reset, a classic histogram and an exemplar, a minute of points every 15 seconds. */
+/** Prometheus requests: a counter with a reset, a classic histogram, an exemplar. One point per 15 seconds. */
 const remote = () => {
   const samples = (values: readonly number[]) =>
     values.map((value, index) => ({ value, timestamp: now + index * 15_000 }));
@@ -98,10 +98,10 @@ test.before(async (t) => {
     );
     const { body } = await request('POST', '/api/metrics/query', { form: 'table', queries });
     const counts = Object.values<{ rows: number[][] }>(body.results ?? {}).map(({ rows }) => rows[0]?.[0] ?? 0);
-    // What the SDK exports once more as it shuts down changes nothing.
+    // The SDK exports once more during its shutdown, which changes nothing.
     return counts.length === 3 && [4, 12, 4].every((minCount, index) => (counts[index] ?? 0) >= minCount);
   });
-  // Those of each kind land apart.
+  // Each kind of point is stored separately.
   await eventually('histograms have landed', async () => {
     const queries = {
       duration: { kind: 'metric', metric: 'duration', overTime: 'avg' },
@@ -135,7 +135,7 @@ test('counters, histograms and buckets return the values computed by hand', asyn
   });
   // 10 → 40, a reset to 5, → 20.
   t.deepEqual(results.increase.rows, [[30 + 5 + 15]]);
-  // Of 45, 30 up to 0.1 and 15 more up to 1: the rank 36 is 6 of 15 on the way.
+  // Of 45, 30 are up to 0.1 and 15 more up to 1: rank 36 is 6 of 15 within the second bucket.
   t.true(Math.abs(results.p80.rows[0][0] - (0.1 + 0.9 * (6 / 15))) < 1e-12);
   t.is(results.twice.rows[0].at(-1), 100);
   const sdk = await query({
@@ -152,7 +152,7 @@ test('counters, histograms and buckets return the values computed by hand', asyn
     ['south', 'one', 4],
   ]);
   t.is(sdk.results.orders.columns.at(-1).unit, '{order}');
-  // 5 | 15 15 | 30: the rank 2 of 4 is halfway from 10 to 20.
+  // 5 | 15 15 | 30: rank 2 of 4 is halfway between 10 and 20.
   t.deepEqual(sdk.results.median.rows, [[15]]);
   t.deepEqual(sdk.results.mean.rows, [[65 / 4]]);
   t.deepEqual(sdk.results.sizes.rows, [[8]]);

@@ -1,4 +1,4 @@
-/** What is told of mistakes that people make: the message by itself says what is wrong where, and what to write. */
+/** Error messages for common mistakes: each states what is wrong, where, and what to write instead. */
 import test from 'ava';
 import { createRateLimitError } from '../../api/errors.ts';
 import { toPrometheusError } from '../../api/groups/prometheus/define-operation.ts';

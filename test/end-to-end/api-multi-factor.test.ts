@@ -1,4 +1,4 @@
-/** Authenticators and recovery codes: what turns them on, what they ask for, and that no code counts twice. */
+/** Authenticators and recovery codes: enrolling, signing in, and each code is valid only once. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
@@ -11,7 +11,7 @@ import { eventually } from '../waiting.ts';
 import { type Answer, type Harness, password, startHarness } from './api-harness.ts';
 
 let harness: Harness;
-/** In the middle of a time step, and moved by the tests alone. */
+/** The middle of a time step; only the tests advance it. */
 let nowMs = Math.floor(Date.now() / 30_000) * 30_000 + 15_000;
 const stepMs = 30_000;
 test.before(async () => {
@@ -31,7 +31,7 @@ const login = (email: string, code?: string, secretWord = password): Promise<Ans
 const post = (token: string, path: string, body?: unknown, method = 'POST'): Promise<Answer> =>
   harness.request(method, `/auth/mfa${path}`, { as: `token ${token}`, body });
 
-/** What was written to somebody. */
+/** The texts of mails to an address. */
 const mailsTo = (address: string): string[] => {
   const path = join(harness.directory, 'outbox.jsonl');
   const lines = existsSync(path) ? readFileSync(path, 'utf8').trim().split('\n') : [];
@@ -45,7 +45,7 @@ interface Enrolled {
   readonly recoveryCodes: readonly string[];
 }
 
-/** Turns multi-factor on, and leaves the present time step unused. */
+/** Enables multi-factor authentication without using a code of the current time step. */
 const enroll = async (t: ExecutionContext, email: string): Promise<Enrolled> => {
   nowMs += 4 * stepMs;
   const token = await harness.signIn(email);

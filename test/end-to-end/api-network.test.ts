@@ -1,4 +1,4 @@
-/** Flows, topology and DNS over what agents, routers and CoreDNS send. */
+/** Flows, topology and DNS from agents, routers and CoreDNS. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -21,7 +21,7 @@ interface Counter {
   readonly source?: string;
 }
 
-/** A flow from one workload to another, as one side saw it. */
+/** A flow from one workload to another, as reported by one side. */
 const flow = (from: string, to: string, side: string, grows: number, tenant = 'a'): Counter => ({
   tenant,
   metric: 'obi.network.flow.bytes',
@@ -71,7 +71,7 @@ interface Export {
   readonly tenant?: string;
 }
 
-/** `10.0.0.1` is a pod of web, `10.0.0.2` a host. Two routers saw the first connection, one of them in samples. */
+/** `10.0.0.1` is a pod of web, `10.0.0.2` a host. Two routers report the first connection, one with sampling. */
 const exported: readonly Export[] = [
   { from: '10.0.0.1', to: '10.0.0.2', bytes: 400, sampler: 'r1' },
   { from: '10.0.0.1', to: '10.0.0.2', bytes: 200, sampler: 'r1' },

@@ -1,4 +1,4 @@
-/** Channels, the routing document and silences through the API, with services of ours on the other side. */
+/** Channels, the routing document and silences through the API; the test provides the receiving services. */
 import test from 'ava';
 import { removeOldSilences } from '../../api/groups/alerts/old-silences.ts';
 import { openOutbound } from '../../runtime/outbound.ts';

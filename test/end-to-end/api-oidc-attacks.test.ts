@@ -1,4 +1,4 @@
-/** What must not sign anybody in: forged tokens, answers to other questions, other browsers, other providers. */
+/** Attacks that must not sign anybody in: forged tokens, and responses for other requests, browsers or providers. */
 import test from 'ava';
 import { generateKeyPair, SignJWT } from 'jose';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
@@ -29,7 +29,7 @@ const sessionsThere = async (): Promise<number> => {
   return count;
 };
 
-/** Signs in at the provider that bends its answers. */
+/** Signs in at a provider that modifies its responses. */
 const attempt = async (bent: Bent): Promise<Page> => {
   hostile.bend(bent);
   return openBrowser().visit(start());
@@ -109,7 +109,7 @@ test.serial(
   },
 );
 
-/** Begins a sign-in and stops where the provider sends the browser back. */
+/** Starts a sign-in. Returns the address to which the provider redirects the browser. */
 const begun = async (browser: Browser): Promise<string> => {
   hostile.bend({});
   return (await browser.visit(start(), { stop: isCallback })).url;

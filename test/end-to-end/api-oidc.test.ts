@@ -1,4 +1,4 @@
-/** Signing in through a real OpenID Connect provider: who is taken in, as what, and who is not. */
+/** Signing in through a real OpenID Connect provider: who is admitted with which role, and who is refused. */
 import test from 'ava';
 import { recheckDomains } from '../../api/identity/sso/domains.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
@@ -248,7 +248,7 @@ test.serial(
   async (t) => {
     await oidc.set('a');
     const { harness } = oidc;
-    // Somebody whose own organization is b, and who linked the provider of a.
+    // A user of organization b who linked the provider of organization a.
     const email = 'viewer@b.example';
     const { items } = await harness.documents.forTenant(usersTenant).collection(users).list({ filter: { email } });
     const userId = items[0]?.id ?? '';

@@ -1,11 +1,11 @@
-/** Schedules, overrides, shifts and escalation policies through the API, over a clock that the test moves. */
+/** Schedules, overrides, shifts and escalation policies through the API, with a clock that the test controls. */
 import test from 'ava';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { memberships } from '../../schemas/resources/user.ts';
 import { readEscalationPolicy, readOnCall } from '../../subjects/on-call/reading.ts';
 import { startHarness } from './api-harness.ts';
 
-/** Shorter than a session. */
+/** Shorter than the lifetime of a session token. */
 const stepMs = 60_000;
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -23,7 +23,7 @@ const today = clock.ms;
 
 const people = async (): Promise<readonly [string, string, string]> => {
   const { items } = await own().collection(memberships).list({ limit: 10 });
-  // Eve is kept out for a while, so that she is none of those who ask.
+  // Eve gets blocked, so she must not be a user that sends requests.
   const canRequest = ({ role }: { readonly role: string }): boolean =>
     ['viewer', 'editor', 'admin', 'owner'].includes(role);
   const [ann = '', ben = ''] = items.filter(canRequest).map(({ id }) => id);

@@ -23,7 +23,7 @@ const keyOf = async (tenant: string, changes: Partial<LicenseKey> = {}): Promise
 
 const ago = (seconds: number): string => new Date(Date.now() - seconds * 1000).toISOString();
 
-/** What receivers tell of a key's use. */
+/** Stores the use of a key as receivers report it. */
 const used = async (key: string, keyId: string, changes: Partial<LicenseKeyUse>): Promise<void> => {
   const uses = harness.documents.forTenant('a').collection(licenseKeyUses);
   const id = buildUseId(keyId, toSecretFields(key).hash);

@@ -1,4 +1,4 @@
-/** The API while MongoDB or Redis is gone: refusals in time, never an open door, and on again without a restart. */
+/** The API while MongoDB or Redis is down: it refuses in time, grants no access, and recovers without a restart. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -38,7 +38,7 @@ test.after.always(async () => {
   rmSync(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** Longer than any request may take while something is gone. */
+/** Longer than any request may take during an outage. */
 const patienceMs = 60_000;
 
 const request = async (
@@ -62,7 +62,7 @@ const request = async (
 const statusOf = async (method: string, path: string, body?: unknown): Promise<number> =>
   (await request(method, path, body)).status;
 
-/** Asks again until it is answered so; the answers on the way are returned. */
+/** Repeats a request until it returns the expected status. Returns all statuses. */
 const untilStatus = async (expectedStatus: number, method: string, path: string, body?: unknown): Promise<number[]> => {
   const seen: number[] = [];
   await eventually(`${method} ${path} to be answered ${expectedStatus}`, async () => {
@@ -115,7 +115,7 @@ serial('while MongoDB hangs /readyz responds and names it', async (t) => {
       processors: 'the documents store does not respond',
     };
     let [status, reasons] = [0, {}];
-    // On a busy machine another store may be as late now and then.
+    // On a busy machine another store may be slow for a moment.
     await eventually('nothing else to be named', async () => {
       const response = await fetch(`${oiq.http}/readyz`, { signal: AbortSignal.timeout(stretched(patienceMs)) });
       status = response.status;
@@ -131,7 +131,7 @@ serial('while MongoDB hangs /readyz responds and names it', async (t) => {
 });
 
 serial('without Redis sign-ins are still limited, and nothing else stops', async (t) => {
-  // 503 on the way is the store, which was away a moment ago; nothing else may be answered.
+  // Before 200, only 503 is allowed, because the store was just unavailable.
   const answers200 = async (method: string, path: string, body?: unknown): Promise<void> => {
     const responses = await untilStatus(200, method, path, body);
     t.deepEqual(

@@ -1,4 +1,4 @@
-/** What the overview says needs attention, over telemetry of which one thing of each kind does and another does not. */
+/** Attention items of the overview: for each kind, one resource with a problem and one without. */
 import test from 'ava';
 import { text } from '../cases/sink-tables.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -14,7 +14,7 @@ let harness: Harness;
 
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 let spans = 0;
-/** Requests of a service, some of which fail. */
+/** Requests of a service; some fail. */
 const requests = (service: string, atMs: number, all: number, failed: number): SentSpan[] =>
   Array.from({ length: all }, (_, at) => {
     spans++;
@@ -30,7 +30,7 @@ const requests = (service: string, atMs: number, all: number, failed: number): S
     };
   });
 
-/** Twenty requests in each minute of some minutes, of which some are slow. */
+/** Twenty requests per minute for some minutes; some are slow. */
 const traffic = (
   service: string,
   [fromMs, minutes]: readonly [fromMs: number, minutes: number],
@@ -67,7 +67,7 @@ test.before(async () => {
   const check = (
     await harness.request('POST', '/api/synthetics/checks', { as: 'editor', body: { name: 'Shop', type: 'tcp', tcp } })
   ).body;
-  // Two rules of one objective fire; one did long ago, and one that fires is of no objective. They land without the labels of their rules.
+  // Two rules of one SLO fire now, one fired long ago, and one has no SLO. Their states have no labels.
   const other = { name: 'Other', condition: { kind: 'absence', query: { kind: 'promql', expression: 'up' } } };
   const { id: otherId } = (await harness.request('POST', '/api/alerts/rules', { as: 'editor', body: other })).body;
   for (const [rule, value, agoMs] of [

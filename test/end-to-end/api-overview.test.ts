@@ -1,4 +1,4 @@
-/** The overview over OTLP that landed: each counter beside the query that gives the same. */
+/** The overview over stored OTLP: each counter equals the result of its query. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 import { landServices, minute, minuteMs } from './services-otlp.ts';
@@ -31,7 +31,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-/** Up to a moment after the last that landed. */
+/** Ends shortly after the last record. */
 let range = '';
 const get = async (path: string, as: 'viewer' | 'admin' = 'viewer') => {
   const { status, body } = await harness.request('GET', path, { as });

@@ -1,4 +1,4 @@
-/** Pages of incidents through the API: declared with a policy, told on the timeline, acknowledged by their links. */
+/** Pages of incidents through the API: declared with a policy, shown on the timeline, acknowledged by their links. */
 import test from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
@@ -43,7 +43,7 @@ const escalateNow = () => {
   const settings = { PUBLIC_URL: undefined, HTTP_ADDRESS: '127.0.0.1:8080' };
   return escalateDue({ ...ports, mail, settings }, new AbortController().signal);
 };
-/** One after the other: a look passes by what another one has in hand. */
+/** Runs one escalation at a time, because a run skips incidents that another run is processing. */
 const escalate = (): Promise<unknown> => {
   escalated = escalated.then(escalateNow);
   return escalated;
@@ -111,7 +111,7 @@ test('the link of a page opens a form that changes nothing, and its button ackno
   const page = await request('GET', `/acknowledge?token=${token}`, undefined, 'nobody');
   t.is(page.status, 200);
   t.regex(page.body, /data-to="\/auth\/acknowledge-incident"/);
-  // As scanners of mails do: whatever looks like an address, with and without what stands behind it.
+  // Like a mail scanner that requests every address, with and without the token.
   for (const method of ['GET', 'HEAD'] as const)
     for (const path of ['/acknowledge', '/auth/acknowledge-incident', `/incidents/${id}`])
       for (const more of ['', `?token=${token}`, `/${token}`, `?token=${token}&confirm=true`]) {
@@ -219,7 +219,7 @@ test('the feed shows when an incident is declared, acknowledged, resolved and re
   t.is((await request('GET', item.detail, undefined, 'viewer')).status, 200);
 });
 
-// Alone: while others page, what is counted and what is then listed differ.
+// Runs alone: other tests that page would change the list between the count and the read.
 test.serial('each page count equals the length of its list', async (t) => {
   const viewer = await userOf('viewer');
   const escalationPolicyId = await policyOf(viewer);

@@ -1,4 +1,4 @@
-/** Whom a project's events are mailed to, and the project with which an installation begins. */
+/** Recipients of event mails of a project, and the first project of an installation. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

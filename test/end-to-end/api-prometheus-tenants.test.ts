@@ -1,4 +1,4 @@
-/** Two organizations with the same metrics: each operation of Prometheus' API answers one with its own series alone. */
+/** Two organizations with the same metrics: each operation of Prometheus' API returns only the caller's series. */
 import test from 'ava';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { landIn, messageOf, metricsRequest, writeRequest } from '../cases/sink-tables.ts';
@@ -9,7 +9,7 @@ import { type Harness, startHarness } from './api-harness.ts';
 
 /** Subqueries step at full seconds. */
 const nowMs = Math.floor(Date.now() / 1000) * 1000;
-/** A value that stands in no other number. */
+/** Values that occur in no other number. */
 const values = { a: 1_234_567, b: 7_654_321 } as const;
 type Tenant = keyof typeof values;
 const tenants = ['a', 'b'] as const;
@@ -80,7 +80,7 @@ const at = String(nowMs / 1000);
 const range = { start: String(nowMs / 1000 - 60), end: at, step: '60' };
 const everything = '{__name__=~".+"}';
 
-/** Questions of every operation, as wide as can be: how a path is asked, and whether the answer shows something of the organization. */
+/** The widest queries of every operation. `own` marks those whose response contains data of the organization. */
 const questions: readonly (readonly [
   path: string,
   parameters: Readonly<Record<string, string>>,
@@ -140,7 +140,7 @@ const request = async (tenant: Tenant, path: string, parameters: Readonly<Record
   return { status, text: JSON.stringify(body) };
 };
 
-/** Texts and numbers that only the organization has. */
+/** Texts and numbers that only this organization has. */
 const marksOf = (tenant: Tenant): readonly string[] => {
   const canary = canaryOf(tenant);
   return [
@@ -160,7 +160,7 @@ for (const tenant of tenants)
         const other = tenant === 'a' ? 'b' : 'a';
         const { status, text } = await request(tenant, path, parameters, method);
         t.is(status, 200, text);
-        // What was asked is told again by `absent`.
+        // `absent` returns labels of the request.
         const parametersText = JSON.stringify(parameters);
         for (const mark of marksOf(other))
           if (!parametersText.includes(mark)) t.false(text.includes(mark), `${mark} in ${text}`);
@@ -181,7 +181,7 @@ test('every operation of the group is tested', async (t) => {
         .map((method) => `${method} /api/prom/api/v1/${path.replace(/^label\/\w+\//, 'label/{name}/')}`),
     ),
   );
-  // What `/-/healthy` and `/-/ready` answer is of the server.
+  // `/-/healthy` and `/-/ready` are about the server, not an organization.
   const served = operations
     .filter(({ path }) => path.startsWith('/api/prom/api/v1/'))
     .map(({ method, path }) => `${method} ${path}`);

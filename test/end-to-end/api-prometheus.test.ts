@@ -1,4 +1,4 @@
-/** Prometheus' HTTP API over series of remote-write and of OpenTelemetry's SDK. */
+/** Prometheus' HTTP API over series from remote-write and from OpenTelemetry's SDK. */
 import { OTLPMetricExporter } from '@opentelemetry/exporter-metrics-otlp-proto';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -14,7 +14,7 @@ import { type Subject, snappy, startSubject, type TimeSeries, write, writeReques
 let subject: Subject;
 const now = Math.floor(Date.now() / 60_000) * 60_000 - 600_000;
 const traceId = '0af7651916cd43dd8448eb211c80319c';
-/** When the SDK had sent its points. */
+/** When the SDK has sent its points. */
 let sentMs = 0;
 
 // biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into
@@ -98,10 +98,10 @@ const sendWithSdk = async (): Promise<void> => {
   await meters.shutdown();
 };
 
-/** Full hours are where counters of deltas begin anew; this one is over. */
+/** Counters of deltas restart at each full hour. This hour has ended. */
 const hour = Math.floor((Date.now() - 60_000) / 3_600_000) * 3_600_000;
 
-/** Deltas of one counter and one histogram, from a sender that began at a time. */
+/** Sends deltas of one counter and one histogram, from a process with the given start time. */
 const sendDeltas = async (beganMs: number, deltas: readonly (readonly [seconds: number, value: number])[]) => {
   const pointsOf = (own: (value: number) => object) =>
     deltas.map(([seconds, value]) => ({
@@ -146,7 +146,7 @@ test.before(async (t) => {
     [-30, 4],
     [-20, 1],
   ]);
-  // A second process goes on, and its first delta is more than all before.
+  // A second process continues. Its first delta is larger than the sum before.
   await sendDeltas(hour - 15_000, [
     [-10, 20],
     [0, 3],
@@ -165,7 +165,7 @@ test.before(async (t) => {
     const { result } = await data('query', parameters);
     return result.length === 2 && result.every(({ value }: { value: [number, string] }) => value[1] === '4');
   });
-  // Points of each kind land apart.
+  // Each kind of point is stored separately.
   for (const query of ['duration_milliseconds_count', 'size_bytes', 'fill_ratio', 'orders_taken_total'])
     await eventually(
       `${query} has landed`,
@@ -278,7 +278,7 @@ test('instant and range queries return both kinds of series', async (t) => {
   t.is(body.data.stats.samples.totalQueryableSamples, 2);
 });
 
-/** What a counter rose by, with what it had before each reset. */
+/** The increase of a counter, including the values before each reset. */
 const roseBy = (values: readonly number[]): number =>
   values.reduce(
     (sum, value, at) => sum + (at > 0 && value >= (values[at - 1] ?? 0) ? value - (values[at - 1] ?? 0) : value),
@@ -371,7 +371,7 @@ const tooManyConditions = `{${Array.from({ length: 300 }, (_, at) => `a${at}="b"
 const tooDeep = Array.from({ length: 600 }, () => '1').join('+');
 const outOfBounds = '1:1: parse error: expression is nested more than 500 levels deep';
 
-/** Texts that are refused before they are read. */
+/** Parameters that are refused before they are parsed. */
 const tooMuch: readonly (readonly [path: string, parameters: Parameters<typeof requestApi>[1], message: string])[] = [
   ['query', { query: 'up', time: digits }, 'invalid parameter "time": has more than 64 characters'],
   [

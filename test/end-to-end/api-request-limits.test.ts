@@ -1,4 +1,4 @@
-/** How often the management API may be asked: by one caller, and by one address without a session. */
+/** Rate limits of the management API: per caller, and per address without a session. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -18,7 +18,7 @@ test.after.always(() => harness?.close());
 
 type SendRequest = () => ReturnType<Harness['request']>;
 
-/** Asks, all at one moment of the API's clock, until it is refused. */
+/** Sends requests at the same time of the API's clock until one is refused. */
 const accepted = async (sendRequest: SendRequest): Promise<{ count: number; retryAfter: number }> => {
   for (let count = 0; count < 500; count++) {
     const { status, headers, body } = await sendRequest();

@@ -1,4 +1,4 @@
-/** Recordings of sessions over the API: in order, without repetitions, with gaps, and audited. */
+/** Session recordings through the API: in order, without duplicates, with gaps, and audited. */
 import test from 'ava';
 import { requireFormat } from '../../receivers/registry.ts';
 import { defaultBrowserPrivacy } from '../../schemas/browser-privacy.ts';
@@ -17,7 +17,7 @@ const createEvents = (count: number, fromMs: number, length = 10): object[] =>
   }));
 const snapshot = (timestamp: number): object => ({ type: 2, timestamp, data: { node: { type: 0, childNodes: [] } } });
 
-/** Publishes a body as the receiver does. */
+/** Publishes a body like the receiver. */
 const publish = async (session: string, tab: string, first: number, events: readonly object[], tenantId = 'a') => {
   const body = Buffer.from(JSON.stringify({ session, tab, first, events }));
   const browser = { application: 'shop', privacy: defaultBrowserPrivacy };
@@ -38,7 +38,7 @@ const first = [snapshot(1_000), ...createEvents(3, 1_001)];
 const second = [snapshot(5_000), ...createEvents(2, 5_001)];
 const afterGap = createEvents(2, 6_000);
 const nextDocument = [snapshot(9_000)];
-/** Texts that hardly compress, so that a page ends. */
+/** Texts that hardly compress, so that they exceed one page. */
 const large = createEvents(40, 20_000).map((event, index) => ({
   ...event,
   data: {
@@ -75,7 +75,7 @@ test('events come back in order, once, with the gaps between them', async (t) =>
   t.is(body.nextCursor, null);
 });
 
-test('a page begins at the complete picture before a time', async (t) => {
+test('a page begins at the last full snapshot before a time', async (t) => {
   const { body } = await getReplay('s1', '?from=5002');
   t.deepEqual(body.events, [...second, ...afterGap, ...nextDocument]);
   const last = await getReplay('s1', '?from=99999');

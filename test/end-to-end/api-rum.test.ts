@@ -1,4 +1,4 @@
-/** Real User Monitoring over HTTP: figures beside naive ones, pages of lists, bad input, and who may see what. */
+/** Real User Monitoring over HTTP: figures compared with naive ones, paging, invalid requests, and permissions. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -312,12 +312,12 @@ test('frames of errors are mapped when they are read, also by maps that were upl
   ]);
   const repeated = await upload('application=shop-web&release=1.4.0&file=assets/app.js', sourceMap);
   t.like(repeated.body, { items: [{ outcome: 'unchanged' }] });
-  // The map of one organization maps no frames of another, and nobody gets its content back.
+  // A source map applies only to its own organization, and no response returns its content.
   t.is(await harness.documents.forTenant('b').collection(sourceMaps).count(), 0);
   t.false(JSON.stringify(repeated.body).includes('no stock'));
 });
 
-test('an upload without a release or an id is refused, and so is one by a viewer', async (t) => {
+test('an upload without a release or an ID is refused, and so is one by a viewer', async (t) => {
   const withoutRelease = await upload('application=shop-web', sourceMap);
   t.is(withoutRelease.status, 400);
   t.regex(JSON.stringify(withoutRelease.body), /release: is required/);

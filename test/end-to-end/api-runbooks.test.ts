@@ -1,4 +1,4 @@
-/** Runbooks over the API: added, found, cited and deleted, by organization, plan and role. */
+/** Runbooks through the API: created, found, cited and deleted, with organization, plan and role. */
 import test from 'ava';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { grownWith } from '../cases/runbooks/grown-with.ts';

@@ -1,4 +1,4 @@
-/** Saved queries and templates through the API, over records that came as OTLP. */
+/** Saved queries and templates through the API, over records sent as OTLP. */
 import test from 'ava';
 import { templates } from '../../queries/templates.ts';
 import { type MetricName, type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';

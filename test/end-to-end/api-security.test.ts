@@ -1,4 +1,4 @@
-/** Security through the API: rules of the SIEM, secrets in telemetry, and decisions about findings. */
+/** Security through the API: SIEM rules, secrets in telemetry, and decisions about findings. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { generateLicenseKey } from '../../schemas/license-key-format.ts';

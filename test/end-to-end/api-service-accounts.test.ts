@@ -1,4 +1,4 @@
-/** Service accounts and their tokens over the real server: what a token may do, and that nobody climbs with one. */
+/** Service accounts and their tokens over the real server: permissions of a token, and no privilege escalation. */
 import test from 'ava';
 import { deleteExpiredApiTokens } from '../../api/identity/token-uses.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';

@@ -1,4 +1,4 @@
-/** Deployments of a service with its figures before and after, and the verdict on planted changes. */
+/** Deployments of a service with figures before and after, and verdicts on planted changes. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type ByHand, byHand, type Given, wrongWith } from './services-otlp.ts';
@@ -10,11 +10,11 @@ const at = Math.floor(Date.now() / minuteMs) * minuteMs - 90 * minuteMs;
 interface Traffic {
   readonly service: string;
   readonly version: string;
-  /** Minutes from the deployment. */
+  /** Minutes relative to the deployment. */
   readonly from: number;
   readonly minutes: number;
   readonly rate?: number;
-  /** One of so many fails. */
+  /** One in this number of requests fails. */
   readonly failing?: number;
   readonly slower?: number;
 }
@@ -52,7 +52,7 @@ test.before(async () => {
     await land({ service, version: '1', from: -70, minutes: 70, rate });
     await land({ service, version: '2', from: 0, minutes: 60, rate, ...after });
   }
-  // What happens at these hours each day is no fault of the deployment.
+  // A change at this hour each day is not caused by the deployment.
   await land({ service: 'daily', version: '1', from: -60, minutes: 60 });
   await land({ service: 'daily', version: '2', from: 0, minutes: 60, slower: 2 });
   await land({ service: 'daily', version: '1', from: -60 - 1440, minutes: 60 });

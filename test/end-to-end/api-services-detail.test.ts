@@ -1,4 +1,4 @@
-/** One service: its parts, endpoints and series, against SQL over the raw spans. */
+/** One service: parts, endpoints and series, compared with SQL over the raw spans. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 import {

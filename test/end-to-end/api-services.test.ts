@@ -1,4 +1,4 @@
-/** The inventory of services over OTLP that landed, against SQL over the raw spans. */
+/** The list of services over stored OTLP, compared with SQL over the raw spans. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 import {
@@ -20,7 +20,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-// The metric came now: the range reaches up to it.
+// The metric arrived now, so the range ends now.
 const range = `from=${minute - 5 * minuteMs}`;
 const get = async (path: string, as: 'viewer' | 'editor' = 'viewer') => {
   const { status, body } = await harness.request('GET', path, { as });

@@ -1,4 +1,4 @@
-/** Sessions over the real server: what counts as one, what ends it, and what a browser may not be tricked into. */
+/** Sessions over the real server: which tokens are valid, what ends a session, and protection against forgery. */
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
@@ -64,7 +64,7 @@ test('a wrong password, an unknown user and a disabled user get the same respons
 test('many attempts at one account from one address are refused for a while, and other accounts are not affected', async (t) => {
   const guess = () => login({ email: 'victim@a.example', password: 'wrong' });
   const guesses = [await guess()];
-  // A minute may begin in between, and with it ten more.
+  // A new minute may begin meanwhile, which allows ten more attempts.
   while (guesses.length < 25 && guesses.at(-1)?.status === 401) guesses.push(await guess());
   t.true(guesses.length > 10);
   const refused = guesses.at(-1) ?? (await guess());
@@ -103,7 +103,7 @@ test('a license key is not accepted as a session', async (t) => {
     t.is((await harness.request('GET', '/api/logs', { as: 'nobody', headers })).status, 401);
 });
 
-test('a write with the cookie needs a page of ours', async (t) => {
+test('a write with the cookie requires an origin of this installation', async (t) => {
   const token = await harness.signIn('owner@a.example');
   const write = async (headers: Record<string, string>): Promise<number> =>
     (
@@ -120,7 +120,7 @@ test('a write with the cookie needs a page of ours', async (t) => {
   t.is(await write({ 'sec-fetch-site': 'same-origin' }), 400, 'it lacks a body');
 });
 
-/** What a test answers to a browser that names a host. */
+/** The cookies that a sign-in sets for a browser with the given `Host`. */
 const cookiesFor = async (publicUrl: string | undefined, host: string): Promise<readonly string[]> => {
   const environment: Record<string, string> = publicUrl === undefined ? {} : { OIQ_PUBLIC_URL: publicUrl };
   const other = await startHarness({ sharing: harness, environment });

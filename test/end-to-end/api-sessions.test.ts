@@ -1,4 +1,4 @@
-/** The life of a session: refreshed, listed, ended, moved to another organization, and what a stolen refresh token is worth. */
+/** The lifecycle of sessions: refresh, list, end, switch of organization, and stolen refresh tokens. */
 import { request } from 'node:http';
 import test from 'ava';
 import { decodeJwt } from 'jose';
@@ -168,7 +168,7 @@ test.serial(
   },
 );
 
-/** `fetch` does not let the `Host` be chosen. */
+/** `fetch` does not allow setting the `Host` header. */
 const cookiesFor = (host: string): Promise<readonly string[]> =>
   new Promise((resolve, reject) => {
     const headers = { host, 'content-type': 'application/json' };

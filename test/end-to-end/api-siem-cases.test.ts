@@ -1,4 +1,4 @@
-/** Cases through the API: their life, response times, comments and evidence. */
+/** Cases through the API: states, response times, comments and evidence. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { caseEvidence } from '../../schemas/resources/security-case.ts';

@@ -1,4 +1,4 @@
-/** Feeds of threat indicators: subscribed to through the API, and polled from a server that answers as those of feeds do. */
+/** Feeds of threat indicators: subscribed through the API, and polled from a server that behaves like real feeds. */
 import test from 'ava';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { createSecretBox, loadSecretKey } from '../../runtime/secret-box.ts';
@@ -14,7 +14,7 @@ let nowMs = Date.now();
 test.before(async () => {
   server = await startChannelReceiver();
   const startedMs = nowMs;
-  // Its own job polls nothing, as its time stands still.
+  // The harness's own job polls nothing, because its clock does not advance.
   harness = await startHarness({ now: () => startedMs });
 });
 test.after.always(async () => {
@@ -63,7 +63,7 @@ const indicatorsOf = async (source: string): Promise<string[]> => {
   );
   return body.items.map(({ type, value }: { type: string; value: string }) => `${type} ${value}`).sort();
 };
-/** Every other feed would be polled with it. */
+/** Otherwise later polls would include this feed. */
 const forget = (id: string) => harness.request('DELETE', `${path}/${id}`, { as: 'editor' });
 
 const stix = (id: string, value: string, more: object = {}) => ({

@@ -1,4 +1,4 @@
-/** Changes of files through the API: listed with what became of them, and baselines that people approve. */
+/** File changes through the API: listed with verdicts, and baselines that users approve. */
 import test from 'ava';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
 
@@ -182,7 +182,7 @@ test.serial('later changes are approved or unapproved, with the reason; others s
     [{ id: 'other-folder', path: '/srv/x' }, 'unknown', /no approved baseline covers \/srv\/x of web-1/],
     [{ id: 'db-later', host: 'db-1', after: { sha256: sha('d') } }, 'unknown', /covers \/etc\/motd of db-1/],
   ];
-  // They are later than the baseline, which was taken now.
+  // They are later than the baseline, which was created now.
   await land(later.map(([made]) => ({ ...made, agoSeconds: -3_600 })));
   const { items } = await list('to=now%2B2h&from=now%2B30m');
   for (const [{ id }, verdict, reason] of later) {

@@ -1,4 +1,4 @@
-/** Detection rules deployed from YAML and archives: a result for each, the same again changes nothing, and what a dry run says. */
+/** Import of detection rules from YAML and archives: a result per rule, repeated imports, and dry runs. */
 import test from 'ava';
 import { strToU8, zipSync } from 'fflate';
 import { type Harness, startHarness } from './api-harness.ts';

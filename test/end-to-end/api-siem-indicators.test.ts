@@ -1,4 +1,4 @@
-/** Threat indicators through the API: added, imported, told again, listed and deleted. */
+/** Threat indicators through the API: added, imported, repeated, listed and deleted. */
 import test from 'ava';
 import { indicatorHunting } from '../../processors/threat-intel/indicator-hunts.ts';
 import { indicatorHunts } from '../../schemas/resources/threat-intel.ts';

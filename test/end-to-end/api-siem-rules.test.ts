@@ -1,4 +1,4 @@
-/** Detection rules through the API: saved with their tests, found, replaced, tried over sample events. */
+/** Detection rules through the API: saved with their tests, found, replaced, and tested with sample events. */
 import test from 'ava';
 import { retroHunting } from '../../processors/detections/retro-hunts.ts';
 import { retroHunts } from '../../schemas/resources/retro-hunt.ts';
@@ -57,7 +57,7 @@ test.serial('a rule whose tests fail is saved only if this is allowed', async (t
   t.is((await create({ ...failing, mayFailTests: true })).status, 200);
 });
 
-test.serial('others write while a rule is parsed that takes long', async (t) => {
+test.serial('other requests are served while a rule is parsed that takes long', async (t) => {
   const ends: string[] = [];
   const slow = create({ source: '{{ range .Alerts }}'.repeat(20_000) }).then(() => ends.push('slow'));
   for (const name of ['One', 'Two', 'Three'])

@@ -1,4 +1,4 @@
-/** Signals through the API: listed as they landed, filtered, triaged, and of one organization only. */
+/** Security signals through the API: listed, filtered, triaged, and limited to one organization. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 

@@ -1,4 +1,4 @@
-/** Matches of threat indicators through the API: listed as they landed, filtered, page by page, of one organization only. */
+/** Matches of threat indicators through the API: listed, filtered, paged, and limited to one organization. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 
@@ -9,13 +9,13 @@ test.before(async () => {
   harness = await startHarness({ projects: ['p2'] });
   const rows = [
     "'a', 'p1', now64(3), 0, 1, 'm1', 'ip', '192.0.2.1', 'feed', 80, 'client.address', '192.0.2.1', '1-0-0-0', now64(3) - 30, now64(3) - 30, 1, 'web', 'web-1', ''",
-    // It counted on.
+    // The same match with a higher count.
     "'a', 'p1', now64(3), 0, 2, 'm1', 'ip', '192.0.2.1', 'feed', 80, 'client.address', '192.0.2.1', '1-0-0-0', now64(3) - 30, now64(3) - 20, 4, 'web', 'web-1', ''",
     "'a', 'p1', now64(3), 0, 3, 'm2', 'domain', 'evil.example', 'analyst', 40, 'body', 'www.evil.example', '2-0-0-0', now64(3) - 20, now64(3) - 20, 1, 'mail', 'mail-1', 'ann'",
     "'a', 'p2', now64(3), 0, 4, 'm3', 'ip', '192.0.2.1', 'other', 10, 'body', '192.0.2.1', '3-0-0-0', now64(3) - 10, now64(3) - 10, 1, 'web', 'web-2', ''",
     "'b', 'p1', now64(3), 0, 5, 'of-b', 'ip', '192.0.2.1', 'feed', 80, 'body', '192.0.2.1', '4-0-0-0', now64(3) - 10, now64(3) - 10, 1, 'web', 'web-1', ''",
   ];
-  // The time of a match stays as it was first told.
+  // The time of a match is that of its first report.
   const at = "toDateTime64('2026-01-01 00:00:00', 3, 'UTC')";
   await harness.columns.execute(
     `INSERT INTO threat_matches (${columns}) VALUES ${rows.map((row) => `(${row.replaceAll(/now64\(3\) - /g, `${at} + 60 - `)})`).join(', ')}`,

@@ -1,4 +1,4 @@
-/** Objectives asked by queries of the kind `slo`, and their alert rules, which are changed through them alone. */
+/** Queries of the kind `slo`, and alert rules of SLOs, which change only with their SLO. */
 import test from 'ava';
 import { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
@@ -137,8 +137,8 @@ test('SLOs of an organization are queried together, with the same results as alo
   const batchResults = await Promise.all(
     queries.map((query) => responses.run(query, { ...more, columns: counting }, context)),
   );
-  // Three kinds of windows, of each one for how far objectives are, and one for each way of counting slices; of windows of days two for
-  // each length.
+  // Three kinds of windows: for each kind one statement for progress, and one per way of counting slices.
+  // Windows of days need two for each length.
   t.true(statements <= 3 + 2 * 2 + 3 * 2, `${statements} statements`);
   for (const [index, query] of queries.entries()) {
     const { columns: named, rows } = await run(query, reader(), context);

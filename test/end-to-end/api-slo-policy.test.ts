@@ -1,4 +1,4 @@
-/** Error-budget policies: what they say, the rules that they make, how they stand, and what a pipeline hears. */
+/** Error-budget policies: documents, alert rules, status, and the deployment gate. */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
@@ -97,7 +97,7 @@ test('the status shows which steps are active, exactly at their boundaries, and 
   const { logs } = telemetryIn(harness.columns);
   const slo = await create('gated');
   const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
-  // Five of the ten that may fail of 100: half of the budget is left, and it burns at 0.5.
+  // Five of 100 are bad and ten are allowed: half of the budget is left, and the burn rate is 0.5.
   await logs('gated', [{ atMs: endMs - 10 * minuteMs, good: 95, bad: 5 }]);
   await measuring(harness)(slo, endMs);
   const token = await harness.signIn('viewer@a.example');

@@ -1,4 +1,4 @@
-/** Reports of objectives: the target then in force, maintenance, incidents, and what is frozen once a period has settled. */
+/** SLO reports: targets in force, maintenance, incidents, and frozen periods. */
 import test from 'ava';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
@@ -34,7 +34,7 @@ test('an ended and settled period is frozen in the audit chain, and a later chan
   const find = async () =>
     (await harness.documents.forTenant('a').collection(slos).find(id)) as StoredSlo & StoredMetadata;
   const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
-  // Two looks take in what is older than four days.
+  // Two checks for late records include those older than four days.
   const measure = async (fromMs: number): Promise<void> => {
     const runMeasurement = measuring(harness);
     for (const minute of [0, 1]) await runMeasurement(await find(), fromMs + minute * minuteMs);
@@ -61,7 +61,7 @@ test('an ended and settled period is frozen in the audit chain, and a later chan
   });
   t.like(first.body.items[1], { isMet: true, sli: 0.99, budget: { total: 1, remaining: 0 }, revision: 1 });
   t.deepEqual((await harness.request('GET', path)).body, first.body, 'asked again, nothing is written');
-  // What replaces a slice later shows in a new revision; the other period stays as it was.
+  // A slice that is replaced later creates a new revision of its period. The other period stays unchanged.
   await logs('reported', [{ atMs: todayMs - 4 * dayMs + 1, good: 100, bad: 0 }]);
   await measure(nowMs - 5 * minuteMs);
   const { items } = (await harness.request('GET', path)).body;
@@ -84,7 +84,7 @@ test('an ended and settled period is frozen in the audit chain, and a later chan
       audited.some((text) => text.includes(sha256)),
       `${sha256} in ${audited.length} records`,
     );
-  // In other zones it is told as it is now, and frozen nowhere.
+  // In other time zones the report has current values and is not frozen.
   const other = (await harness.request('GET', `${path}&timeZone=Asia/Kolkata`)).body.items;
   t.true(other.every(({ revision }: { revision: number | null }) => revision === null));
   const csv = await harness.request('GET', `${path}&format=csv`);

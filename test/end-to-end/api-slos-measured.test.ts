@@ -1,4 +1,4 @@
-/** Objectives measured from telemetry that landed: slices, late records, gaps, the time before, and a changed indicator. */
+/** SLOs measured from stored telemetry: slices, late records, gaps, the past before creation, changed indicators. */
 import test from 'ava';
 import { parseQuery } from '../../queries/run.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
@@ -149,7 +149,7 @@ test('records that landed long after their receipt count at the next check for l
   const measure = measuring({ ...harness, source });
   await logs('lagging', [{ atMs, good: 10, bad: 0 }], 'a', landedMs);
   let minute = 0;
-  // A look for late ones is every nine minutes.
+  // The check for late records runs every nine minutes.
   for (; minute < 10; minute++) await measure(slo, nowMs + minute * minuteMs);
   await logs('lagging', [{ atMs: atMs + 2 * minuteMs, good: 0, bad: 2 }], 'a', atMs + 2 * minuteMs + 500);
   landedMs = nowMs + minute * minuteMs;
@@ -176,7 +176,7 @@ test('records of a lagging partition count at the next check for late records, w
   const since = new Date(atMs + 2 * minuteMs).toISOString();
   await alerts.insert({ id: 'records-late', severity: 'error', reason: 'behind', since, startedAt: since });
   await logs('behind', [{ atMs, good: 10, bad: 0 }], 'a', atMs + 500);
-  // A look for late ones is every nine minutes.
+  // The check for late records runs every nine minutes.
   for (; minute < 10; minute++) await measure(slo, nowMs + minute * minuteMs);
   await logs('behind', [{ atMs: atMs + 2 * minuteMs, good: 0, bad: 2 }], 'a', atMs + 2 * minuteMs - 500);
   await alerts.delete('records-late');
@@ -289,7 +289,7 @@ const statusOf = async (slo: StoredMetadata) => (await harness.request('GET', `/
 
 test('the status of each budgeting method is exact', async (t) => {
   const { logs } = telemetryIn(harness.columns);
-  // 144 bad of 10,000, in 100 slices: of 10 slices 1 % is bad, of 40 slices 1.1 %, of others none.
+  // 144 bad of 10,000 in 100 slices: 1 % in each of 10 slices, 1.1 % in each of 40, none in the others.
   const baseMs = Math.floor(Date.now() / minuteMs) * minuteMs - 130 * minuteMs;
   const input = Array.from({ length: 50 }, (_, index) => ({
     atMs: baseMs + index * minuteMs,
@@ -450,7 +450,7 @@ test('a forecast is unknown with a reason at first, and later states when the bu
   await measuring(harness)(slo, endMs);
   const { body, status } = await harness.request('GET', `/api/slos/${slo.id}/forecast`);
   t.is(status, 200, JSON.stringify(body));
-  // 120 of 144 are spent in 16 hours, 7.5 an hour: the rest lasts some 3 hours.
+  // 120 of 144 are spent in 16 hours, 7.5 per hour: the rest lasts about 3 hours.
   t.is(body.reason, null);
   t.true(body.interval.from <= body.runsOutAt);
   const hours = (Date.parse(body.runsOutAt) - endMs) / hourMs;

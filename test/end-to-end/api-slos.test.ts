@@ -1,4 +1,4 @@
-/** Objectives through the API: what is written, what is refused with its path, and what a plan lacks. */
+/** SLOs through the API: documents, refusals with their path, and limits of the plan. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 

@@ -1,4 +1,4 @@
-/** Suggestions over the API: each with its request, applied once by its caller, and away once dismissed. */
+/** Suggestions through the API: each has its request, is applied once with the caller's permissions, or dismissed. */
 import test from 'ava';
 import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
@@ -12,7 +12,7 @@ const atNs = String(BigInt(receivedAtMs - 60_000) * 1_000_000n);
 const resource = { attributes: [text('service.name', 'orders')] };
 let noisy: string;
 
-/** A rule of one group: 40 peaks of 12 and one of 500 in the last day. */
+/** Stores the past values of a rule with one group: 40 peaks of 12 and one of 500 in the last day. */
 const landNoise = async (): Promise<void> => {
   const condition = {
     kind: 'threshold',

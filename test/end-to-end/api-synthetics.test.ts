@@ -1,4 +1,4 @@
-/** Checks, locations and variables through the API, of two organizations. */
+/** Checks, locations and variables of two organizations through the API. */
 import test from 'ava';
 import { probeTokenPrefix, syntheticLocations } from '../../schemas/resources/synthetic-location.ts';
 import { syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
@@ -195,7 +195,7 @@ test('checks are exported as YAML, and importing the export changes nothing', as
     ['coded', 'unchanged'],
     ['new', 'unchanged'],
   ]);
-  // Locations of another organization are not there.
+  // Locations of another organization are not found.
   const other = await put(source, {}, elsewhere);
   t.deepEqual(outcomes(other), [
     ['coded', 'refused'],
@@ -285,7 +285,7 @@ test('a downtime is a maintenance window for checks, visible from both sides', a
   t.is(unknown.body.details[0].path, 'checkId');
   t.is((await harness.request('GET', `${checks}/${one.id}`)).body.state, 'maintenance');
 
-  // What is added afterwards excludes its time, and is in the audit log.
+  // An exclusion that is added afterwards also applies, and is in the audit log.
   const uptime = async () => (await harness.request('GET', `${checks}/${one.id}/uptime?from=now-2h`)).body.items[0];
   t.true(Math.abs((await uptime()).excludedMs - 3_600_000) < 120_000);
   const { items } = (await harness.request('GET', '/api/audit?limit=100', { as: 'auditor' })).body;

@@ -1,4 +1,4 @@
-/** Templates of dashboards through the API: their order, dashboards that are made of them, marks and figures of use. */
+/** Dashboard templates through the API: order, dashboards created from them, favourites and usage. */
 import test from 'ava';
 import { templateOriginals, templateUses } from '../../schemas/resources/dashboard-template.ts';
 import { landGolden } from '../cases/dashboards/golden-telemetry.ts';
@@ -67,7 +67,7 @@ test.serial(
     const since = () => request('GET', `/api/templates/redis?dashboardId=${created.id}`);
     t.deepEqual((await since()).since, { dashboardId: created.id, templateVersion, differences: [] });
 
-    // As a former version of the platform would have left it.
+    // The state left by an earlier version of the platform.
     const own = harness.documents.forTenant('a');
     const former = { ...document, panels: document.panels.slice(1) };
     await own.collection(templateUses).update(created.id, { templateVersion: 'former' });
@@ -95,7 +95,7 @@ test.serial(
     const { items } = await request('GET', '/api/templates/usage');
     t.like(items[0], { id: 'kafka', name: 'Kafka', dashboards: 2, present: 1, opened: 1 });
 
-    // Another one that takes the id was not made of the template.
+    // Another dashboard with the same ID was not created from the template.
     const path = `/api/dashboards?id=${removed.id}`;
     const { body: again } = await harness.request('POST', path, { as: 'editor', body: { name: 'Another' } });
     t.like(again, { id: removed.id, createdFrom: null });

@@ -1,16 +1,16 @@
-/** What sets slow or failed spans and traces apart, through the API, over spans that came as OTLP. */
+/** Attributes that distinguish slow or failed spans and traces, through the API over spans sent as OTLP. */
 import test from 'ava';
 import { randomOf } from '../cases/random.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { landedIn, type SentSpan } from './landed-spans.ts';
 
-// One test after the other: together they ask for more than a busy machine answers in the time that a request has.
+// The tests run serially: concurrent requests could time out on a busy machine.
 let harness: Harness;
 const start = BigInt(Date.now() - 600_000) * 1_000_000n;
 const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, '0');
 const canary = 'canary-of-b';
 
-/** Requests of which those of version 2.1, which runs on one pod, are slow twice as often; large ones fail. */
+/** Requests of version 2.1, on one pod, are slow twice as often. Large requests fail. */
 const sent = (): SentSpan[] => {
   const random = randomOf(3);
   return Array.from({ length: 1_500 }, (_, index) => index + 1).flatMap((number) => {
@@ -46,7 +46,7 @@ const sent = (): SentSpan[] => {
   });
 };
 
-/** Orders of which those with a coupon ask for it and are slow. Each statement has literals of its own. */
+/** Orders with a coupon run another statement and are slow. Each statement has its own literals. */
 const orders = (): SentSpan[] =>
   Array.from({ length: 400 }, (_, index) => index + 1).flatMap((number) => {
     const hasCoupon = number % 5 === 0;
@@ -112,7 +112,7 @@ test.serial(
     );
     t.false(body.isSampled);
     t.is(body.reason, null);
-    // What slow requests alone have sets them apart most; what makes them slow comes next.
+    // The attribute that only slow requests have is first; the cause of the slowness is next.
     const [first, second] = body.items;
     t.deepEqual(
       [first.field, first.value, first.baseline.count, first.lift.reason],

@@ -1,10 +1,10 @@
-/** Jaeger's storage fixtures: each of their 25 queries finds its traces and no others. */
+/** Jaeger's storage fixtures: each of the 25 queries finds exactly its traces. */
 import test from 'ava';
 import { type Harness, startHarness } from './api-harness.ts';
 import { jaegerCases, jaegerSpans } from './jaeger-cases.ts';
 import { landedIn } from './landed-spans.ts';
 
-// One test after the other: together they ask for more than a busy machine answers in the time that a request has.
+// The tests run serially: concurrent requests could time out on a busy machine.
 let harness: Harness;
 const hour = BigInt(Math.floor(Date.now() / 3_600_000) - 5) * 3_600_000_000_000n;
 
@@ -14,7 +14,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-/** Jaeger looks for a tag in a span, its process and its scope, and in their events and links. */
+/** Jaeger searches a tag in the span, process, scope, events and links. */
 const anywhere = ([key, value]: readonly [string, unknown]): string =>
   `(${['', 'scope.', 'events.', 'links.'].map((prefix) => `${prefix}${key}:${value}`).join(' OR ')})`;
 
@@ -42,6 +42,6 @@ for (const { title, service, operation, tags, minDurationNs, maxDurationNs, rang
 
 test.serial('the test data has 25 queries over 28 traces', (t) => {
   t.is(jaegerCases.length, 25);
-  // The example trace makes 28; it has the id of another.
+  // The example trace is the 28th; it shares the ID of another one.
   t.is(new Set(jaegerSpans(0n).map(({ trace }) => trace)).size, 27);
 });

@@ -1,4 +1,4 @@
-/** Traces through the API, over spans that came as OTLP, beside what a loop over the same spans finds. */
+/** Traces through the API over spans sent as OTLP, compared with a loop over the same spans. */
 import test from 'ava';
 import { readTrace } from '../../queries/traces/trace.ts';
 import { seeded } from '../cases/random.ts';
@@ -7,7 +7,7 @@ import { selectRunPart } from '../parts.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Landed, landedIn, type SentSpan } from './landed-spans.ts';
 
-// One test after the other: together they ask for more than a busy machine answers in the time that a request has.
+// The tests run serially: concurrent requests could time out on a busy machine.
 let harness: Harness;
 let landed: Landed;
 const nowMs = Date.now();
@@ -17,7 +17,7 @@ const ms = 1_000_000;
 
 const random = seeded(12);
 const services = ['cart', 'shop', 'web'];
-/** Some traces last a moment and some for hours; several begin in one nanosecond. */
+/** Some traces take a moment and some hours; several begin in the same nanosecond. */
 const listed: SentSpan[] = Array.from({ length: 150 }, (_, index) => index + 1).flatMap((number) => {
   const start = 60 * random(290) + 60;
   const isLong = random(5) === 0;
@@ -34,14 +34,14 @@ const listed: SentSpan[] = Array.from({ length: 150 }, (_, index) => index + 1).
 });
 
 const canary = 'canary-of-b';
-/** Lists are of the first project alone. */
+/** Lists include only the first project. */
 const other = { project: 'p2' };
 test.before(async () => {
   harness = await startHarness({ projects: ['p1'] });
   landed = landedIn(harness);
   await landed.spans(listed.filter((_, index) => index % 3 !== 0));
   await landed.spans(listed.filter((_, index) => index % 3 === 0));
-  // The other organization's spans are of the same traces.
+  // The other organization has spans with the same trace IDs.
   await landed.spans(
     listed.map((span) => ({ ...span, service: canary, name: canary, attributes: { canary } })),
     { tenant: 'b' },
@@ -67,7 +67,7 @@ const inOrder = (one: bigint, two: bigint): number => Number(one - two);
 const earliest = (spans: readonly SentSpan[]): bigint => spans.map(({ start }) => start).sort(inOrder)[0] ?? 0n;
 const latest = (spans: readonly SentSpan[]): bigint => spans.map(end).sort(inOrder).at(-1) ?? 0n;
 
-/** Ids of the traces that are asked for, newest first. */
+/** Expected trace IDs, newest first. */
 const expected = ({ from, to, span = () => true, trace = () => true }: Case): string[] => {
   const within = listed.filter(({ start }) => start >= ago(from) && start <= ago(to));
   const traces = Map.groupBy(within, (each) => each.trace);
@@ -334,10 +334,10 @@ test.serial(
 
 test.serial('a trace of many spans is paged, and each page has the summary of all spans', async (t) => {
   const trace = hex(0xb1, 32);
-  // Each page has the facts of all, so that the cost grows with the square: one run in eight has as many as a page of the web must show.
+  // The cost of reading all pages is quadratic, so one run in eight uses the size that the web page must support.
   const { part, of } = selectRunPart(8);
   const count = part === 0 || of === 1 ? 100_000 : 25_000;
-  // One after the other, in groups of a hundred below the root.
+  // Sequential groups of a hundred spans below the root.
   const spans = Array.from({ length: count }, (_, index): SentSpan => {
     const group = Math.floor(index / 100);
     const parent = index === 0 ? {} : { parent: hex(index % 100 === 0 ? 1 : group * 100 + 1, 16) };

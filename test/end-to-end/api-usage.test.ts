@@ -1,4 +1,4 @@
-/** Usage, quotas and plans through the API, over a ledger whose rows are known. */
+/** Usage, quotas and plans through the API, over a ledger with known rows. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import test from 'ava';
@@ -106,7 +106,7 @@ test.serial('a month is reported by signal and outcome, and both sides of the le
   t.is(body.today.bytes, 1_200);
   t.is(body.today.limitBytes, null);
   t.is(body.today.share.value, null);
-  // What is left of today is 0, for it has more than was foreseen, and 21 days follow that have no more than the largest before.
+  // Today already exceeds its forecast, so 0 remain. The other 21 days have at most the largest past value.
   t.is(total.forecast.bytes.reason, null);
   t.true(total.forecast.bytes.value >= 4_200 && total.forecast.bytes.value < 4_200 + 3_000 * 21);
   t.deepEqual(body.pending.messages, { value: 0, reason: null });

@@ -1,4 +1,4 @@
-/** Users, roles, the account, retention, preferences and organizations. */
+/** Users, roles, accounts, retention, preferences and organizations. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { hashPassword } from '../../api/identity/password.ts';
@@ -19,7 +19,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-/** Somebody new in organizations, by role. */
+/** Creates a user with a role in each of the given organizations. */
 const person = async (places: Readonly<Record<string, Role>>): Promise<{ id: string; email: string }> => {
   const email = `${randomUUID()}@people.example`;
   const { id } = await harness.documents
@@ -178,7 +178,7 @@ test('the last Owner can’t be demoted, disabled or removed, not even by themse
   t.is((await harness.request('GET', `/api/users/${only.id}`, { as })).body.role, 'owner');
 });
 
-/** A session of somebody who belongs to organization a too, since a session needs one. */
+/** Signs in a user who also belongs to organization a, because a session requires a membership. */
 const signInTo = async ({ id, email }: { id: string; email: string }): Promise<string> => {
   await harness.documents.forTenant('a').collection(memberships).insert({ id, role: 'viewer' });
   return harness.signIn(email);
@@ -307,7 +307,7 @@ test.serial('a write that changes nothing creates no version and no record', asy
   const chain = async (): Promise<number> => harness.documents.forTenant('a').collection(auditRecords).count();
   for (const [method, path, same, other] of writes) {
     const write = (body: object): Promise<Answer> => harness.request(method, path, { body });
-    // The first may set what was never set; the same again is nothing.
+    // The first request may set a default that was not stored before; the second changes nothing.
     for (const body of [same, other]) {
       const first = await write(body);
       t.is(first.status, 200, path);

@@ -1,4 +1,4 @@
-/** Imports of reports of scanners, and the list of vulnerabilities by priority. */
+/** Imports of scanner reports, and the list of vulnerabilities by priority. */
 import test from 'ava';
 import { zipSync } from 'fflate';
 import { vulnerabilityFindings } from '../../processors/vulnerabilities/vulnerability-findings.ts';
@@ -91,17 +91,20 @@ test.serial('reports of two scanners about an image are one list, and a repeated
   t.is((await get('?running=running&package=openssl-libs')).total, 1);
 });
 
-test.serial('only complete reports of a scanner fix what they lack, and later reports reopen it', async (t) => {
-  const [first] = reports.trivy.Results;
-  const without = { ...reports.trivy, Results: [{ ...first, Vulnerabilities: first?.Vulnerabilities.slice(0, 1) }] };
-  t.like((await send({ ...reports.trivy, Results: [] })).body, { fixed: 0 });
-  // Grype still reports it.
-  t.like((await send(without)).body, { fixed: 0, unchanged: 1 });
-  const matches = reports.grype.matches.filter(({ vulnerability }) => vulnerability.id !== 'GHSA-aaaa-bbbb-cccc');
-  t.like((await send({ ...reports.grype, matches })).body, { fixed: 1, unchanged: 2 });
-  t.is((await get('?status=fixed')).total, 1);
-  t.like((await send(reports.trivy)).body, { reopened: 1, unchanged: 1 });
-});
+test.serial(
+  'only complete reports of a scanner mark missing findings as fixed, and later reports reopen them',
+  async (t) => {
+    const [first] = reports.trivy.Results;
+    const without = { ...reports.trivy, Results: [{ ...first, Vulnerabilities: first?.Vulnerabilities.slice(0, 1) }] };
+    t.like((await send({ ...reports.trivy, Results: [] })).body, { fixed: 0 });
+    // Grype still reports it.
+    t.like((await send(without)).body, { fixed: 0, unchanged: 1 });
+    const matches = reports.grype.matches.filter(({ vulnerability }) => vulnerability.id !== 'GHSA-aaaa-bbbb-cccc');
+    t.like((await send({ ...reports.grype, matches })).body, { fixed: 1, unchanged: 2 });
+    t.is((await get('?status=fixed')).total, 1);
+    t.like((await send(reports.trivy)).body, { reopened: 1, unchanged: 1 });
+  },
+);
 
 test.serial(
   'known exploitation, scores and statements are shown without a change of what scanners report',
@@ -187,7 +190,7 @@ test.serial(
 const recordStates = new Map<string, unknown>();
 let recordedTimes = 0;
 
-/** Runs the schedule of all reports once, and lands what it emits. Returns the records. */
+/** Runs the schedule of all reports once and stores its output. Returns the records. */
 const recordFindings = async (dueMs: number): Promise<VulnerabilityRecord[]> => {
   const { collection, state, everyMs } = vulnerabilityFindings;
   const { items } = await harness.documents.forTenant('a').collection(collection).list({ limit: 1_000 });
@@ -211,7 +214,7 @@ const recordFindings = async (dueMs: number): Promise<VulnerabilityRecord[]> => 
       offset,
       timestampMs: dueMs,
       headers: { tenant: 'a' },
-      // The clock of the API stands still.
+      // The API's clock does not advance.
       value: Buffer.from(JSON.stringify([{ ...record, timeMs: landedMs }])),
     })),
     { sink: 'vulnerability-findings' },
@@ -254,7 +257,7 @@ test.serial('alert rules find exploited vulnerabilities in images that run, as l
     image: 'registry.example/shop:1.2',
     priority: 'critical',
   });
-  // Grype is the only scanner of the other targets: both scanners must lack a finding of the image.
+  // Only Grype scans the other targets. For the image, both scanners must no longer report a finding.
   const matches = reports.grype.matches.filter(({ vulnerability }) => vulnerability.id !== 'CVE-2021-3712');
   const [first] = reports.trivy.Results;
   await send({ ...reports.grype, matches });

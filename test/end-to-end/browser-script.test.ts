@@ -1,4 +1,4 @@
-/** The script of pages in a real browser, on a page of another origin than the receiver. */
+/** The script for web pages in a real browser, on a page of another origin than the receiver. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import test from 'ava';
@@ -191,7 +191,7 @@ walk('views, vitals, clicks, errors, resources and requests of a page arrive as 
   await tab.page.close();
 });
 
-walk('an error has the debug ids of the bundles in its stack', async (t) => {
+walk('an error has the debug IDs of the bundles in its stack', async (t) => {
   await using site = await openSite();
   const tab = await chromium.open();
   await tab.go(site.origin);
@@ -320,7 +320,7 @@ walk('the minute before an error is recorded in sessions that are not', async (t
   await tab.page.close();
 });
 
-/** All that the receiver has published, and the recordings decompressed. */
+/** Everything that the receiver has published, with recordings decompressed. */
 const readStored = (fixture: Fixture): string =>
   [
     ...fixture.bus.messages.map(({ value }) => Buffer.from(value ?? '').toString('latin1')),

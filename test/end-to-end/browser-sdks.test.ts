@@ -1,4 +1,4 @@
-/** SDKs of pages in a real browser: what the page itself measured is in the API once, also after `kill -9`. */
+/** Browser SDKs in a real browser: the API has each measurement of the page once, also after `kill -9`. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -61,7 +61,7 @@ const sdks: readonly Sdk[] = [
   { name: 'trace-web', kinds: ['request'] },
   { name: 'faro', kinds: ['vital', 'view', 'error', 'resource'], roundsDurations: true, hasNamedRoutes: true },
 ];
-/** Run by hand: `npm install --prefix DIR @hyperdx/browser @grafana/faro-instrumentation-replay @grafana/faro-web-tracing`. */
+/** Needs `npm install --prefix DIR @hyperdx/browser @grafana/faro-instrumentation-replay @grafana/faro-web-tracing`. */
 const largeSdks: readonly Sdk[] = [
   {
     name: 'faro-replay',
@@ -180,7 +180,7 @@ test.after.always(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Resolves once every request to the receiver has its response. */
+/** Tracks requests to the receiver: whether all have responses. */
 const watchRequests = ({ page }: Tab): { readonly settled: () => boolean; readonly acknowledged: () => number } => {
   const open = new Set<unknown>();
   let acknowledged = 0;
@@ -205,7 +205,7 @@ interface Visit {
   readonly measured: Measured;
 }
 
-/** Visits the page, and returns what the page measured once all of it was acknowledged. */
+/** Visits the page. Returns the page's own measurements once the receiver has acknowledged them all. */
 const visit = async (sdk: string, name: string, interrupt?: (tab: Tab) => Promise<void>): Promise<Visit> => {
   const tab = await chromium.open();
   const { settled, acknowledged } = watchRequests(tab);

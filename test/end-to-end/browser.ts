@@ -1,4 +1,4 @@
-/** What a browser does at a sign-in elsewhere: keeps cookies and follows redirects. */
+/** A browser for sign-ins at a provider: stores cookies and follows redirects. */
 
 export interface Page {
   readonly url: string;
@@ -8,7 +8,7 @@ export interface Page {
 }
 
 export interface Browser {
-  /** Goes to an address and where it leads, until an answer is no redirect or `stop` says so of where one leads. */
+  /** Requests an address and follows redirects until a response is none, or `stop` accepts its target. */
   visit(
     url: string,
     options?: { readonly stop?: (url: string) => boolean; readonly headers?: Readonly<Record<string, string>> },

@@ -1,4 +1,4 @@
-/** What the chart renders, run as processes on real stores: an install, an upgrade and a rollback under load, with a count. */
+/** Manifests of the chart as processes on real stores: install, upgrade and rollback under load lose no records. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,13 +32,13 @@ test.after.always(async () => {
   if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** Values of a Deployment for each role, and of one more for a processor and a sink that are named. */
+/** A layout with a Deployment for each role, and one with a further Deployment for a named processor and sink. */
 const layouts = {
   common: {},
   named: { processors: { 'log-patterns': {} }, sinks: { logs: {} } },
 };
 
-/** One process for each Deployment but receivers, which have two: what two cores can run. */
+/** One process per Deployment, and two for receivers, which is the limit for two cores. */
 const renderManifests = async (layout: keyof typeof layouts): Promise<readonly Manifest[]> => {
   const { environment } = cluster;
   const values = {
@@ -70,7 +70,7 @@ serial(
   async (t) => {
     const { part, of } = selectRunPart(2);
     const [former, next] = part === 0 ? (['0.1.0', '0.2.0'] as const) : (['0.2.0', '0.1.0'] as const);
-    // The consumer groups of a processor and of a sink change their Deployments with the version.
+    // The version decides in which Deployment the consumer groups of a processor and a sink run.
     const manifestsByVersion = {
       '0.1.0': await renderManifests('named'),
       '0.2.0': await renderManifests('common'),
@@ -102,7 +102,7 @@ serial(
       await migrate(version);
       await release.roll(version, manifestsByVersion[version]);
       t.log(`${version}: ${release.happenings.map(({ part, what }) => `${part} ${what}`).join(', ')}`);
-      // Nobody of a role starts before all of the role before are of the new version; the last of the former one may still be landing.
+      // A role starts after all previous roles run the new version. The last former process may still be storing.
       const order = ['oiq-sinks', 'oiq-processors', 'oiq-receivers', 'oiq-api'];
       const places = (part: string, what: string): number[] =>
         release.happenings.flatMap((each, index) => (each.part === part && each.what === what ? [index] : []));

@@ -1,6 +1,6 @@
 /**
- * Roles that die at every stage of what they do for checks, one after the other, while probes and jobs live on: what was run, and what was
- * told, counts once and is all there, states change as the target does, and uptime is the target's.
+ * Roles are killed at every stage of processing checks, one after the other, while probes and jobs continue. Each
+ * reported result and heartbeat is stored once, and states and uptime are those of the target.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { lookup } from 'node:dns';
@@ -28,7 +28,7 @@ import { password, startHarness } from './api-harness.ts';
 import type { Stage } from './dying-ports.ts';
 import { nodeFlags } from './oiq-process.ts';
 
-/** Each death: whose, where, and within how many times of coming there. Neighbours are of different roles, so that any part has several. */
+/** Each kill: role, stage, and the largest number of passes before it. Neighbours are of different roles. */
 const deaths: readonly (readonly [role: string, stage: Stage, most: number])[] = [
   ['receivers', 'before it publishes', 8],
   ['api', 'after it published', 8],
@@ -43,7 +43,7 @@ const deaths: readonly (readonly [role: string, stage: Stage, most: number])[] =
   ['evaluators', 'before a save', 3],
   ['evaluators', 'after an answer', 3],
 ];
-/** Shares no factor with the five runs of which the suite itself is in one. */
+/** Coprime to five, because the suite itself runs in one of five runs. */
 const parts = 4;
 const everyMs = 10_000;
 const checkCount = 3;
@@ -55,7 +55,7 @@ const [port = 0, ingest = 0] = await freePorts(2);
 const url = `http://127.0.0.1:${port}`;
 let platform: ChildProcess | undefined;
 
-/** Which requests the target answered, by their runs. */
+/** The requests that the target answered, by run. */
 const apiResponse = new Map<string, number>();
 let isUp = true;
 const target = createServer((request, response) => {
@@ -69,7 +69,7 @@ test.after.always(() => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Sets an installation up, and closes it. */
+/** Creates locations, checks and a heartbeat job. */
 const prepare = async () => {
   const harness = await startHarness({ environment, directory, runsJobs: false });
   await harness.bus.ensureTopics(scheduleTopics);
@@ -92,18 +92,18 @@ const prepare = async () => {
   return { locations, checks, job };
 };
 
-/** Starts the platform; resolves when it runs. */
+/** Starts the platform. Resolves when it runs. */
 const start = async (...death: readonly (string | number)[]): Promise<ChildProcess> => {
   const child = spawn(process.execPath, [...nodeFlags, program, ...[directory, port, ingest, ...death].map(String)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   platform = child;
-  // It may die before it has said so.
+  // It may exit before it prints anything.
   await Promise.race([once(child.stdout, 'data'), once(child, 'exit')]);
   return child;
 };
 
-/** Runs of a job, one after the other: each is told until that is taken. */
+/** Sends the runs of a job in order. Each is repeated until it is accepted. */
 const work = (token: string) => {
   const acceptedRuns: string[] = [];
   let isOver = false;
@@ -153,7 +153,7 @@ interface Row {
   readonly message: string;
 }
 
-/** What landed, by a process that has nothing else of the platform. */
+/** Reads stored rows in a process without other parts of the platform. */
 const landed = async () => {
   const columns = await openChdbColumns({ directory: join(directory, 'columns') });
   const runs = await columns.query<Row & Record<string, unknown>>(
@@ -167,7 +167,7 @@ const landed = async () => {
   return { runs, states };
 };
 
-/** Each run is there once: a due time has one, and one that came again is the same. */
+/** Asserts that each run is stored once: one per due time, and repetitions are equal. */
 const judgeRuns = (
   t: ExecutionContext,
   runs: readonly Row[],
@@ -224,7 +224,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
     void jobs.stop();
     await Promise.all(probes.map((probe) => probe.stop()));
   });
-  /** How long it took until the platform ran again. */
+  /** The downtime of the platform after each kill. */
   const awayMs: number[] = [];
   const replace = async (...death: readonly (string | number)[]): Promise<ChildProcess> => {
     const began = performance.now();
@@ -235,7 +235,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
   let downMs = 0;
   for (const [index, [role, stage, maxPasses]] of chosen.entries()) {
     const dying = await replace(role, stage, 1 + random(maxPasses));
-    // From the begin of its second life on it has an outage to see.
+    // The outage must begin in its second life, which then observes it.
     if (index === 1) {
       isUp = false;
       downMs = Date.now();
@@ -288,7 +288,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
   for (const [of, changes] of Map.groupBy(states, ({ id, place }) => `${id} ${place}`))
     for (const [index, { state }] of changes.slice(1).entries())
       t.not(state, changes[index]?.state, `${of}: what did not change was told`);
-  // One interval, and the deaths between the begin of the outage and when that was judged.
+  // One interval, and the downtimes between the start of the outage and its evaluation.
   const offMs = everyMs + awayMs.slice(2).reduce((sum, ms) => sum + ms, 0) + stretched(2000);
   for (const whole of uptimes.filter(({ location }) => location === null)) {
     const text = `it was down for ${upMs - downMs} ms, and uptime says ${whole.downMs}`;

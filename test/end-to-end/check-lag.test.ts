@@ -1,4 +1,4 @@
-/** Outages of a target while the sinks of a cluster are stopped or killed: alerts, events and uptime are those of the target. */
+/** Outages of a target while the cluster's sinks are stopped or killed: alerts, events and uptime match the target. */
 import { lookup } from 'node:dns';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';

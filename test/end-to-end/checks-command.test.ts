@@ -14,7 +14,7 @@ test.after.always(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** As `oiq checks` does it, in this process: each start of another takes longer than the command. */
+/** Runs the command in this process: starting another takes longer than the command itself. */
 const oiq = async (...args: readonly string[]): Promise<{ code: number; out: string; err: string }> => {
   const { write } = process.stdout;
   let out = '';

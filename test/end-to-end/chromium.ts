@@ -1,4 +1,4 @@
-/** A real browser, for the pages that we serve. */
+/** A real browser for the pages of the product. */
 import {
   type Browser,
   type BrowserContextOptions,
@@ -10,20 +10,20 @@ import { type PageRequest, recordPageRequests } from '../page-requests.ts';
 import { chromiumProgram } from '../services/chromium.ts';
 import { eventually, pagePatienceMs, stretched } from '../waiting.ts';
 
-/** One tab with cookies of its own. */
+/** One tab with its own cookies. */
 export interface Tab {
   readonly page: Page;
   go(url: string): Promise<void>;
   /** The addresses in the tab's history. */
   visited(): Promise<readonly string[]>;
-  /** The value of an expression in the page. */
+  /** Evaluates an expression in the page. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into values of every shape
   evaluate(expression: string): Promise<any>;
-  /** Resolves once an expression holds; an expression that throws does not hold. */
+  /** Resolves once an expression is true. An expression that throws counts as false. */
   until(expression: string): Promise<void>;
-  /** Fills in the fields with these ids as a keyboard does, and presses Enter in the last one. */
+  /** Types into the fields with these IDs, and presses Enter in the last one. */
   fillIn(fields: Readonly<Record<string, string>>): Promise<void>;
-  /** What the page was forbidden by its policy, what its script threw, and what it wrote as an error. */
+  /** Violations of the content security policy, exceptions of scripts, and errors in the console. */
   readonly complaints: readonly string[];
   /** Each request of the tab. */
   readonly requests: readonly {
@@ -36,7 +36,7 @@ export interface Tab {
 
 export interface Chromium {
   open(): Promise<Tab>;
-  /** Opens a tab on the screen of a phone, with touch instead of a mouse. */
+  /** Opens a tab with the screen of a phone, and with touch instead of a mouse. */
   openOnPhone(): Promise<Tab>;
   close(): Promise<void>;
 }
@@ -48,7 +48,7 @@ export const startChromium = async (): Promise<Chromium> => {
   const browser = await playwright.launch({
     executablePath: await chromiumProgram(),
     chromiumSandbox: false,
-    // Unlike loopback, a name of the network gets no cookies marked Secure without TLS.
+    // Unlike loopback, another host name gets no cookies marked Secure without TLS.
     args: ['--host-resolver-rules=MAP plain.example 127.0.0.1', '--disable-gpu', '--disable-dev-shm-usage'],
   });
   const requests: PageRequest[] = [];
@@ -65,7 +65,7 @@ export const startChromium = async (): Promise<Chromium> => {
 const isLocator = (value: unknown): value is Locator =>
   typeof value === 'object' && value !== null && 'waitFor' in value && 'locator' in value;
 
-/** Returns a page or locator whose errors after a wait in vain also have what the page shows. */
+/** Wraps a page or locator: errors of failed waits include the content of the page. */
 const withShownPage = <Target extends Page | Locator>(target: Target, shown: () => Promise<unknown>): Target =>
   new Proxy(target, {
     get(own, name) {
@@ -83,7 +83,7 @@ const withShownPage = <Target extends Page | Locator>(target: Target, shown: () 
     },
   });
 
-/** Each request of the tab is added to what was asked, sockets too. */
+/** Opens a tab that records each request, including WebSockets. */
 const openTab = async (
   browser: Browser,
   walkedRequests: PageRequest[],
@@ -95,20 +95,20 @@ const openTab = async (
   const complaints: string[] = [];
   const requests: { method: string; url: string; body: string; referrer: string }[] = [];
   page.on('pageerror', (error) => complaints.push(error.stack ?? error.message));
-  // That a request was refused is written too, whether the page expects that or not.
+  // The browser also logs refused requests, whether or not the page expects them.
   page.on('console', (message) => {
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       complaints.push(message.text());
   });
   page.on('request', (request) => {
     const { referer = '' } = request.headers();
-    // Where a browser is led to at a sign-in, here or at a provider, is no call of the page.
+    // Redirects of a sign-in, here or at a provider, are not requests of the page.
     const { pathname } = new URL(request.url());
     const isLed = pathname.startsWith('/auth/sso/') || (request.isNavigationRequest() && pathname.startsWith('/auth/'));
     if (!isLed) walkedRequests.push({ method: request.method(), url: request.url() });
     requests.push({ method: request.method(), url: request.url(), body: request.postData() ?? '', referrer: referer });
   });
-  // What is saved as a file is told by this alone.
+  // Downloads emit only this event.
   page.on('download', (file) => walkedRequests.push({ method: 'GET', url: file.url() }));
   page.on('websocket', (socket) => walkedRequests.push({ method: 'GET', url: socket.url() }));
   const evaluate = (expression: string): Promise<unknown> => page.evaluate(expression);
@@ -120,7 +120,7 @@ const openTab = async (
     requests,
     evaluate,
     async until(expression) {
-      // A page that is being left knows no answer.
+      // A page that is navigating away has no result.
       const holds = async (): Promise<boolean> => (await evaluate(expression).catch(() => false)) === true;
       await eventually(expression, holds, pagePatienceMs).catch(async (cause: Error) => {
         throw new Error(`${cause.message}; the page shows ${await shown()}`, { cause });

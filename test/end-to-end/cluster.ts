@@ -1,4 +1,4 @@
-/** The cluster form with servers of a test's own, which it may stop and kill. */
+/** The cluster form with servers that a test owns, so it may stop and kill them. */
 import { join } from 'node:path';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { openMongoDocuments } from '../../adapters/documents-mongodb/documents-mongodb.ts';
@@ -13,23 +13,23 @@ import { type OiqProcess, type Ports, runOiq, startOiq } from './oiq-process.ts'
 const servers = ['kafka', 'clickhouse', 'mongodb', 'redis'] as const;
 type Server = (typeof servers)[number];
 
-/** Why a test cannot have a cluster of its own on this machine; `undefined` when it can. */
+/** Why a test cannot start its own cluster on this machine; `undefined` if it can. */
 export const clusterMissing = servers.map(unavailable).find((reason) => reason !== undefined);
 
 export interface Cluster {
   readonly kafka: Instance;
-  /** All brokers, `kafka` the first; the node id of each is its place, counted from 1. */
+  /** All brokers; `kafka` is the first. The node ID of each is its index, counted from 1. */
   readonly brokers: readonly Instance[];
   readonly clickhouse: Instance;
   readonly mongodb: Instance;
   readonly redis: Instance;
-  /** ClickHouse's URL with the database in which tables are. */
+  /** The URL of ClickHouse with the database that contains the tables. */
   readonly columnsUrl: string;
-  /** What makes a process part of this cluster. */
+  /** Environment variables with which a process joins this cluster. */
   readonly environment: Readonly<Record<string, string>>;
   readonly dataDirectory: string;
   readonly licenseKey: string;
-  /** The test's own way to the bus. */
+  /** The test's own connection to the bus. */
   readonly bus: Bus;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ const spreadOver = async (url: string, shards: number): Promise<void> => {
   }
 };
 
-/** Starts servers under a directory, sets the installation up and migrates; its tenant's data is spread over `shards`. */
+/** Starts servers in a directory, sets up the installation and migrates. Tenant data is spread over `shards`. */
 export const startCluster = async (directory: string, { shards = 1, brokers: count = 1 } = {}): Promise<Cluster> => {
   const started: Instance[] = [];
   const server = async (name: Server, port: number): Promise<Instance> => {
@@ -108,7 +108,7 @@ export const startCluster = async (directory: string, { shards = 1, brokers: cou
   }
 };
 
-/** Starts a process of one role, which ends with the test's process at the latest. */
+/** Starts a process of one role. It is stopped at the latest with the test's process. */
 export const startRole = async (cluster: Cluster, role: string): Promise<OiqProcess> => {
   const ports = (await freePorts(3)) as unknown as Ports;
   const { dataDirectory, environment } = cluster;

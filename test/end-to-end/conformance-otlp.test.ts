@@ -1,6 +1,6 @@
 /**
- * What the OTLP specification asks of a server, over HTTP and gRPC. Throttling (429, UNAVAILABLE, RESOURCE_EXHAUSTED with
- * RetryInfo) needs a bus that fails and limits that are met, and is tested with the receivers' contract.
+ * Requirements of the OTLP specification for servers, over HTTP and gRPC. Throttling (429, UNAVAILABLE,
+ * RESOURCE_EXHAUSTED with RetryInfo) needs a failing bus or reached limits; the receivers' contract tests it.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, request as httpRequest } from 'node:http';
@@ -52,7 +52,7 @@ const methods = {
   traces: 'trace.v1.TraceService',
 } as const;
 
-/** One unary call with bytes as they are; answers the response's bytes or the error. */
+/** Sends one unary call with raw bytes. Returns the response bytes or the error. */
 const call = (
   path: string,
   body: Buffer,
@@ -98,7 +98,7 @@ for (const signal of signals) {
     });
 }
 
-/** Requests without telemetry: each level left out in turn. */
+/** Requests without telemetry: each level is omitted once. */
 const empty: Readonly<Record<string, string>> = {
   'no field': '{}',
   'no resource': '{"resourceLogs":[]}',
@@ -115,7 +115,7 @@ for (const [what, text] of Object.entries(empty))
     t.deepEqual(await call(pathOf('logs'), bytes), Buffer.alloc(0));
   });
 
-/** `google.rpc.Status`, read by hand: code, message, and the types of its details. */
+/** Decodes `google.rpc.Status`: code, message, and the types of its details. */
 const statusOf = (bytes: Buffer): { code: number; message: string; details: string[] } => {
   const status = { code: 0, message: '', details: [] as string[] };
   let at = 0;
@@ -311,7 +311,7 @@ test('gRPC: many calls run concurrently on one connection', async (t) => {
   t.true(many.every((response) => !(response instanceof Error)));
 });
 
-/** Adds a field that no version knows to the message at each level. */
+/** Adds an unknown field to the message at each level. */
 test('unknown fields are skipped, in protobuf and in JSON', async (t) => {
   const unknown = Buffer.concat([field(900, 'later'), Buffer.from([0xf8, 0x7f, 0x01])]);
   const record = Buffer.concat([field(5, field(1, 'later 1')), unknown]);
@@ -330,7 +330,7 @@ test('unknown fields are skipped, in protobuf and in JSON', async (t) => {
 
 const nowSeconds = Math.floor(Date.now() / 1000) - 60;
 
-/** A published example with times of now and names of its own. */
+/** A published example with current times and its own names. */
 const example = (file: string, suffix: string, id: string): string =>
   readFileSync(new URL(`../cases/otlp-examples/${file}.json`, import.meta.url), 'utf8')
     .replaceAll('1544712660', String(nowSeconds))
@@ -341,7 +341,7 @@ const example = (file: string, suffix: string, id: string): string =>
 
 type Send = (signal: Signal, text: string) => Promise<boolean>;
 const bytesOf = (signal: Signal, text: string): Buffer => convertJsonRequest(signal, Buffer.from(text));
-/** Encoded by a library that is not ours. */
+/** Encoded by an independent library. */
 const byLibrary = (signal: Signal, text: string): Buffer => {
   const type = requestTypes[signal];
   return Buffer.from(type.encode(type.decode(bytesOf(signal, text))).finish());

@@ -1,6 +1,6 @@
 /**
- * Every field that is sent with an awkward value is read back through the API as it was. Not kept, so far: digits of
- * integer exemplars beyond 2^53.
+ * Every field is sent with an awkward value, and the API returns the same value. Known loss: digits of integer
+ * exemplars beyond 2^53.
  */
 import test, { type ExecutionContext } from 'ava';
 import { field, varint } from '../cases/proto/load.ts';
@@ -32,7 +32,7 @@ type Fields = Record<string, unknown>;
 const items = async (path: string): Promise<Fields[]> =>
   (await read<{ items: Fields[] }>(subject.oiq.http, path, subject.token)).items;
 
-/** What is sent as an AnyValue, and how the API says it. */
+/** Values sent as AnyValue, and how the API returns them. */
 const values: readonly (readonly [key: string, sent: Fields, expected: unknown])[] = [
   ['text', { stringValue: 'plain' }, 'plain'],
   ['empty text', { stringValue: '' }, ''],
@@ -82,7 +82,7 @@ const values: readonly (readonly [key: string, sent: Fields, expected: unknown])
   ],
 ];
 const attributes = values.map(([key, value]) => ({ key, value }));
-/** Without prototypes, so that a key may be `__proto__`. */
+/** Reads own entries only, because a key may be `__proto__`. */
 const entriesOf = (value: unknown): [string, unknown][] =>
   Object.entries(value as Fields).sort(([a], [b]) => (a < b ? -1 : 1));
 const expected = (() => {
@@ -98,7 +98,7 @@ const resource = (service: string) => ({
 const scope = { name: 'a "scope"', version: '1.0-β', attributes, droppedAttributesCount: 12 };
 const resourceSchemaUrl = 'https://example.com/resource?a="b"';
 const scopeSchemaUrl = 'https://example.com/scope/β';
-/** Resource and scope, as every answer tells them. */
+/** Asserts the resource and scope of a response. */
 const hasOrigins = (t: ExecutionContext, found: Fields | undefined): void => {
   t.like(found, {
     resourceDroppedAttributes: 11,
@@ -236,7 +236,7 @@ interface SeriesFields {
   readonly points: Fields[];
   readonly exemplars: Fields[];
 }
-/** Points and exemplars land apart from the series: they are waited for. */
+/** Points and exemplars are stored separately from the series, so this waits for them. */
 const seriesOf = async (metric: string, exemplarCount = 0): Promise<Fields & SeriesFields> => {
   const path = `/api/metrics?scope=account&name=${encodeURIComponent(metric)}`;
   const find = async () => (await items(path))[0] as (Fields & { series: (Fields & SeriesFields)[] }) | undefined;

@@ -1,6 +1,6 @@
 /**
- * What Prometheus' compliance suite for receivers and the specifications of remote-write 1.0 and 2.0 ask for. Deviations:
- * success is 202 with a body (the product's contract) where the specification would rather have an empty 204.
+ * Requirements of Prometheus' compliance suite for receivers and of remote-write 1.0 and 2.0. Deviation:
+ * success is 202 with a body (the product's contract), where the specification prefers an empty 204.
  */
 import test from 'ava';
 import {
@@ -20,7 +20,7 @@ const hour = 3_600_000;
 const name = (text: string): readonly [string, string] => ['__name__', text];
 const sample = (value: number, offset = 0): Tree => ({ value, timestamp: now + offset });
 
-/** Parts of integer histograms, and how many observations each holds. */
+/** Parts of integer histograms, with the number of observations in each. */
 const buckets = {
   positive: {
     positiveSpans: [
@@ -282,7 +282,7 @@ const recordAnswer = async (key: string, response: Response): Promise<void> => {
   responses.set(key, { status: response.status, body: await response.text(), written: writtenOf(response) });
 };
 
-/** Each case has metrics of its own, so that what it left in the tables can be told apart. */
+/** Each case has its own metrics, so that its rows can be distinguished. */
 const prefixed = (at: number, series: readonly TimeSeries[]): TimeSeries[] =>
   series.map((one) => ({
     ...one,
@@ -364,7 +364,7 @@ test.before(async () => {
 });
 test.after.always(() => subject?.close());
 
-/** Points with their series' labels. */
+/** Selects points with the labels of their series. */
 const pointsOf = (table: string, value: string): string =>
   `SELECT p.metric AS metric, s.attributes AS labels, toString(toUnixTimestamp64Milli(p.timestamp)) AS ms,
     toString(toUnixTimestamp64Milli(p.start_timestamp)) AS start, ${value} AS value
@@ -383,13 +383,13 @@ for (const [what, { written, status = 202 }] of Object.entries(accepted)) {
 }
 
 for (const [what, { written }] of Object.entries(refused)) {
-  test(`${what} is refused with 400, a readable message and the counts of what was stored`, (t) => {
+  test(`${what} is rejected with 400, a readable message and the counts of what was stored`, (t) => {
     const second = responses.get(`2.0 ${what}`);
     t.is(second?.status, 400, second?.body);
     t.deepEqual(second?.written, countsOf(written));
     const first = responses.get(`1.0 ${what}`);
     t.is(first?.status, 400, first?.body);
-    // What 1.0 knows nothing of is not said to it.
+    // Responses for version 1.0 do not have these headers.
     t.deepEqual(first?.written, [null, null, null]);
     for (const body of [first?.body, second?.body]) {
       const { status, error } = JSON.parse(body ?? '{}') as { status?: string; error?: string };
@@ -411,7 +411,7 @@ for (const key of Object.keys(probes)) {
   });
 }
 
-/** Which rows a case left, in an order of its own. */
+/** The rows of a case in a defined order. */
 const ofCase = (rows: readonly Landed[], what: string): string[] =>
   rows
     .filter(({ metric }) => metric.startsWith(`case ${names.indexOf(what)}: `))
@@ -420,14 +420,14 @@ const ofCase = (rows: readonly Landed[], what: string): string[] =>
 const keyOf = (metric: string, labels: Readonly<Record<string, string>>, ms: unknown, value: unknown): string =>
   JSON.stringify([metric, Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)), String(ms), value]);
 
-/** As the engine writes a double. */
+/** Formats a double like the engine. */
 const textOf = (value: unknown): string => {
   if (Number.isNaN(value)) return 'nan';
   if (value === Number.POSITIVE_INFINITY) return 'inf';
   return value === Number.NEGATIVE_INFINITY ? '-inf' : String(value);
 };
 
-/** The labels that a series is known by: all but its name, and none without a value. */
+/** The labels that identify a series: all except its name, and none with an empty value. */
 const identityOf = (labels: readonly Pair[]): Record<string, string> =>
   Object.fromEntries(labels.filter(([key, value]) => key !== '__name__' && value !== ''));
 const metricOf = (labels: readonly Pair[]): string => new Map(labels).get('__name__') ?? '';

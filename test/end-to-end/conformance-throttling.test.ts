@@ -1,4 +1,4 @@
-/** What senders of every protocol are told when they are too fast, and that they get everything through by obeying it. */
+/** Responses of every protocol to a sender that is too fast. A sender that respects them loses nothing. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import test from 'ava';
@@ -16,7 +16,7 @@ test.after.always(async () => {
   await subject?.close();
 });
 
-/** How one attempt ended: taken, or refused with the seconds to wait. */
+/** The result of one attempt: accepted, or rejected with the seconds to wait. */
 type Outcome = { readonly isAccepted: true } | { readonly isAccepted: false; readonly waitSeconds: number };
 
 const overHttp = async (url: string, body: Uint8Array, headers: Readonly<Record<string, string>>): Promise<Outcome> => {
@@ -28,7 +28,7 @@ const overHttp = async (url: string, body: Uint8Array, headers: Readonly<Record<
   return { isAccepted: false, waitSeconds: Number(response.headers.get('retry-after')) };
 };
 
-/** Seconds of the RetryInfo in a `google.rpc.Status`: Any.value is field 2, its delay field 1, seconds field 1 in that. */
+/** Seconds of RetryInfo in a `google.rpc.Status`: Any.value is field 2, the delay field 1, its seconds field 1. */
 const retrySeconds = (error: ServiceError): number => {
   const [bytes] = error.metadata.get('grpc-status-details-bin');
   if (!Buffer.isBuffer(bytes)) return Number.NaN;

@@ -1,4 +1,4 @@
-/** A running installation for tests of conformance: what was sent is read back through the API and from its tables. */
+/** A running installation for conformance tests: sent data is read back through the API and from the tables. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -15,11 +15,11 @@ const readBack = fileURLToPath(new URL('./read-back.ts', import.meta.url));
 export interface Subject {
   readonly oiq: OiqProcess;
   readonly licenseKey: string;
-  /** Bearer of the management API. */
+  /** Bearer token of the management API. */
   readonly token: string;
-  /** Stops the process; from then on its tables can be asked. */
+  /** Stops the process. After that its tables can be queried. */
   stop(): Promise<void>;
-  /** Rows of its tables, of the engine's own types as JSON. Only once it has stopped. */
+  /** Rows of its tables with the engine's types as JSON. Call it only after `stop`. */
   rows<Row>(sql: string): Promise<Row[]>;
   close(): Promise<void>;
 }
@@ -51,7 +51,7 @@ export const startSubject = async (environment: Readonly<Record<string, string>>
 
 export type Tree = Readonly<Record<string, unknown>>;
 
-/** A time series as tests write it; `labels` in the order in which they are sent. */
+/** A time series as written in tests; `labels` in the order in which they are sent. */
 export interface TimeSeries {
   readonly labels: readonly (readonly [name: string, value: string])[];
   readonly samples?: readonly Tree[];
@@ -100,7 +100,7 @@ export const contentTypes = {
   2: 'application/x-protobuf;proto=io.prometheus.write.v2.Request',
 } as const;
 
-/** Sends a remote-write body, compressed, as Prometheus does; headers that are `undefined` are left out. */
+/** Sends a compressed remote-write body, like Prometheus. Headers with the value `undefined` are omitted. */
 export const write = async (
   { oiq, licenseKey }: Subject,
   version: 1 | 2,

@@ -1,4 +1,4 @@
-/** Sinks killed exactly between an insert and its commit, on either way of running. */
+/** Kills sinks exactly between an insert and its commit, in both deployment forms. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -7,10 +7,10 @@ import { eventually } from '../waiting.ts';
 import { nodeFlags, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 
-/** Records of the ranges in which the crashing sinks land. */
+/** Records in each range that the crashing sinks store. */
 export const rangeRecords = 1_000;
 
-/** Answers the signal by which it ended. */
+/** Returns the signal that ended the process. */
 const crashingSinks = async (
   inserts: number,
   environment: Readonly<Record<string, string>>,
@@ -32,8 +32,8 @@ const crashingSinks = async (
 };
 
 /**
- * Fills the bus while no sink runs and lands it with sinks that crash so often, each time with one range more landed and
- * uncommitted, and then with one that does not. Answers what was sent.
+ * Fills the bus while no sink runs. Sinks then crash the given number of times, each after one more uncommitted range,
+ * and finally a sink finishes. Returns what was sent.
  */
 export const landWithCrashes = async (
   t: ExecutionContext,
@@ -48,7 +48,7 @@ export const landWithCrashes = async (
     await oracle.close();
   });
   oracle.start();
-  // Ranges for every crash, and for a sink that finishes.
+  // One range for every crash, and one for the sink that finishes.
   await eventually('enough on the bus', () => oracle.counts().acknowledged > rangeRecords * 5 * crashes);
   await oracle.stop();
   t.is(await receivers.stop(), 0, receivers.output());

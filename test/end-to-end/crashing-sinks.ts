@@ -1,7 +1,7 @@
 /**
- * Sinks that SIGKILL themselves between an insert and its commit: `node crashing-sinks.ts N` dies as soon as the N-th
- * insert into the table of log records has resolved, and exits with 0 when there is nothing left to land before that.
- * The environment selects adapters as `main.ts` does.
+ * Sinks that kill themselves with SIGKILL between an insert and its commit: `node crashing-sinks.ts N` dies as soon as
+ * the N-th insert into the table of log records has resolved. It exits with 0 if nothing is left to store before that.
+ * The environment selects adapters as in `main.ts`.
  */
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -31,7 +31,7 @@ const stored =
     ? await openChdbColumns({ directory: join(settings.DATA_DIR, 'columns') })
     : await openClickhouseColumns({ urls: settings.CLICKHOUSE_URL });
 
-/** Small ranges, so that there are many to crash in. */
+/** Small ranges, so that there are many crashes. */
 const bus: Bus = {
   ensureTopics: (topics) => stream.ensureTopics(topics),
   producer: () => stream.producer(),

@@ -187,7 +187,7 @@ test.serial('a dashboard managed by another source is refused, is not deleted, a
   writeFileSync(join(other.folder, 'a.yaml'), 'id: taken\nname: Mine');
   const refused = 'refused taken: is managed as code in git:first: choose another id, or take it over with --take';
   t.deepEqual(await wentOf(await other.plan()), [refused]);
-  // The same while it is refused: what the folder lacks stays.
+  // Also nothing is deleted while the dashboard is refused.
   writeFileSync(join(other.folder, 'b.yaml'), 'id: mine\nname: Mine');
   await wentOf(applySteps(await other.plan(), other.deployment));
   rmSync(join(other.folder, 'b.yaml'));
@@ -214,7 +214,7 @@ test.serial('changes, creations and deletions by others between plan and apply p
   const planned = await plan();
   t.is((await change('PUT', 'b-changed?force=true', { name: 'By hand' })).status, 200);
   t.is((await change('DELETE', 'b-gone?force=true')).status, 200);
-  // A private one of another person keeps its id, whoever cannot see it.
+  // A private dashboard of another user occupies its ID, even for users who cannot see it.
   const body = { name: 'Private', visibility: 'private' };
   t.is((await harness.request('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
   t.deepEqual(await wentOf(applySteps(planned, deployment)), [
@@ -283,7 +283,7 @@ test.serial(
     ]);
     t.is((await read('r-shown')).status, 404, 'a plan writes nothing');
     t.deepEqual((await wentOf(applySteps(planned, deployment))).at(-1), 'created r-shown');
-    // Who may only read can plan as well, and is told what can be read.
+    // A user with read permission can also plan, and gets the result for what is readable.
     const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
     t.deepEqual(
       (await wentOf(await createPlan(await readDashboardFolder(own, 'git:team'), { ...deployment, api }))).at(0),

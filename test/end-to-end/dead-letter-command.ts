@@ -1,10 +1,10 @@
-/** `oiq dead-letter …` as an operator types it. */
+/** Runs `oiq dead-letter …` like an operator. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import { eventually } from '../waiting.ts';
 import { runOiq } from './oiq-process.ts';
 
-/** Runs the command of an installation to its good end and answers what it printed. */
+/** Runs the command successfully. Returns its output. */
 export type DeadLetterCommand = (...args: readonly string[]) => Promise<string>;
 
 export const deadLetterCommand =
@@ -15,14 +15,14 @@ export const deadLetterCommand =
     return ran.output;
   };
 
-/** Ids of a printed list. */
+/** IDs of a printed list. */
 export const idsIn = (list: string): string[] =>
   list
     .split('\n')
     .filter((line) => line.includes('  '))
     .map((line) => line.slice(0, line.indexOf(' ')));
 
-/** Ids of the list once they are as is expected: letters land a moment after what they name. */
+/** IDs of the list once it is as expected: dead letters are stored shortly after they are published. */
 export const listedOnce = async (
   what: string,
   run: DeadLetterCommand,
@@ -33,17 +33,17 @@ export const listedOnce = async (
   await eventually(what, async () => {
     ids = idsIn(await run('list', '--limit', '1000', ...filters));
     if (holds(ids)) return true;
-    // Each look is a process that starts.
+    // Each poll starts a process.
     await delay(1_000);
     return false;
   });
   return ids;
 };
 
-/** The list, with as many letters as are expected. */
+/** The list once it has the expected number of dead letters. */
 export const listed = (run: DeadLetterCommand, length: number, ...filters: string[]): Promise<string[]> =>
   listedOnce(`${length} dead letters (${filters.join(' ')})`, run, (ids) => ids.length === length, ...filters);
 
-/** The payload as `show` prints it. */
+/** The payload that `show` prints. */
 export const payloadIn = (shown: string): Buffer =>
   Buffer.from(shown.slice(shown.indexOf('payload (base64')).split('\n')[1] ?? '', 'base64');

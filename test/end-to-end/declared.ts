@@ -1,4 +1,4 @@
-/** What the documents of the API declare, and which of it a request is. */
+/** Operations declared by the API documents, and the one that a request matches. */
 import { operations } from '../../api/groups/index.ts';
 import { createRouter } from '../../api/kernel/router.ts';
 import { liveTail } from '../../api/streams/live-tail.ts';
@@ -13,10 +13,10 @@ const documented: readonly (Declared & { readonly built: boolean })[] = [
 const router = createRouter<string>();
 for (const { method, path, operationId } of documented) router.add(method, path, operationId);
 
-/** Those that work. */
+/** Operations that are implemented. */
 export const built: readonly Declared[] = documented.filter((each) => each.built);
 
-/** The id of what a request asks for, `GET /api/logs`; undefined for what no document has. */
+/** The operation ID of a request such as `GET /api/logs`; undefined if no document declares it. */
 export const declaredAs = (requestLine: string): string | undefined => {
   const [method = '', path = ''] = requestLine.split(' ');
   return router.find(method, path)?.route;

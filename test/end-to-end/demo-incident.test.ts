@@ -63,7 +63,7 @@ test.serial('the cause of the incident is found from the first minute of its tel
   t.true(others.length > 0, 'what was ruled out is listed');
 });
 
-/** An agent with a budget: it counts its calls and the tokens that it reads. */
+/** An agent with a budget: counts its calls and the tokens that it reads. */
 class Agent {
   calls = 0;
   tokens = 0;

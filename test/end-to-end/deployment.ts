@@ -1,4 +1,4 @@
-/** Installations for tests and benchmarks: set up as a first start would, with limits out of the way. */
+/** Installations for tests and benchmarks: set up like a first start, with high limits. */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
@@ -14,7 +14,7 @@ import { copyColumns } from '../services/columns-template.ts';
 import { patientDocuments } from '../services/patient-documents.ts';
 import { owner } from './oiq-process.ts';
 
-/** Without a limit that a load generator would meet. */
+/** A limit that no load generator reaches. */
 const noLimit = 1_000_000_000;
 
 const setUp = async (documents: Documents): Promise<string> => {
@@ -41,7 +41,7 @@ const setUp = async (documents: Documents): Promise<string> => {
   return licenseKey;
 };
 
-/** Sets up an embedded installation in a directory, with all its files; answers its license key. */
+/** Sets up an embedded installation in a directory with all its files. Returns its license key. */
 export const embeddedDeployment = async (dataDirectory: string): Promise<string> => {
   mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   await (await openSegmentsBus({ directory: join(dataDirectory, 'bus') })).close();
@@ -51,8 +51,8 @@ export const embeddedDeployment = async (dataDirectory: string): Promise<string>
   return setUp(await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') }));
 };
 
-/** Sets up an installation whose documents are in a MongoDB database; answers its license key. */
+/** Sets up an installation with documents in a MongoDB database. Returns its license key. */
 export const mongoDeployment = async (url: string): Promise<string> => setUp(await patientDocuments(url));
 
-/** No key's own limit either. */
+/** The limits of single keys as well. */
 export const withoutLimits = { OIQ_KEY_REQUESTS_PER_SECOND: String(noLimit) } as const;

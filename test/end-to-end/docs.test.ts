@@ -1,6 +1,6 @@
 /**
- * The documentation works as written: every shell command of `docs/` and of the README runs against a standalone, files are
- * valid, programs parse. Blocks with the language `console` start programs or need other machines, and are read only.
+ * The documentation works as written: every shell command of `docs/` and of the README runs against a standalone,
+ * files are valid, programs parse. Blocks with the language `console` need other machines, so they do not run.
  */
 import { spawn } from 'node:child_process';
 import { globSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ interface Block {
   readonly line: number;
   /** `sh`, `console`, `yaml`, `json`, `js`, `text` or `promql` */
   readonly language: string;
-  /** Words after the language; `fails` marks a command that is to fail */
+  /** Words after the language; `fails` marks a command that must fail */
   readonly words: readonly string[];
   readonly code: string;
 }
@@ -57,7 +57,7 @@ test.before(async () => {
     body: JSON.stringify({ email: 'owner@localhost.localdomain', password: owner.password }),
   });
   ({ token } = (await response.json()) as { token: string });
-  // Commands run in a folder of their own, in which the paths of the documentation exist.
+  // Commands run in their own folder, in which the paths of the documentation exist.
   for (const name of ['bin', 'main.ts', 'package.json', 'node_modules'])
     symlinkSync(join(root, name), join(folder, name));
   writeFileSync(join(folder, '.curlrc'), 'fail-with-body\nmax-time = 60\n');

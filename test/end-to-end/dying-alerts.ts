@@ -1,7 +1,8 @@
 /**
- * The evaluation of alerts over the embedded stores, by a clock that steps on when all that is due has been published:
- * `node dying-alerts.ts DIRECTORY BEGIN FROM UNTIL [STAGE N]`. Rules are due after BEGIN, and the clock goes from FROM to UNTIL. It kills itself when it comes to the stage for the N-th time; without one it ends
- * when the clock has come to the end. Prints the time of the clock at each step.
+ * Evaluates alerts over embedded stores: `node dying-alerts.ts DIRECTORY BEGIN FROM UNTIL [STAGE N]`. Rules are due
+ * after BEGIN. The clock starts at FROM and advances whenever everything due has been published. The process kills
+ * itself when it reaches the stage for the N-th time; without a stage it exits when the clock reaches UNTIL. It prints
+ * the time of the clock at each step.
  */
 import { startProcessors } from '../../processors/index.ts';
 import { silentLog } from '../../schemas/ports/log.ts';

@@ -1,6 +1,7 @@
 /**
- * All that synthetic checks need of the platform over the embedded stores, in one process: `node dying-checks.ts DIRECTORY PORT INGEST
- * [ROLE STAGE N]`. It kills itself when the role comes to the stage for the N-th time; without one it runs until it is told to stop.
+ * All roles that synthetic checks need, over embedded stores in one process:
+ * `node dying-checks.ts DIRECTORY PORT INGEST [ROLE STAGE N]`. It kills itself when the role reaches the stage for the
+ * N-th time; without a stage it runs until it is stopped.
  */
 import { startProcessors } from '../../processors/index.ts';
 import { startReceivers } from '../../receivers/index.ts';

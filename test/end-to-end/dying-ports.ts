@@ -1,4 +1,4 @@
-/** The embedded stores of a process that kills itself when it comes to a stage for the N-th time. */
+/** Embedded stores of a process that kills itself when it reaches a stage for the N-th time. */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
@@ -10,7 +10,7 @@ import type { Collection, CollectionDefinition, Documents } from '../../schemas/
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { topics } from '../../schemas/topics.ts';
 
-/** Where a process that evaluates may die. */
+/** The stages at which a process can be killed. */
 export type Stage =
   | 'before a statement'
   | 'after an answer'
@@ -24,19 +24,19 @@ export type Stage =
   | 'before an insert'
   | 'after an insert';
 
-/** Between coming to a stage and dying. */
+/** The delay between reaching a stage and the kill. */
 const heldMs = 250;
 
 interface Death {
   readonly directory: string;
-  /** None where it is to live. */
+  /** `undefined` if the process must not be killed. */
   readonly stage: string | undefined;
   readonly times: number;
 }
 
-/** Opens them. */
+/** Opens the stores. */
 export const openDying = async ({ directory, stage: deathStage, times }: Death) => {
-  /** The last evaluation of each rule that was published. */
+  /** The time of the last published evaluation of each rule. */
   const evaluated = new Map<string, number>();
   const note = ({ topic, value }: Pick<Message, 'topic' | 'value'>): void => {
     if (topic !== topics.alertEvaluations.name) return;
@@ -45,7 +45,7 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
   };
   let left = times;
   const isTime = (stage: Stage): boolean => stage === deathStage && --left === 0;
-  /** What is held up does not happen: who did not wait for it goes on, and is found out. */
+  /** Delays the operation until the kill, so a caller that does not await it continues, which the test detects. */
   const reached = async (stage: Stage): Promise<void> => {
     if (!isTime(stage)) return;
     await pause(heldMs);
@@ -175,7 +175,7 @@ export const openDying = async ({ directory, stage: deathStage, times }: Death) 
     await storedDocuments.close();
     await stream.close();
   };
-  /** The same stores, which nobody dies of. */
+  /** The same stores without kills. */
   const living = { columns: stored, documents: storedDocuments, bus: stream };
   return { columns, documents, bus, living, evaluated, close };
 };

@@ -1,6 +1,6 @@
 /**
- * Recording rules and alerts over the embedded stores, with the sink that lands what they write, by a clock that steps on when all that is due has
- * landed: `node dying-recording.ts DIRECTORY BEGIN FROM UNTIL [STAGE N]`, as `dying-alerts.ts`.
+ * Recording rules, alerts and the sink of their samples over embedded stores. The clock advances whenever everything
+ * due is stored. `node dying-recording.ts DIRECTORY BEGIN FROM UNTIL [STAGE N]` has the arguments of `dying-alerts.ts`.
  */
 import { startProcessors } from '../../processors/index.ts';
 import { toConsumerGroup } from '../../runtime/consumer-groups.ts';

@@ -9,11 +9,11 @@ interface Ended {
   readonly signal: string | null;
   readonly code: number | null;
   readonly output: string;
-  /** The last time of its clock. */
+  /** The last time that the process printed. */
   readonly atMs: number;
 }
 
-/** Runs it until it ends, or is killed by itself. */
+/** Runs the program until it exits or kills itself. */
 export const runDying = async (
   t: ExecutionContext,
   program: string,

@@ -1,4 +1,4 @@
-/** Spans of SDKs become edges that the API answers, in a process as an operator runs it. */
+/** Spans of SDKs become edges of the API, in a real process. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -53,7 +53,7 @@ test('telemetry from SDKs appears as dependencies and as a map, even if the proc
       spanProcessors: [new BatchSpanProcessor({ exporter })],
     });
     providers.push(provider);
-    /** A span of the service around what happens in it. */
+    /** Runs a function within a span of the service. */
     return (
       kind: SpanKind,
       parent: Context,

@@ -1,4 +1,4 @@
-/** Errors from OTLP records to landed rows, through the processors and the sink. */
+/** Errors from OTLP records to stored rows, through the processors and the sink. */
 import { errorOccurrences } from '../../processors/errors/error-occurrences.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
@@ -19,13 +19,13 @@ export interface Resource {
   readonly attributes: Readonly<Record<string, string>>;
   readonly logs?: readonly object[];
   readonly spans?: readonly object[];
-  /** When it is received; now, when it is left out. */
+  /** When the record is received; by default now. */
   readonly atMs?: number;
 }
 
 let offset = 0;
 
-/** What the processors make of records. */
+/** The occurrences that the processors extract from records. */
 export const occurrencesOf = (resources: readonly Resource[]): ErrorOccurrence[] => {
   const raised: RaisedError[] = [];
   let latestMs = 0;
@@ -47,7 +47,7 @@ export const occurrencesOf = (resources: readonly Resource[]): ErrorOccurrence[]
   return counting.emitted<ErrorOccurrence>(topics.errorOccurrences);
 };
 
-/** Lands them as the sink does. */
+/** Stores occurrences like the sink. */
 export const landErrors = async (columns: Columns, resources: readonly Resource[]): Promise<ErrorOccurrence[]> => {
   const occurrences = occurrencesOf(resources);
   const timestampMs = Math.max(...resources.map(({ atMs = Date.now() }) => atMs));

@@ -1,4 +1,4 @@
-/** Exceptions that an SDK records are groups of errors over HTTP, in a process as an operator runs it, also when that is killed in between. */
+/** Exceptions recorded by an SDK are error groups over HTTP, also if the process is killed in between. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -52,12 +52,12 @@ test('an error recorded by an SDK is counted once, by group, with its user and i
       }),
     ],
   });
-  // Left running, they keep the test's process from ending when something fails.
+  // Running exporters would keep the test process alive after a failure.
   t.teardown(() => Promise.allSettled([traces.shutdown(), logs.shutdown()]));
   const tracer = traces.getTracer('test');
   const logger = logs.getLogger('test');
 
-  /** A request whose exception its own span, the span around it and a logger record. */
+  /** A request whose exception is recorded by its own span, by the span around it, and by a logger. */
   const request = (at: number): void => {
     const outer = tracer.startSpan(
       'POST /orders',
@@ -106,7 +106,7 @@ test('an error recorded by an SDK is counted once, by group, with its user and i
   );
   t.is(new Set(items.map(({ traceId }) => traceId)).size, 9);
   t.true(items.every(({ release }) => release === '1.4'));
-  // Spans land apart from the errors that were found in them.
+  // Spans are stored separately from the errors found in them.
   const ofTrace = `/api/traces/${items[0]?.traceId}?scope=account`;
   await eventually('the trace', () =>
     read(running.http, ofTrace, token).then(

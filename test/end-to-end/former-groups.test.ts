@@ -1,4 +1,4 @@
-/** A data directory that was written when consumer groups were named after the component alone. */
+/** A data directory from a version that named consumer groups after the component alone. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ const groupsIn = (dataDirectory: string): string[] =>
       .map((row) => String(row['consumer_group'])),
   );
 
-test('consumer groups continue from their former offsets, and nothing lands twice', async (t) => {
+test('consumer groups continue from their former offsets, and nothing is stored twice', async (t) => {
   const dataDirectory = mkdtempSync(join(tmpdir(), 'oiq-former-groups-'));
   t.teardown(() => rmSync(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);

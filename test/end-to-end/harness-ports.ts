@@ -6,7 +6,7 @@ import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 import type { Harness } from './api-harness.ts';
 
-/** The real clock, counters in memory, mails in `outbox.jsonl`, and settings: all but the stores that a role needs. */
+/** Everything that a role needs except stores: real clock, counters in memory, mails in `outbox.jsonl`, settings. */
 export const roleParts = (directory: string, environment: Readonly<Record<string, string>>) => {
   const clock = { now: () => Date.now() };
   return {
@@ -19,7 +19,7 @@ export const roleParts = (directory: string, environment: Readonly<Record<string
   };
 };
 
-/** What processors, sinks and receivers need to work over the stores of a harness, in the process of the test. */
+/** The ports of processors, sinks and receivers over the stores of a harness, in the test's process. */
 export const portsOf = (
   { bus, documents, columns, directory }: Pick<Harness, 'bus' | 'documents' | 'columns' | 'directory'>,
   environment: Readonly<Record<string, string>>,

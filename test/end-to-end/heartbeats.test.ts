@@ -1,4 +1,4 @@
-/** From a beat to state and uptime: real HTTP to the address of ingest, the log, the processor, sinks, and the API. */
+/** From a heartbeat to state and uptime: HTTP to the ingest address, the log, the processor, sinks, and the API. */
 import test from 'ava';
 import { scheduleTopics, startProcessors } from '../../processors/index.ts';
 import { startReceivers } from '../../receivers/index.ts';
@@ -40,9 +40,9 @@ const read = async (path: string) => (await request('GET', path, undefined, 'vie
 const runsOf = async (id: string) => (await read(`${checks}/${id}/runs?limit=1000`)).items;
 const stateIs = (id: string, state: string) =>
   eventually(`it is ${state}`, async () => (await read(`${checks}/${id}`)).state === state);
-/** A beat, sent until it is known whose it is. */
+/** Sends a heartbeat until its token is known. */
 const heartbeat = (token: string, path = '', body?: string) =>
-  eventually('the beat is taken', async () => {
+  eventually('the heartbeat is accepted', async () => {
     const response = await fetch(`${ingest}/beats/${token}${path}`, body === undefined ? {} : { method: 'POST', body });
     return response.status === 200;
   });
@@ -69,7 +69,7 @@ test.serial('a job that sends heartbeats is up, down when it fails or stops send
   await stateIs(id, 'down');
   await heartbeat(token);
   await stateIs(id, 'up');
-  // It stays away.
+  // No further heartbeat is sent.
   await stateIs(id, 'down');
   const runs = await runsOf(id);
   const late = runs.filter(

@@ -1,17 +1,17 @@
-/** An OpenID Connect provider whose every answer a test may bend. Agrees at once to whatever it is asked. */
+/** An OpenID Connect provider whose responses a test can modify. It approves every sign-in at once. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
-/** How an answer differs from what it should be. */
+/** Modifications of the provider's responses. */
 export interface Bent {
   /** Fields of the discovery document. */
   readonly discovery?: object;
-  /** Claims of the ID token; `undefined` leaves one out. */
+  /** Claims of the ID token; `undefined` omits one. */
   readonly claims?: object;
   /** Signs the ID token in place of the provider. */
   readonly idToken?: (claims: Readonly<Record<string, unknown>>) => string | Promise<string>;
-  /** Parameters with which the browser is sent back. */
+  /** Parameters of the redirect back to the API. */
   readonly callback?: Readonly<Record<string, string>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The steps of the Dockerfile's build, taken in an empty folder, and what they make run as the image runs it: by an unprivileged user,
- * over a tree that no one may write to, without npm in the path. No container engine is needed.
+ * Runs the build steps of the Dockerfile in an empty folder, and then its command like the image: as an unprivileged
+ * user, over a read-only tree, without npm in the path. No container engine is needed.
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -48,7 +48,7 @@ const variablesOf = (instructions: readonly Instruction[]): Record<string, strin
       .flatMap(({ text }) => text.split(/\s+/).map((pair) => pair.split('=') as [string, string])),
   );
 
-/** What `COPY . .` takes: tracked and new files that .dockerignore does not leave out. */
+/** The files that `COPY . .` copies: tracked and new files that .dockerignore does not exclude. */
 const contextFiles = async (): Promise<string[]> => {
   const left = readFileSync(join(root, '.dockerignore'), 'utf8').split('\n').filter(Boolean);
   const { stdout } = await run('git', ['ls-files', '--cached', '--others', '--exclude-standard'], { cwd: root });
@@ -72,11 +72,11 @@ const copy = async (text: string, image: string): Promise<void> => {
 interface Place {
   readonly image: string;
   readonly scratch: string;
-  /** The text of an instruction, with its paths as they are here. */
+  /** Replaces paths in the text of an instruction with those on this machine. */
   readonly here: (text: string) => string;
 }
 
-/** A command of a RUN, with addresses that nobody else listens on. */
+/** Runs the command of a RUN, with free addresses. */
 const runStep = async (command: string, variables: Record<string, string>, unprivileged: boolean, place: Place) => {
   const [http, grpc, otlp] = await freePorts(3);
   const env = {
@@ -87,7 +87,7 @@ const runStep = async (command: string, variables: Record<string, string>, unpri
     OIQ_OTLP_GRPC_ADDRESS: `127.0.0.1:${grpc}`,
     OIQ_OTLP_HTTP_ADDRESS: `127.0.0.1:${otlp}`,
   };
-  // Only root can give a folder to another user, and needs to.
+  // Only root can change the owner of a folder, and only root needs to.
   const own = isRoot ? command : command.replace(/ && chown .*$/, '');
   const [file = '', ...args] = [...(unprivileged ? asUser([]) : []), 'sh', '-ec', place.here(own)];
   await run(file, args, { cwd: place.image, env, maxBuffer: 64 * 1024 * 1024 });
@@ -108,7 +108,7 @@ const runSteps = async (steps: readonly Instruction[], place: Place): Promise<vo
 test('the image built by the Dockerfile runs unprivileged, on a read-only file system', async (t) => {
   if (programOf('npm') === undefined || programOf('git') === undefined) {
     const reason = 'npm or git is not in the path: nothing to build with';
-    // On a machine of CI, what is not tested has failed.
+    // In CI a skipped test is a failure.
     const isCi = !['', 'false'].includes(process.env['CI'] ?? '');
     return isCi ? t.fail(reason) : t.pass(reason);
   }
@@ -137,7 +137,7 @@ test('the image built by the Dockerfile runs unprivileged, on a read-only file s
   t.deepEqual(globSync('node_modules/{ava,typescript,@biomejs,node-linux-*}', { cwd: image }), []);
   t.deepEqual(globSync('{test,charts}', { cwd: image }), []);
 
-  // As the image runs it, with the addresses of this test.
+  // The variables of the image, with the addresses of this test.
   const variables = Object.fromEntries(Object.entries(variablesOf(final)).map(([key, value]) => [key, here(value)]));
   const data = join(scratch, 'volume');
   mkdirSync(data, { mode: 0o777 });

@@ -1,6 +1,6 @@
 /**
- * What agents send of hosts and clusters, made anew: names, attributes, units and kinds are those of the collector's receivers (contrib 0.155) and of
- * node_exporter, cAdvisor and kube-state-metrics; the numbers are the test's.
+ * Telemetry that agents send about hosts and clusters: names, attributes, units and kinds are those of the collector's
+ * receivers (contrib 0.155), node_exporter, cAdvisor and kube-state-metrics; the numbers are the test's.
  */
 import { compressSnappy } from '../../schemas/compression.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
@@ -12,14 +12,14 @@ export type Labels = Readonly<Record<string, string>>;
 export interface Points {
   readonly labels?: Labels;
   readonly values: readonly (readonly [atMs: number, value: number])[];
-  /** A span in which the first of them was measured. */
+  /** The span in which the first value was measured. */
   readonly measuredIn?: { readonly trace: string; readonly span: string };
 }
 
 export interface Metric {
   readonly name: string;
   readonly unit?: string;
-  /** A gauge, or a sum: a counter, its deltas, or an amount that goes up and down. */
+  /** A gauge, or a sum: a counter, its deltas, or a non-monotonic sum. */
   readonly kind: 'gauge' | 'counter' | 'delta' | 'amount';
   readonly points: readonly Points[];
 }
@@ -59,7 +59,7 @@ export interface SentLog {
   readonly severityText?: string;
 }
 
-/** Lands what agents of one organization send, received at a time. */
+/** Stores telemetry of the agents of one organization. */
 export const agentOf = (columns: Columns, tenantId: string, { projectId = 'shop' }: { projectId?: string } = {}) => {
   const land = landIn(columns);
   let offset = tenantId.charCodeAt(0) * 1_000_000 + projectId.charCodeAt(0) * 1000;
@@ -82,7 +82,7 @@ export const agentOf = (columns: Columns, tenantId: string, { projectId = 'shop'
         receivedAtMs,
         { signal: 'metrics' },
       ),
-    /** Remote-write 1.0; the values' names are in `__name__`. */
+    /** Remote-write 1.0; the metric names are in `__name__`. */
     remoteWrite: (series: readonly (Points & { readonly name: string })[], receivedAtMs = Date.now()): Promise<void> =>
       send(
         compressSnappy(
@@ -131,8 +131,8 @@ export const agentOf = (columns: Columns, tenantId: string, { projectId = 'shop'
 
 export type Agent = ReturnType<typeof agentOf>;
 
-/** The same value at each of the times. */
+/** The same value at each time. */
 export const flat = (times: readonly number[], value: number): Points['values'] => times.map((atMs) => [atMs, value]);
-/** A counter that begins at a value and grows by so much a second. */
+/** A counter with a start value and a constant rate. */
 export const growing = (times: readonly number[], perSecond: number, start = 1000): Points['values'] =>
   times.map((atMs) => [atMs, start + (perSecond * (atMs - (times[0] ?? 0))) / 1000]);

@@ -1,4 +1,4 @@
-/** Receivers while MongoDB hangs or is gone: what they know of keys, plans and limits goes on counting. */
+/** Receivers while MongoDB hangs or is down: they keep applying the keys, plans and limits that they know. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,12 +14,12 @@ import { type OiqProcess, runOiq, startOiq } from './oiq-process.ts';
 
 const missing = unavailable('mongodb');
 const serial = missing === undefined ? test.serial : test.serial.skip;
-/** How long MongoDB is away each time. More than a feed may be behind. */
+/** The length of each outage: longer than the tolerated lag of a change feed. */
 const outageMs = Number(process.env['TEST_OUTAGE_SECONDS'] ?? 8) * 1000;
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-no-mongodb-'));
 const dataDirectory = join(directory, 'data');
-/** The bus is in the data directory: only MongoDB matters here. */
+/** The bus is in the data directory, because the test is only about MongoDB. */
 const mixed = { OIQ_CLUSTER: 'false' };
 let mongodb: Instance;
 let licenseKey: string;
@@ -57,7 +57,7 @@ const send = async ({ otlp }: OiqProcess): Promise<number> => {
   return response.status;
 };
 
-/** Sends without a pause on several connections until it is stopped; gives how often each status was answered, 0 for none. */
+/** Sends continuously on several connections until stopped. Returns the count of each status, 0 for no response. */
 const startLoad = (oiq: OiqProcess): (() => Promise<Record<number, number>>) => {
   const statuses: Record<number, number> = {};
   let stopped = false;
@@ -82,7 +82,7 @@ const readiness = async ({ http }: OiqProcess): Promise<{ status: number; body: 
 
 const isDegraded = async (oiq: OiqProcess): Promise<boolean> => 'degraded' in (await readiness(oiq)).body;
 const occurrences = (text: string, part: string): number => text.split(part).length - 1;
-/** How often it has logged that MongoDB does not answer. */
+/** How often the process has logged that MongoDB does not respond. */
 const outagesOf = (oiq: OiqProcess): number => occurrences(oiq.output(), 'requests are admitted by the license keys');
 const staleSeconds = async ({ http }: OiqProcess): Promise<number> => {
   const text = await (await fetch(`${http}/metrics`)).text();
@@ -94,7 +94,7 @@ for (const how of ['hang', 'kill'] as const)
     const oiq = await startReceivers(t);
     const load = startLoad(oiq);
     await (how === 'hang' ? mongodb.hang() : mongodb.kill());
-    // The server is named within seconds; that keys are no longer read follows.
+    // The server is named within seconds. After that the report says that keys are no longer read.
     const reportsStore = async (): Promise<boolean> =>
       /the configuration store does not answer/.test(JSON.stringify((await readiness(oiq)).body['degraded'] ?? ''));
     await eventually('the receivers say so', reportsStore);
@@ -107,7 +107,7 @@ for (const how of ['hang', 'kill'] as const)
     await (how === 'hang' ? mongodb.resume() : mongodb.start());
     await eventually('the receivers are well again', async () => !(await isDegraded(oiq)));
     t.deepEqual(Object.keys(await load()), ['200']);
-    // A busy machine may be behind by as much for a moment once more: that is told in the same way.
+    // On a busy machine a further short outage is possible, which is logged in the same way.
     const ends = (): number => occurrences(oiq.output(), 'answers again');
     await eventually('the end is logged', () => ends() > 0);
     t.is(outagesOf(oiq), ends(), oiq.output());
@@ -140,7 +140,7 @@ serial('a key revoked as soon as MongoDB is back is refused, and so is a key rev
   const revoke = (revokedAt: string | null): Promise<unknown> => keys.update(key.id, { revokedAt });
   await revoke(new Date().toISOString());
   await eventually('refused', async () => (await send(oiq)) === 401);
-  // On a busy machine a feed may be behind for a moment: then it was no revocation without an outage, and there is another one.
+  // On a busy machine the feed may lag for a moment. Then this was no revocation without an outage, so repeat it.
   await eventually('refused with no outage', async () => {
     await revoke(null);
     await eventually('the feeds are well again', async () => !(await isDegraded(oiq)));

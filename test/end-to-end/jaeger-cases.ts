@@ -1,6 +1,6 @@
 /**
- * Jaeger's storage integration tests as facts: 28 traces and 25 queries with the traces that each finds
- * (jaegertracing/jaeger, `internal/storage/integration/fixtures`, Apache-2.0; queries.json of commit 086fb57). What no query asks for is left out.
+ * Jaeger's storage integration tests as data: 28 traces and 25 queries with the traces that each finds
+ * (jaegertracing/jaeger, `internal/storage/integration/fixtures`, Apache-2.0; queries.json of commit 086fb57).
  */
 import type { SentSpan } from './landed-spans.ts';
 
@@ -17,7 +17,7 @@ const some = (...numbers: readonly number[]): Partial<typeof tags> =>
   Object.fromEntries(numbers.map((number) => [`sameplacetag${number}`, tags[`sameplacetag${number}` as Tag]]));
 const all = [1, 2, 3, 4] as const;
 
-/** A query: its service by number, whether it asks for the operation and for which tags, durations in nanoseconds, and what it finds. */
+/** A query: service, whether it filters by operation and tags, durations in nanoseconds, and the traces it finds. */
 export interface JaegerCase {
   readonly title: string;
   readonly service: string;
@@ -25,18 +25,18 @@ export interface JaegerCase {
   readonly tags: Readonly<Record<string, unknown>>;
   readonly minDurationNs: number;
   readonly maxDurationNs: number;
-  /** Minutes after the start of the traces' hour at which the range begins and ends. */
+  /** Start and end of the range, in minutes after the start of the traces' hour. */
   readonly range: readonly [number, number];
   readonly finds: readonly string[];
 }
 
 const trace = (id: string | number): string => String(id).padStart(32, '0');
-/** Nearly all traces begin in this minute of their hour, and the ranges lie an hour around it. */
+/** Nearly all traces begin in this minute of their hour, and ranges extend an hour around it. */
 const minute = 46;
 
 type Places = Partial<Pick<SentSpan, 'attributes' | 'resource' | 'events' | 'links' | 'scope'>>;
 
-/** Title; `o` for the operation, `t` for tags; least and most duration; the trace's own duration; where its tags are. */
+/** Title; `o` for the operation, `t` for tags; minimum and maximum duration; duration of the trace; places of tags. */
 const rows: readonly (readonly [string, string, number, number, number, Places])[] = [
   ['tags of the span', 't', 0, 0, 5_000, { attributes: some(...all) }],
   ['tags of an event', 't', 0, 0, 5_000, { events: [some(...all), {}] }],
@@ -103,7 +103,7 @@ const rows: readonly (readonly [string, string, number, number, number, Places])
 
 const numberOf = (index: number): string => String(index + 1).padStart(2, '0');
 const service = (index: number): string => `query${numberOf(index)}-service`;
-/** The last ones have other ids than their number. */
+/** The last traces have IDs that differ from their number. */
 const traceIdsOf = (index: number): readonly string[] => {
   if (index === 21) return ['221', '222', '223'].map(trace);
   return [trace(index > 21 ? 202 + index : index + 1)];
@@ -120,7 +120,7 @@ export const jaegerCases: readonly JaegerCase[] = rows.map(([title, options, min
   finds: traceIdsOf(index),
 }));
 
-/** Spans of the traces. `hour` is when their hour begins, in nanoseconds since the epoch. */
+/** Spans of the traces. `hour` is the start of their hour, in nanoseconds since the epoch. */
 export const jaegerSpans = (hour: bigint): SentSpan[] => {
   const at = (minutes: number): bigint => hour + BigInt(minutes) * 60_000_000_000n + 31_639_875_000n;
   const spans = rows.flatMap(([, options, , , duration, places], index) =>
@@ -131,7 +131,7 @@ export const jaegerSpans = (hour: bigint): SentSpan[] => {
       return [3, 5].map((minutes) => ({ ...span, span: `000000000000000${minutes}`, start: at(minutes) }));
     }),
   );
-  // The example trace shares its id with that of the eleventh query.
+  // The example trace has the same ID as that of the eleventh query.
   const example = ['1', '2', '3', '1', '1'].map((number, index) => ({
     trace: trace(11),
     span: `00000000000000e${index}`,

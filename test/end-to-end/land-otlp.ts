@@ -1,4 +1,4 @@
-/** Lands OTLP requests as the sinks do, without a bus: scanned by the sink's scanner, inserted as its blocks. */
+/** Stores OTLP requests without a bus: they are scanned and inserted like in the sinks. */
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
@@ -12,7 +12,7 @@ export interface Landing {
   readonly projectId?: string;
   readonly signal: keyof typeof requests;
   readonly request: object;
-  /** When it was received. */
+  /** When the request was received. */
   readonly atMs?: number;
 }
 
@@ -42,12 +42,12 @@ export const landOtlp = async (
   for (const block of blocks) await columns.insert({ ...block, chunks: [block.bytes] }, `landing:${++landings}`);
 };
 
-/** A resource of text attributes. */
+/** A resource with string attributes. */
 export const resourceOf = (attributes: Readonly<Record<string, string>>): object => ({
   attributes: Object.entries(attributes).map(([key, value]) => text(key, value)),
 });
 
-/** Lands what lies on a topic, as its sink does; call it once, or what landed lands again. */
+/** Stores all messages of a topic like its sink. A second call would store them again. */
 export const landTopic = async ({ bus, columns }: { bus: Bus; columns: Columns }, topic: string): Promise<void> => {
   const scanner = await scannerOf(topic);
   for (const { partition, earliest, end } of await bus.offsets(topic)) {

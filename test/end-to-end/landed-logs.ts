@@ -1,4 +1,4 @@
-/** Lands log records as the sinks do, in the stores of a harness. */
+/** Stores log records in a harness like the sinks. */
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { logsRequest, messageOf, scannerOf, text } from '../cases/sink-tables.ts';
 import type { Harness } from './api-harness.ts';
@@ -15,7 +15,7 @@ export interface SentLog {
 
 let tokens = 0;
 
-/** One message of the bus, at this offset. */
+/** Stores one message of the bus at the given offset. */
 export const landLogs = async (
   harness: Harness,
   logs: readonly SentLog[],

@@ -1,4 +1,4 @@
-/** Spans and logs of OTLP requests, landed where a test's API reads them. */
+/** Stores spans and logs of OTLP requests where a test's API reads them. */
 import { landIn, logsRequest, messageOf, tracesRequest } from '../cases/sink-tables.ts';
 import type { Harness } from './api-harness.ts';
 

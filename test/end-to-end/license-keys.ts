@@ -1,4 +1,4 @@
-/** License keys from the API that mints them to the receivers that go by them, over any store. */
+/** License keys from the API that creates them to the receivers that check them, over any store. */
 import { hash, randomUUID } from 'node:crypto';
 import test from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
@@ -16,7 +16,7 @@ import { jsonRequest } from '../contract/receivers-bodies.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, patient, startHarness } from './api-harness.ts';
 
-/** Without `open`, the receivers and the API share the embedded store; with it, each has a connection of its own. */
+/** Without `open`, receivers and API share the embedded store; with it, each has its own connection. */
 export const licenseKeysContract = (store: string, open?: () => Promise<Documents>): void => {
   let harness: Harness;
   let receivers: Awaited<ReturnType<typeof startReceivers>>;
@@ -61,7 +61,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     return response.status;
   };
 
-  /** Waits until what is asked for holds, and answers with it. */
+  /** Polls until the response is as expected, and returns it. */
   const soon = async <Value>(what: string, send: () => Promise<Value>, holds: (value: Value) => boolean) => {
     let value = await send();
     await eventually(what, async () => {
@@ -157,7 +157,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.is(change.body.details[0].path, 'kind');
   });
 
-  test(`${store}: a key that is older than the kinds is a server key, works, and can be changed`, async (t) => {
+  test(`${store}: a key from before the introduction of kinds is a server key, works, and can be changed`, async (t) => {
     const key = generateLicenseKey();
     const {
       kind: _,
@@ -325,7 +325,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     await sends(key, 403);
     await change({ allowedCidrs: ['192.0.2.0/24', '127.0.0.0/8'] });
     await sends(key, 200);
-    // What takes longer than it is ahead is refused, as an end in the past is.
+    // A request that takes longer than this is rejected, because the end is then in the past.
     const ending = () => change({ expiresAt: new Date(Date.now() + 1_500).toISOString() });
     await eventually('an end is set', async () => (await ending()).status === 200);
     await sends(key, 401);
@@ -354,7 +354,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
       t.is(minted.status, 400, what);
       t.is(minted.body.details[0].path, path, what);
       const changed = await harness.request('PATCH', `/api/license-keys/${id}`, { body: fields });
-      // The project of a key does not change: it is ignored, as what was read may be sent back.
+      // The project of a key cannot be changed. The field is ignored, because clients may send back what they read.
       t.is(changed.status, path === 'projectId' ? 200 : 400, what);
     }
     t.is((await show(id)).projectId, 'default');

@@ -11,7 +11,7 @@ import { eventually } from '../waiting.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { read, signIn, startOiq } from './oiq-process.ts';
 
-test('a record is delivered at once, lands as delivered, and a stop closes the connection', async (t) => {
+test('a record is delivered at once, is stored as delivered, and a stop closes the connection', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-live-tail-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);
@@ -32,7 +32,7 @@ test('a record is delivered at once, lands as delivered, and a stop closes the c
   const closed = new Promise<number>((resolve) => socket.on('close', resolve));
   await eventually('to be live', () => live);
 
-  // As Java's client sends it: a request to upgrade to something else is a request as any other.
+  // Java's client sends this: a request to upgrade to another protocol is served like any other request.
   const status = await new Promise<number | undefined>((resolve, reject) => {
     const headers = {
       'x-license-key': licenseKey,

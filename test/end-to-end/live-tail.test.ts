@@ -1,4 +1,4 @@
-/** `/ws/live-tail` as clients see it: who may, what they get, what ends it. */
+/** `/ws/live-tail` as clients see it: permissions, messages, and reasons to close. */
 import { randomUUID } from 'node:crypto';
 import { connect } from 'node:net';
 import test from 'ava';
@@ -43,7 +43,7 @@ interface Refused {
 
 const addressOf = (query: string): string => `${harness.url.replace('http', 'ws')}/ws/live-tail${query}`;
 
-/** Connects, or answers how it was refused. */
+/** Connects, or returns the refusal. */
 const attempt = (query: string, headers: Record<string, string> = {}): Promise<Client | Refused> =>
   new Promise((resolve, reject) => {
     const socket = new WsSocket(addressOf(query), { headers });
@@ -119,7 +119,7 @@ test.serial(
     const token = await viewer();
     const service = randomUUID();
     const headers = { cookie: `oiq_token=${token}`, origin: harness.url };
-    // Node's own client takes headers in a second argument that browsers do not have.
+    // Node's own client accepts headers in a second argument that browsers do not have.
     const socket = new WebSocket(addressOf(`?signal=spans&service=${service}&tenantId=a`), { headers } as never);
     const names: string[] = [];
     let live = false;
@@ -138,7 +138,7 @@ test.serial(
 );
 
 test.serial(
-  'nobody gets in without the permissions that the reads require, and errors are those of the API',
+  'nobody can connect without the permissions that the reads require, and errors are those of the API',
   async (t) => {
     const token = await viewer();
     const world = await worldOf(harness, 'a');
@@ -370,7 +370,7 @@ test.serial(
     deaf.socket.pause();
     const padding = 'x'.repeat(50_000);
     const [rounds, batchSize] = [400, 20];
-    // A client that takes nothing for 45 seconds is gone: the slowest machine must publish in less.
+    // A client that reads nothing for 45 seconds is disconnected: even the slowest machine must publish faster.
     for (let round = 0; round < rounds; round += batchSize) {
       const messages = Array.from({ length: batchSize }, (_, at) =>
         logsOf([`${padding} ${round + at}`], { tenantId: 'a', service }),

@@ -1,4 +1,4 @@
-/** Mail: with the change that it tells of or not at all, over a real SMTP conversation, and into a file where there is no server. */
+/** Mail: stored in the transaction of its change, sent over a real SMTP conversation, or written to a file. */
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

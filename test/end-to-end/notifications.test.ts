@@ -1,4 +1,4 @@
-/** From an alert that changes its state to the request of a channel, and the ledger of what came of it. */
+/** From a state change of an alert to the request of a channel, and the delivery ledger. */
 import test from 'ava';
 import { PlatformWatch } from '../../api/platform-watch/watch.ts';
 import { startProcessors } from '../../processors/index.ts';
@@ -68,7 +68,7 @@ const channel = async (name: string, url: string, fields: object = {}): Promise<
   return response.body.id;
 };
 
-/** Alerts of a team go to the channel of its name. */
+/** Routes alerts of each team to the channel with the same name. */
 const route = async (channels: Readonly<Record<string, string>>): Promise<void> => {
   const { headers } = await harness.request('GET', '/api/v2/alerts/routing');
   const names = Object.keys(channels);
@@ -87,7 +87,7 @@ const route = async (channels: Readonly<Record<string, string>>): Promise<void> 
     headers: { 'if-match': headers.get('etag') ?? '' },
   });
   if (response.status !== 200) throw new Error(JSON.stringify(response.body));
-  // Processors hear of it within a second.
+  // Processors get the change within a second.
   await new Promise((resolve) => setTimeout(resolve, stretched(2000)));
 };
 
@@ -105,7 +105,7 @@ test.serial('a failure to evaluate rules is notified to the channel of the organ
     body: { name: 'Waits', condition, interval: '10s' },
   });
   t.is(created.status, 200, JSON.stringify(created.body));
-  // Nothing evaluates rules here.
+  // No process evaluates rules here.
   const clock = { nowMs: Date.now(), now: () => clock.nowMs };
   const watch = new PlatformWatch({
     documents: harness.documents,
@@ -251,7 +251,7 @@ test.serial('a test firing is marked, and a disabled channel gets nothing', asyn
   await route({ on, off });
   await publish({ alertname: 'Tried', team: 'off' }, 'firing', { isTest: true });
   await publish({ alertname: 'Tried', team: 'on' }, 'firing', { isTest: true });
-  // Beside it comes the alert of the channel that refuses.
+  // The alert about the failing channel arrives as well.
   await comes(() => receiver.received.some(({ body }) => body.isTest));
   const tried = receiver.received.find(({ body }) => body.isTest)?.body;
   t.is(tried.commonLabels.alertname, 'Tried');

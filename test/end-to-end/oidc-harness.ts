@@ -1,4 +1,4 @@
-/** The API with a real OpenID Connect provider beside it, and a name service that says what a test wants. */
+/** The API with a real OpenID Connect provider, and a DNS resolver that the test controls. */
 import { openOutbound } from '../../runtime/outbound.ts';
 import { type OpenIdProvider, startOpenIdProvider } from '../services/openid-provider.ts';
 import { type Answer, type Harness, startHarness } from './api-harness.ts';
@@ -10,17 +10,17 @@ export const clientSecret = 'a secret that only the two know, and long enough';
 export interface OidcHarness {
   readonly harness: Harness;
   readonly provider: OpenIdProvider;
-  /** TXT records by name; a name that is missing has none. */
+  /** TXT records by name; a missing name has none. */
   readonly records: Map<string, readonly string[]>;
-  /** Sets the identity provider of an organization, as its owner. */
+  /** Configures the identity provider of an organization, as its owner. */
   set(tenant: string, changes?: object): Promise<Answer>;
-  /** Has an organization prove a domain. */
+  /** Verifies a domain for an organization. */
   prove(tenant: string, domain: string): Promise<Answer>;
-  /** Signs in at the real provider as a subject; the page at which the browser ends. */
+  /** Signs in at the real provider as a subject. Returns the final page of the browser. */
   signIn(subject: string, query: string, browser?: Browser): Promise<Page>;
-  /** Who a browser's session is. */
+  /** The session of a browser. */
   session(browser: Browser): Promise<Answer>;
-  /** Puts the API's clock ahead. */
+  /** Advances the API's clock. */
   ahead(ms: number): void;
   close(): Promise<void>;
 }

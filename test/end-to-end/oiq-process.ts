@@ -1,4 +1,4 @@
-/** Real processes of the platform, as an operator runs them: `main.ts` under this Node, with an environment of its own. */
+/** Real processes of the platform: `main.ts` under this Node, with their own environment. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -15,22 +15,22 @@ const compileCache = fileURLToPath(new URL('../../node_modules/.cache/node', imp
 
 export const owner = { email: 'owner@example.com', password: 'correct horse battery' };
 
-/** Of the main address, OTLP over gRPC, bare OTLP over HTTP. */
+/** Ports of the main address, OTLP over gRPC, and OTLP over HTTP. */
 export type Ports = readonly [number, number, number];
 
 export interface OiqProcess {
   readonly pid: number;
-  /** Main address, OTLP over gRPC, bare OTLP over HTTP. */
+  /** Main address, OTLP over gRPC, and OTLP over HTTP. */
   readonly http: string;
   readonly grpc: string;
   readonly otlp: string;
-  /** All that it printed so far. */
+  /** The output so far. */
   output(): string;
-  /** SIGTERM; resolves with the exit code. */
+  /** Sends SIGTERM; resolves with the exit code. */
   stop(): Promise<number | null>;
-  /** SIGKILL. */
+  /** Sends SIGKILL. */
   kill(): Promise<void>;
-  /** Resolves with the exit code when it ends by itself. */
+  /** Resolves with the exit code when the process exits. */
   readonly ended: Promise<number | null>;
 }
 
@@ -42,14 +42,14 @@ export interface OiqOptions {
   readonly ports?: Ports;
 }
 
-/** Limits of time that nothing runs into which works, also where it works slowly. */
+/** Timeouts so long that a working process never reaches them, even on a slow machine. */
 export const busyMachine = (): Readonly<Record<string, string>> => ({
   OIQ_QUERY_WAIT_SECONDS: '120',
   OIQ_QUERY_SECONDS: '120',
   OIQ_SHUTDOWN_SECONDS: String(Math.ceil(stretched(25_000) / 1000)),
 });
 
-/** The environment of a process: the tests' own, without settings, and what is given. */
+/** The environment of a process: that of the tests without OIQ settings, plus the given settings. */
 const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => ({
   ...runtime.environment,
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('OIQ_'))),
@@ -57,12 +57,12 @@ const environmentOf = (settings: Readonly<Record<string, string>>): NodeJS.Proce
   OIQ_BOOTSTRAP_EMAIL: owner.email,
   OIQ_BOOTSTRAP_PASSWORD: owner.password,
   ...busyMachine(),
-  // The processes of a cluster share it.
+  // All processes of a cluster share the key.
   ...(settings['OIQ_MONGODB_URL'] !== undefined && { OIQ_SECRET_KEY: 'the key of the processes of a test cluster' }),
   ...settings,
 });
 
-/** How Node runs what is spawned here, as `bin/node.mjs` does. */
+/** Flags for child processes, as in `bin/node.mjs`. */
 export const nodeFlags: readonly string[] = [
   ...runtime.flags,
   `--import=${new URL('../../bin/imports.mjs', import.meta.url)}`,
@@ -79,14 +79,14 @@ const spawnMain = (args: readonly string[], settings: Readonly<Record<string, st
   return child;
 };
 
-/** How a command ended, and what it printed. */
+/** The exit code and output of a command. */
 export interface Ran {
   readonly code: number | null;
   readonly output: string;
   readonly errors: string;
 }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export const runOiq = async (args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> => {
   const child = spawnMain(args, settings);
   let output = '';
@@ -101,7 +101,7 @@ export const runOiq = async (args: readonly string[], settings: Readonly<Record<
   return { code, output, errors };
 };
 
-/** Starts a process and does not wait for anything. */
+/** Starts a process without waiting for anything. */
 export const spawnOiq = ({
   args = ['start'],
   dataDirectory,
@@ -120,7 +120,7 @@ export const spawnOiq = ({
     output = (output + text).slice(-200_000);
   };
   for (const stream of [child.stdout, child.stderr]) stream?.setEncoding('utf8').on('data', appendOutput);
-  // When it has exited, some of what it printed may still be on the way.
+  // The process may exit before all of its output has arrived.
   const ended = once(child, 'close').then(([code]) => code as number | null);
   const signal = (name: NodeJS.Signals): Promise<number | null> => {
     if (child.exitCode === null && child.signalCode === null) child.kill(name);
@@ -138,7 +138,7 @@ export const spawnOiq = ({
   };
 };
 
-/** Starts a process and waits until `/readyz` says ready and it has printed all of its start. */
+/** Starts a process, and waits until `/readyz` is ready and the start message is printed. */
 export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
   const { args = ['start'] } = options;
   const ports = options.ports ?? ((await freePorts(3)) as [number, number, number]);
@@ -160,7 +160,7 @@ export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
   return running;
 };
 
-/** Asks again where the answer is 503: on a busy machine a process says so now and then. */
+/** Retries responses with 503, which a process may return on a busy machine. */
 const patiently = async (what: string, send: () => Promise<Response>): Promise<Response> => {
   let response = await send();
   await eventually(`another answer than 503 to ${what}`, async () => {
@@ -172,7 +172,7 @@ const patiently = async (what: string, send: () => Promise<Response>): Promise<R
   return response;
 };
 
-/** Signs the owner in; answers the bearer token and the organization. */
+/** Signs in the owner. Returns the bearer token and the organization. */
 export const signedIn = async (http: string): Promise<{ readonly token: string; readonly tenantId: string }> => {
   const response = await patiently('a sign-in', () =>
     fetch(`${http}/auth/login`, {
@@ -186,10 +186,10 @@ export const signedIn = async (http: string): Promise<{ readonly token: string; 
   return { token, tenantId: typeof tenant === 'string' ? tenant : tenant.id };
 };
 
-/** Signs the owner in; answers the bearer token. */
+/** Signs in the owner. Returns the bearer token. */
 export const signIn = async (http: string): Promise<string> => (await signedIn(http)).token;
 
-/** GETs JSON from the management API; throws on anything but 200, and asks again where that is 503. */
+/** Gets JSON from the management API. Retries on 503, throws on any other status except 200. */
 export const read = async <Body>(
   http: string,
   path: string,

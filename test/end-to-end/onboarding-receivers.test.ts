@@ -1,4 +1,4 @@
-/** What onboarding says, against real receivers: its snippet is taken, and the doctor knows what they saw. */
+/** Onboarding with real receivers: the snippet is accepted, and the doctor reports what receivers saw. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import test from 'ava';
@@ -69,7 +69,7 @@ test('the doctor gets the outcome of a key’s requests from the receivers', asy
   };
   t.is(await send(open), 200);
   t.is(await send(closed), 403);
-  // What they saw they tell now and then, and at the end.
+  // Receivers report it periodically and at their stop.
   await started.stop();
   const diagnose = (key: string): Promise<Answer> =>
     harness.request('POST', '/api/onboarding/doctor', { as: 'admin', body: { key } });

@@ -1,4 +1,4 @@
-/** From OpAMP to the fleet in one process: states, health and configuration of agents, also after it was killed. */
+/** From OpAMP to the fleet in one process: states, health and configuration of agents, also after a kill. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +40,7 @@ const uuidOf = (number: number): string =>
     .toString('hex')
     .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
-/** An agent that connects again when its connection ends, and reports its full state on request. */
+/** An agent that reconnects when its connection ends, and reports its full state on request. */
 class ReconnectingAgent {
   readonly #fields: Fields;
   #sequence = 0;
@@ -90,7 +90,7 @@ class ReconnectingAgent {
   }
 }
 
-test('the fleet shows agents over OpAMP with their states, and all are right within two intervals after a kill', async (t) => {
+test('the fleet shows agents over OpAMP with their states, and all states are correct within two intervals after a kill', async (t) => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'oiq-opamp-'));
   t.teardown(() => rm(dataDirectory, { recursive: true, force: true }));
   const licenseKey = await embeddedDeployment(dataDirectory);

@@ -1,7 +1,7 @@
 /**
- * A counted oracle. Every record carries a number of its own and is sent once; a request was acknowledged (2xx), refused
- * (4xx) or is unknown (5xx, broken connection). Read back, acknowledged records are there exactly once, refused ones
- * never, unknown ones at most once. `sent = acknowledged + refused + unknown` holds by construction and is checked.
+ * A counting oracle. Every record has a unique number and is sent once. Its request is acknowledged (2xx), refused
+ * (4xx) or unknown (5xx, broken connection). Read back, acknowledged records exist exactly once, refused ones never,
+ * unknown ones at most once. `sent = acknowledged + refused + unknown` holds by construction and is checked.
  */
 import { Agent, request as httpRequest, type IncomingMessage } from 'node:http';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { stretched } from '../waiting.ts';
 type Fate = 'acknowledged' | 'refused' | 'unknown';
 
 export interface OracleOptions {
-  /** Base address to which `/v1/logs` is appended; a function, so that it may change from round to round. */
+  /** Base address to which `/v1/logs` is appended; a function, because it may change between rounds. */
   readonly otlp: () => string;
   readonly licenseKey: string;
   readonly recordsPerRequest?: number;
@@ -18,13 +18,13 @@ export interface OracleOptions {
   /** Pause of each connection between requests. */
   readonly pauseMs?: number;
   readonly gzip?: boolean;
-  /** Bytes of filling that each record carries besides its number. */
+  /** Bytes of padding that each record has besides its number. */
   readonly paddingBytes?: number;
-  /** Tells runs apart that share a store. */
+  /** Distinguishes runs that share a store. */
   readonly run?: string;
 }
 
-/** How requests were answered: `200`, `503 retry-after`, `503`, `ECONNREFUSED` … → how often. */
+/** Counts of responses: `200`, `503 retry-after`, `503`, `ECONNREFUSED` … */
 export type Answers = ReadonlyMap<string, number>;
 
 const varint = (value: number): number[] =>
@@ -39,7 +39,7 @@ const time = (number: number, nanoseconds: bigint): Buffer => {
   return bytes;
 };
 
-/** ExportLogsServiceRequest of one resource and the given bodies, by hand: the oracle shares no code with the product. */
+/** Encodes an ExportLogsServiceRequest of one resource by hand: the oracle shares no code with the product. */
 export const logsRequest = (service: string, bodies: readonly string[], padding = ''): Buffer => {
   const now = BigInt(Date.now()) * 1_000_000n;
   const attribute = (key: string, value: string): Buffer => Buffer.concat([text(1, key), field(2, text(1, value))]);
@@ -76,7 +76,7 @@ export class Oracle {
     this.#padding = 'x'.repeat(this.#options.paddingBytes);
   }
 
-  /** Service name of all records of this run. */
+  /** The service name of all records of this run. */
   get service(): string {
     return `oracle-${this.#options.run}`;
   }
@@ -97,25 +97,25 @@ export class Oracle {
     this.#agent.destroy();
   }
 
-  /** Of records. */
+  /** Counts of records. */
   counts(): Readonly<Record<Fate | 'sent', number>> {
     const counts = { sent: this.#fates.length, acknowledged: 0, refused: 0, unknown: 0 };
     for (const fate of this.#fates) counts[fate]++;
     return counts;
   }
 
-  /** Of requests, since the start or the last call that forgot them. */
+  /** Counts of responses since the start, or since the last call with `forget`. */
   answers({ forget = false } = {}): Answers {
     const answers = new Map(this.#answers);
     if (forget) this.#answers.clear();
     return answers;
   }
 
-  /** Sends one request of new records and says how it was answered. */
+  /** Sends one request with new records. Returns its outcome. */
   async sendOnce(): Promise<string> {
     const first = this.#fates.length;
     const numbers = Array.from({ length: this.#options.recordsPerRequest }, (_, index) => first + index);
-    // Taken at once, so that connections never share a number; unknown until an answer says otherwise.
+    // Reserved synchronously, so connections never share a number. `unknown` until there is a response.
     for (const number of numbers) this.#fates[number] = 'unknown';
     const bodies = numbers.map((number) => this.#body(number));
     const { fate, answer } = await this.#request(logsRequest(this.service, bodies, this.#padding));
@@ -124,7 +124,7 @@ export class Oracle {
     return answer;
   }
 
-  /** Compares what was read back (body → how often) with what was sent; answers what is wrong, one line each, none if all is well. */
+  /** Compares what was read back (body → count) with what was sent. Returns one line per difference. */
   verdict(readBack: ReadonlyMap<string, number>): string[] {
     const wrong: string[] = [];
     const expected = new Map(this.#fates.map((fate, number) => [this.#body(number), fate]));
@@ -146,7 +146,7 @@ export class Oracle {
     const { pauseMs } = this.#options;
     while (!this.#stopped) {
       const answer = await this.sendOnce();
-      // Where nobody answers, asking again at once would only count in vain.
+      // Without a server, immediate retries would only inflate the count.
       const pause = answer.startsWith('2') ? pauseMs : Math.max(pauseMs, 50);
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }

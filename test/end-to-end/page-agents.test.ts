@@ -1,4 +1,4 @@
-/** The area of agents in a real browser: an agent, a session as intent next to effect, and risks. */
+/** The area Agents in a real browser: an agent, a session with intents next to effects, and risks. */
 import test from 'ava';
 import { AgentSession, agentPid, landAgentRecords, workFolder } from '../cases/agent-telemetry.ts';
 import { chromiumMissing } from '../services/chromium.ts';

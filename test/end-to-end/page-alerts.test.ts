@@ -1,4 +1,4 @@
-/** The area of alerts in a real browser: what fires says why, is seen to and muted by those who may, and rules say how they stand. */
+/** The area Alerts in a real browser: reasons of firing alerts, acknowledgement, silences, and states of rules. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -36,7 +36,7 @@ const deliveries = async (): Promise<readonly { readonly state: string }[]> => {
   return (await get(`/api/notification-channels/${channel.id}/deliveries`)).items;
 };
 
-/** Alerts of a team are told to one channel, at once. */
+/** Routes alerts of a team to one channel without delay. */
 const sendToChannel = async (): Promise<void> => {
   const settings = { type: 'webhook', url: receiver.url, authorization: 'Bearer of <i>ours</i>' };
   const channel = await harness.request('POST', '/api/notification-channels', {
@@ -77,7 +77,7 @@ test.before(async () => {
     await startProcessors({ ...options, only }),
     await startSinks({ ...options, embedded: true, selectedNames: landing }),
   ];
-  // Minutes old: a rule is tried over evaluations that are a minute apart.
+  // Minutes in the past, because a preview evaluates a rule each minute.
   await harness.columns.execute(
     `INSERT INTO logs (tenant_id, project_id, received_at, partition, offset, ordinal, timestamp, observed_timestamp, service, severity_number, severity_text, body, body_type)
     SELECT 'a', 'default', now64(3) - 180, 0, 1, number, now64(9) - 180, now64(9) - 180, 'cart', 17, 'ERROR', 'failed', 's' FROM numbers(7)`,
@@ -258,7 +258,7 @@ declare('a rule is edited with a preview of its results, tested over past data a
   await trial.getByText('Fill in the condition to see a preview.').waitFor();
   t.is(await page.getByText('is required for above').count(), 0, 'nothing is a problem before the first change');
   await page.getByLabel('Name', { exact: true }).fill('Errors <i>by hand</i>');
-  // The API says what is missing, at its field.
+  // The API reports what is missing, with its field.
   await page.getByText('is required for above').waitFor();
   t.is(await page.getByLabel('Value', { exact: true }).getAttribute('aria-invalid'), 'true');
   await page.getByLabel('Search', { exact: true }).fill('severity:(');

@@ -1,4 +1,4 @@
-/** The area of synthetic checks in a real browser: how each stands, one with its runs and days, and a run by hand, as the API says. */
+/** The area Synthetics in a real browser: states of checks, one check with runs and days, and a manual run. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { syntheticProbeContacts } from '../../schemas/resources/synthetic-location.ts';
@@ -18,7 +18,7 @@ let far = '';
 const minuteMs = 60_000;
 const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
 
-/** As a step of a browser tells it. */
+/** As a browser step reports it. */
 const seenPage = {
   url: 'https://shop.example/<cart>',
   vitals: { cls: 0.2, lcp: 1234.5 },
@@ -53,7 +53,7 @@ const createOne = async (path: string, body: object) => {
   return response.body;
 };
 
-/** Runs and states as the sinks land them. */
+/** Stores runs and states like the sinks. */
 const land = async (): Promise<void> => {
   const at = (ms: number): string => `fromUnixTimestamp64Milli(toInt64(${ms}), 'UTC')`;
   const phases = { lookup: 1.5, connect: 10, wait: 200 };
@@ -79,7 +79,7 @@ const land = async (): Promise<void> => {
     `INSERT INTO synthetic_runs (tenant_id, project_id, check_id, location, due, is_manual, earliness, started, outcome, attempts, duration_ms, phases, steps, message, trace_id) VALUES ${runs.join(', ')}`,
   );
   const hourMs = 60 * minuteMs;
-  // So long ago that shares do not change while they are read.
+  // So old that percentages do not change during the test.
   const states = [
     ['', 500, 'up'],
     ['', 12, 'down'],
@@ -288,7 +288,7 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   await sidePanel.getByRole('button', { name: 'Enable' }).click();
   await sidePanel.getByRole('button', { name: 'Disable' }).waitFor();
   t.like((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body, { version: 3, enabled: true });
-  // Opened by its address, it is told although the list does not have it.
+  // A check opened by its address is shown although the list does not contain it.
   await tab.go(`${harness.url}/checks?search=nothing-is-called-so&open=${made.id}`);
   await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
   await sidePanel.getByRole('button', { name: 'Delete' }).click();

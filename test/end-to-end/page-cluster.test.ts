@@ -1,4 +1,4 @@
-/** The page of a cluster: roles in processes of their own over Kafka, ClickHouse, MongoDB and Redis, and what the page shows of what was sent. */
+/** The page of a cluster: roles in separate processes over Kafka, ClickHouse, MongoDB and Redis show what was sent. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,11 +24,11 @@ let token = '';
 
 const minuteMs = 60_000;
 const endMs = Math.floor(Date.now() / minuteMs) * minuteMs;
-/** Absolute, so that the page and the test ask of the same. */
+/** Absolute times, so that the page and the test query the same range. */
 const range = { from: new Date(endMs - 30 * minuteMs).toISOString(), to: new Date(endMs).toISOString() };
 const at = (path: string, values: Readonly<Record<string, string>> = {}): string =>
   `${path}?${new URLSearchParams({ ...range, ...values })}`;
-/** Nanoseconds of so many minutes before the end, as OTLP writes them. */
+/** Nanoseconds of a time some minutes before the end, in the format of OTLP. */
 const nanoseconds = (minutes: number, moreMs = 0): string =>
   `${BigInt(endMs - minutes * minuteMs + moreMs) * 1_000_000n}`;
 
@@ -109,7 +109,7 @@ test.after.always(async () => {
   if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** Each of the five views holds in a walk of its own over the embedded stores: of a cluster's a run draws one. */
+/** Other tests check each of the five views over embedded stores, so a run of this one checks one of them. */
 let shownBefore = 0;
 const holds = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
   const { part, of } = selectRunPart(5);
@@ -155,7 +155,7 @@ declare('a user signs in, finds logs, a trace, a metric and an alert, creates a 
   await holds(t, tab, '.panel h2 >> nth=0');
 
   await tab.go(`${http}/alerts`);
-  // On a busy machine, the platform may raise an alert of its own.
+  // On a busy machine the platform may raise its own alerts.
   const row = page.locator('.alerts .extent .row', { hasText: 'The bank refuses' }).first();
   await row.waitFor();
   const alert = (await get('/api/alerts')).items.find(

@@ -1,4 +1,4 @@
-/** The area of dashboards in a real browser: what panels show is what the API answers; edited, merged, restored, frozen and made of templates. */
+/** The area Dashboards in a real browser: panels with figures of the API, edits, versions, snapshots, templates. */
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -164,7 +164,7 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-/** The parts of a panel that are looked into. */
+/** The panel with a title. */
 const within = ({ page }: Tab, title: string) =>
   page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) });
 const queryPanels = async (body: Fields = {}) =>
@@ -201,7 +201,7 @@ declare(
         new Intl.NumberFormat('en').format(points[0]?.[1] ?? 0),
       ),
     );
-    // A step that the range covers only partly is no last value.
+    // A step that the range covers only partly is not used as the last value.
     const { series: latest, partialSteps } = item('Now').results.A;
     const total = latest[0].points.findLast(([at]: [number, number]) => !partialSteps.includes(at))[1];
     t.is(await within(tab, 'Now').locator('dd').textContent(), `${Number((total / 1024).toPrecision(3))} KiB`);

@@ -1,4 +1,4 @@
-/** The area of detections in a real browser: signals with their triage, rules, the matrix, and cases that signals become. */
+/** The area Detections in a real browser: signals and their triage, rules, the ATT&CK matrix, and cases. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
@@ -129,7 +129,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
   const opened = page.getByRole('complementary', { name: 'Case' });
   await opened.getByLabel('Severity').selectOption('critical');
   await opened.getByRole('definition').filter({ hasText: 'critical' }).waitFor();
-  // What was read after it was assigned says which version is changed next.
+  // The next change needs the version that is loaded after the assignment.
   await opened.getByLabel('Assigned to').selectOption({ label: 'viewer' });
   await page.waitForResponse((response) => response.request().method() === 'PATCH');
   await page.waitForResponse((response) => response.url().includes('/api/siem/cases?'));
@@ -197,7 +197,7 @@ declare('rules are imported from several documents, with a preview of each', asy
   ]);
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'Net <b>used</b>' }).click();
-  // One that is opened by its address is told although the list does not have it.
+  // A rule opened by its address is shown although the list does not contain it.
   await tab.go(`${page.url()}&search=nothing-is-called-so`);
   await page.getByText('No detection rules yet.').waitFor();
   await page.getByRole('complementary', { name: 'Rule' }).getByText("Image|endswith: '\\net.exe'").waitFor();
@@ -316,7 +316,7 @@ declare(
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
     await sigma.fill((await sigma.inputValue()).replace('medium', 'low'));
     await sidePanel.getByRole('button', { name: 'Save rule' }).click();
-    // Until it is read anew, the rule before is shown, which cannot be removed any more.
+    // Until the rule is reloaded, the page has the previous version, which cannot be deleted any more.
     await sidePanel.getByText(/level: low/).waitFor();
     const mine = async () => (await harness.request('GET', '/api/siem/rules?search=Mine')).body.items;
     t.deepEqual(

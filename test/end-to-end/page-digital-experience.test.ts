@@ -1,4 +1,4 @@
-/** The area of browsers in the page: applications, sessions, web vitals, pages, resources, errors and keys. */
+/** The area Digital Experience: applications, sessions, web vitals, pages, resources, errors and keys. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { zstdCompressSync } from 'node:zlib';
@@ -67,7 +67,7 @@ const failing: readonly (LogInput | SpanInput)[] = [
   },
 ];
 
-/** Recorded page of a visitor who wants scripts to run and requests to be sent where the recording is played. */
+/** A recorded page of an attacker who tries to run scripts and send requests in the player. */
 const createHostilePage = (evil: string): object => {
   let id = 1;
   const toNode = (tagName: string, attributes: object, ...childNodes: readonly object[]): object => ({
@@ -237,7 +237,7 @@ declare('a session shows its events in order, and leads to its trace and error g
 });
 
 declare('a recording plays next to the events, and its page runs no script and loads nothing', async (t) => {
-  // A tab of its own, because the browser complains about what the policy of the player stops.
+  // A separate tab, because the browser logs everything that the player's policy blocks.
   const { page } = await chromium.open().then(async (other) => {
     await signedInAt(other, harness.url, '/digital-experience/sessions/failing', 'viewer@a.example');
     return other;

@@ -1,4 +1,4 @@
-/** The area of errors in a real browser: groups with the API's figures, one with its stack and its ways, resolved and reopened. */
+/** The area Errors in a real browser: groups with figures of the API, stack and links, resolve and reopen. */
 import test from 'ava';
 import { text } from '../cases/sink-tables.ts';
 import { chromiumMissing } from '../services/chromium.ts';

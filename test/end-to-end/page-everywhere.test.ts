@@ -1,6 +1,6 @@
 /**
- * What holds in every view: it is for everybody on small screens and zoomed, whatever senders and people wrote is text, nothing of another
- * organization is in it, and signing out empties all tabs.
+ * Requirements for every view: accessible on small screens and zoomed, content of senders and users shown as text only,
+ * nothing of another organization, and signing out clears all tabs.
  */
 import test from 'ava';
 import { text } from '../cases/sink-tables.ts';
@@ -15,16 +15,16 @@ let harness: Harness;
 let chromium: Chromium;
 const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
-/** What would run if it were not text: the page is then called so. */
+/** Markup that would change the title of the page if it was executed. */
 const hostile = `"><img src=x onerror="document.title='owned'"><script>document.title='owned'</script>\u202E{{7*7}}`;
-/** Stands in everything of the other organization. */
+/** Contained in all data of the other organization. */
 const canary = 'canary-of-b';
 const trace = 'a'.repeat(32);
 
-/** Of a dashboard whose name, panels and variables are hostile. */
+/** The ID of a dashboard with a hostile name, panels and variables. */
 let board = '';
 
-/** Addresses of views, and what is there once they are shown. */
+/** Addresses of views, and an element that exists once they are shown. */
 const views = (): readonly (readonly [address: string, shown: string])[] => [
   [`/dashboards/${board}`, '.panel .graph .node'],
   [`/dashboards/${board}?edit=true&sidePanel=variables`, '.variable[open] [role=status] bdi'],
@@ -109,7 +109,7 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-/** Keeps everything that the API answers a tab. */
+/** Collects all responses of the API to a tab. */
 const responseBodies = ({ page }: Tab): string[] => {
   const bodies: string[] = [];
   page.on('response', (response) => {
@@ -124,7 +124,7 @@ const responseBodies = ({ page }: Tab): string[] => {
 
 for (const [title, width] of [
   ['on a screen of 320 pixels', 320],
-  // 1280 pixels zoomed to 200 % are 640 of the style sheet.
+  // 1280 pixels zoomed to 200 % are 640 CSS pixels.
   ['zoomed to 200 %', 640],
 ] as const)
   declare(`every view is accessible ${title}, in both themes, and shows user input as text`, async (t) => {

@@ -1,4 +1,4 @@
-/** The files of the page as they are served. */
+/** The files of the page as served. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import test from 'ava';
 import { openPage } from '../../web/index.ts';
@@ -49,7 +49,7 @@ test('each file may be cached forever, in the encoding that the client accepts, 
   }
 });
 
-/** Names of the files that one loads before it runs. */
+/** Names of the files that a file loads before it runs. */
 const loadedWith = (content: Buffer): string[] =>
   [
     ...gunzipSync(content)
@@ -59,7 +59,7 @@ const loadedWith = (content: Buffer): string[] =>
 
 test('the page takes at most 120 kB up to the first log rows, 60 kB per later part, 160 kB for the PromQL editor, and 900 kB in total', async (t) => {
   const { files } = await openPage();
-  /** A file and all that it loads before it runs. */
+  /** A file and all files that it loads before it runs. */
   const whole = (name: string, seen = new Set<string>()): ReadonlySet<string> => {
     if (seen.has(name)) return seen;
     seen.add(name);

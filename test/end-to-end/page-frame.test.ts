@@ -1,4 +1,4 @@
-/** What is around every area, in a real browser: the palette, keys, preferences, projects, and calls that wait or are cancelled. */
+/** Features of every area: palette, shortcuts, preferences, projects, retried and cancelled requests. */
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { checkResource } from '../../api/groups/synthetics/check.ts';
@@ -84,7 +84,7 @@ declare('the project is in the URL and stays selected in other areas', async (t)
   await holdsAsAView(t, tab, '#count');
   await page.getByRole('link', { name: 'Traces' }).click();
   await page.waitForURL(`**/traces?*project=${shop}*`);
-  // Declared lists too, of telemetry and of configuration.
+  // Lists from declarations too, of telemetry and of configuration.
   for (const projectId of [shop, null]) {
     const body = { ...checkResource.example, name: `Of ${projectId === null ? 'nobody' : 'the shop'}`, projectId };
     t.is((await harness.request('POST', '/api/synthetics/checks', { as: 'editor', body })).status, 200);
@@ -115,7 +115,7 @@ declare('times use the time zone and format of the preferences, in another brows
   const time = page.locator('.extent .row time');
   await time.waitFor();
   await page.locator('#account').click();
-  // Each change is made while the one before it is on its way.
+  // Each change is made while the previous one is in flight.
   await page.route('**/api/preferences', async (route) => {
     await delay(500);
     await route.continue();
@@ -155,7 +155,7 @@ declare('the page opens by itself once the server is available again', async (t)
 declare('a request is retried while the server is unavailable, and a cancelled request ends', async (t) => {
   const tab = await opened('/explore-metrics');
   const { page } = tab;
-  // A store that is away for a moment cannot be made so for one tab alone.
+  // An unavailable store cannot be limited to one tab, so the response is faked.
   await page.route('**/api/logs?*', (route) =>
     route.fulfill({
       status: 503,

@@ -1,4 +1,4 @@
-/** The area of incidents in a real browser: one is declared, acknowledged and resolved, its timeline tells it as the API does, and somebody is on call. */
+/** The area Incidents in a real browser: declare, acknowledge and resolve an incident, its timeline, and on-call. */
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -117,7 +117,7 @@ declare('the title, severity and roles of an incident are changed', async (t) =>
     [own.map(({ title }: { title: string }) => title), await rows.count()],
     [['Mails are <b>very</b> late'], 1],
   );
-  // One that the list does not have is read by its id.
+  // An incident that the list does not contain is read by its ID.
   await page.goto(`${harness.url}/incidents?status=resolved&incident=${id}`);
   await sidePanel.getByRole('button', { name: 'Resolve' }).click();
   await sidePanel.getByRole('button', { name: 'Reopen' }).click();

@@ -1,4 +1,4 @@
-/** Hosts, Kubernetes, databases and the network in a real browser: lists with the API's figures, and ways to logs, traces and services. */
+/** Hosts, Kubernetes, databases and networks in a real browser: figures of the API, and links to other areas. */
 import test from 'ava';
 import { getDurationBucket } from '../../schemas/tables/durations.ts';
 import { chromiumMissing } from '../services/chromium.ts';
@@ -126,7 +126,7 @@ declare('hosts show the metrics of the API, and one host shows its charts and li
   await sidePanel.getByRole('img').first().waitFor();
   await sidePanel.getByRole('link', { name: 'Logs' }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
-  // Also one that the list does not have.
+  // Also a host that the list does not contain.
   await tab.go(`${harness.url}/infrastructure?from=now-30m&search=nothing-is-called-so&open=${items[1].id}`);
   await sidePanel.getByRole('heading', { name: 'web-2' }).waitFor();
   await sidePanel.getByText(items[1].reason).waitFor();

@@ -1,4 +1,4 @@
-/** The area of language models in a real browser: totals, groups of costs, a request as a chat, and a price that is set. */
+/** The area LLM in a real browser: totals, groups of costs, a request as a chat, and editing of a price. */
 import test from 'ava';
 import { landModelSpans, requestIdOf } from '../cases/llm-telemetry.ts';
 import { chromiumMissing } from '../services/chromium.ts';

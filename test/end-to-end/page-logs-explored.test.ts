@@ -1,4 +1,4 @@
-/** Exploring logs in a real browser: completion, values with counts, counts by a field, columns, trees, context, patterns, and what is kept. */
+/** Exploring logs: completion, values with counts, group counts, columns, trees, context, patterns, saved queries. */
 import test from 'ava';
 import { text } from '../cases/sink-tables.ts';
 import { chromiumMissing } from '../services/chromium.ts';

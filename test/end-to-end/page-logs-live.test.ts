@@ -1,4 +1,4 @@
-/** Live tail in a real browser: what arrives is shown, also what came while it was paused and while the connection was broken. */
+/** Live tail in a real browser: records are shown, also those sent while it was paused or disconnected. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import test from 'ava';
 import type { Message } from '../../schemas/ports/bus.ts';
@@ -24,7 +24,7 @@ test.after.always(async () => {
   await harness?.close();
 });
 
-/** A network between the browser and the API that can break. */
+/** A network between the browser and the API that the test can interrupt. */
 const startNetwork = async () => {
   const sockets = new Set<Socket>();
   const server = createServer((inner) => {
@@ -87,7 +87,7 @@ declare(
     await newest.click();
     await page.getByRole('complementary', { name: 'Record' }).locator('.body', { hasText: 'meanwhile' }).waitFor();
     await page.getByRole('button', { name: 'Close' }).click();
-    // That the network broke is written to the console.
+    // The browser logs the interruption to the console.
     t.deepEqual(
       tab.complaints.filter((complaint) => !complaint.startsWith('WebSocket connection')),
       [],

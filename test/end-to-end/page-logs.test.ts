@@ -1,4 +1,4 @@
-/** The area of logs in a real browser: what senders sent is what people see, and as the API counts it. */
+/** The area Logs in a real browser: shows records as sent, with the counts of the API. */
 import test from 'ava';
 import { text } from '../cases/sink-tables.ts';
 import { chromiumMissing } from '../services/chromium.ts';
@@ -53,7 +53,7 @@ declare('a search, a filter by click and its count are those of the API', async 
   await page.keyboard.press('Enter');
   await page.locator('#count', { hasText: '150' }).waitFor();
   t.is(await counted('declined'), 150);
-  // Records and their counts are asked apart.
+  // Records and their counts are separate requests.
   await page.locator('.rows[aria-rowcount="151"]').waitFor();
   await page.locator('.extent .row').first().click();
   await page
@@ -116,7 +116,7 @@ declare(
     const { page } = tab;
     await page.locator('.extent .row').first().waitFor();
     await page.locator('.rows').focus();
-    // The first page is small, so that it comes soon.
+    // The first page is small, so that it loads fast.
     for (const rows of [200, count]) {
       await page.locator(`.rows[aria-rowcount="${rows + 1}"]`).waitFor();
       await page.keyboard.press('End');

@@ -1,4 +1,4 @@
-/** The menu in a real browser: areas in groups, on small screens behind a button, and for each role and plan what it may use. */
+/** The menu in a real browser: areas in groups, a button on small screens, and only areas that role and plan allow. */
 import test from 'ava';
 import type { Page } from 'playwright-core';
 import { selectPart } from '../parts.ts';
@@ -106,7 +106,7 @@ declare('an auditor reads what a viewer reads and has no buttons that change dat
   t.deepEqual(tab.complaints, []);
 });
 
-/** Views that are no lists, or that always have content: forms, explorers without a query, and what belongs to the user */
+/** Views that are not lists or always have content: forms, explorers without a query, and settings of the user */
 const viewsWithoutEmptyState: ReadonlySet<string> = new Set([
   ...['/overview', '/ask', '/ask/suggestions', '/ask/runbooks', '/get-started', '/get-started/doctor', '/slos/import'],
   ...['/settings', '/settings/people', '/settings/organization', '/settings/billing', '/settings/identity-provider'],
@@ -125,7 +125,7 @@ const viewsWithoutEmptyState: ReadonlySet<string> = new Set([
 const readPaths = (page: Page, selector: string): Promise<string[]> =>
   page.locator(selector).evaluateAll((all) => all.map((link) => String(link.getAttribute('href')).split('?')[0] ?? ''));
 
-/** Shows a view without a reload, which takes much longer. */
+/** Navigates to a view without a reload, which takes much longer. */
 const show = async (page: Page, address: string): Promise<void> => {
   if (new URL(page.url()).pathname === address) return;
   const heading = ((await page.locator('main h1').first().textContent()) ?? '').replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -188,7 +188,7 @@ declare('every area and tab is accessible zoomed to 200 %, and does not scroll s
   const tab = await opened('/services', 'admin@a.example');
   const { page } = tab;
   const all = await listAddresses(page);
-  // 1400 pixels zoomed to 200 % are 700 of the style sheet. A run checks a part, in one theme per view.
+  // 1400 pixels zoomed to 200 % are 700 CSS pixels. A run checks a part of the views, each in one theme.
   await page.setViewportSize({ width: 700, height: 900 });
   const findings: string[] = [];
   for (const [index, address] of selectPart(all, 6).entries()) {

@@ -1,4 +1,4 @@
-/** The area of metrics in a real browser: a metric is found in the catalogue and drawn, PromQL too, and numbers are those of the API. */
+/** The area Metrics in a real browser: a metric from the catalogue as a graph, PromQL, and numbers of the API. */
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -13,12 +13,12 @@ const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 const minuteMs = 60_000;
 const end = Math.floor(Date.now() / minuteMs) * minuteMs;
 const times = Array.from({ length: 20 }, (_, index) => end - (20 - index) * minuteMs);
-/** Absolute, so that the page and the test ask of the same. */
+/** Absolute times, so that the page and the test query the same range. */
 const range = { from: new Date(times[0] ?? 0).toISOString(), to: new Date(end - 1).toISOString() };
 const at = (path: string, values: Readonly<Record<string, string>> = {}): string =>
   `${path}?${new URLSearchParams({ ...range, ...values })}`;
 
-/** In which each queue was measured once. */
+/** The trace and span of the exemplar of each queue. */
 const [trace, span] = ['c'.repeat(32), 'd'.repeat(16)];
 
 test.before(async () => {

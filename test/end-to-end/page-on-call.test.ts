@@ -1,4 +1,4 @@
-/** Schedules and escalation policies in a real browser: somebody writes whose turn it is and who is paged when, sees what comes of it, and lets a calendar follow it. */
+/** Schedules and escalation policies in a real browser: edits with their preview, and a calendar feed. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
@@ -82,7 +82,7 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
     differences.map(({ before, after }: { before: string[]; after: string[] }) => [shown(before), shown(after)]),
   );
   await holdsAsAView(t, tab, '.beside h2');
-  // What was not saved is gone with the page.
+  // Unsaved edits were lost by the reload.
   await sidePanel.getByRole('button', { name: 'Add shift' }).click();
   await second.getByRole('button', { name: 'Add responder' }).click();
   await second.getByLabel('Responders').selectOption({ label: 'editor' });

@@ -1,4 +1,4 @@
-/** The area of services in a real browser: what is slow stands first, says what it waits for, and its traces and logs are one step away. */
+/** The area Services in a real browser: slow services first, what they wait for, and links to traces and logs. */
 import test from 'ava';
 import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
 import { getDurationBucket } from '../../schemas/tables/durations.ts';
@@ -17,7 +17,7 @@ const nowMs = Math.floor(Date.now() / minuteMs) * minuteMs;
 const ms = 1_000_000;
 
 let spans = 0;
-/** Requests of one service, of which the first few take so long and fail. */
+/** Requests of one service. The first `slow` ones take `slowMs` and fail. */
 const requests = (
   service: string,
   atMs: number,
@@ -281,7 +281,7 @@ declare('a slow service becomes a rule, and a dashboard panel whose snapshot oth
   await service.getByText('Spends most time in:').getByRole('link').click();
   await service.getByRole('heading', { name: 'payments', exact: true }).waitFor();
   await service.getByRole('link', { name: 'Create alert' }).click();
-  // What had the keyboard is gone.
+  // The element that had the focus no longer exists.
   await tab.until(`document.activeElement?.id === 'content'`);
   t.is(await page.getByLabel('Name', { exact: true }).inputValue(), 'p95 of payments');
   await page.getByLabel('Name', { exact: true }).fill('Payments are slow');
@@ -299,7 +299,7 @@ declare('a slow service becomes a rule, and a dashboard panel whose snapshot oth
   await page.getByLabel('Dashboard name').fill('Shop');
   await page.getByRole('button', { name: 'Add panel' }).click();
   await page.locator('.panel', { hasText: 'Payments are slow' }).waitFor();
-  // The same dashboard takes the spans that a figure is of.
+  // The same dashboard accepts a panel with the spans behind a figure.
   await tab.go(`${harness.url}/services?service=payments`);
   await service.getByRole('link', { name: 'Add to dashboard' }).click();
   await page.getByRole('combobox', { name: 'Visualization', exact: true }).selectOption('spans');
@@ -397,7 +397,7 @@ declare('a user with permission records a deployment of a service, and an error 
 declare(
   'a root cause analysis runs for a service, an alert, an anomaly and an incident, with the results of the API',
   async (t) => {
-    // Causes are tested by minutes before and after: a new version fails for a quarter of an hour.
+    // Causes are tested over minutes before and after: a new version fails for a quarter of an hour.
     const beginMs = Math.floor(Date.now() / minuteMs) * minuteMs - 85 * minuteMs;
     for (const [version, from, minutes, failing] of [
       [1, 0, 70, 10],
@@ -415,7 +415,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await signedInAt(tab, harness.url, '/services?from=now-30m&service=search');
-    /** Looks for it where the page is, and holds what is shown against what was answered. */
+    /** Runs the analysis on the current page, and compares what is shown with the response. */
     const found = async (symptom: object): Promise<void> => {
       const cause = page.getByRole('region', { name: 'Cause' });
       const response = page.waitForResponse('**/api/ai/root-cause');

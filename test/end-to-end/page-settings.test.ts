@@ -1,4 +1,4 @@
-/** Getting started and settings in a real browser: keys, people, tokens, quotas, refused payloads with their bytes, and the audit log. */
+/** Onboarding and settings in a real browser: keys, users, tokens, quotas, dead letters with their bytes, audit log. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { generate } from 'otplib';
@@ -16,7 +16,7 @@ let chromium: Chromium;
 const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 const admin = 'admin@a.example';
 
-/** What is wrong with a field. */
+/** The error of a field. */
 const problemAt = (page: Tab['page'], label: string) =>
   page.locator(`div:has(> label:has-text("${label}")) > .problem-text`, { hasText: /./ });
 
@@ -171,7 +171,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    // Of one project alone there is nothing to choose in the head of the page.
+    // With only one project, the page header has no project selector.
     await harness.request('POST', '/api/projects', { as: 'admin', body: { name: 'Another' } });
     await signedInAt(tab, harness.url, '/settings/projects', 'editor@a.example');
     await page.getByRole('button', { name: 'New project' }).click();
@@ -195,7 +195,7 @@ declare(
     await sidePanel.getByLabel('Recipients, one address per line').fill('on-call@a.example');
     await sidePanel.getByLabel('a check fails').check();
     await sidePanel.getByLabel('Minimum severity of alerts and incidents').selectOption('critical');
-    // The project that is read then has another version, of which a form begins anew.
+    // The reloaded project has a new version, which resets the form.
     const listReloaded = page.waitForResponse((response) => response.url().includes('/api/projects?'));
     await sidePanel.getByRole('button', { name: 'Save recipients' }).click();
     await listReloaded;
@@ -272,7 +272,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   await page.getByLabel('Address').fill('new@a.example');
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
   await page.getByRole('row', { name: /^new@a.example .*no mail server/ }).waitFor();
-  // Without a mail server, the link is for the administrator to hand over.
+  // Without a mail server, the administrator has to pass on the link.
   await page.getByText('No mail was sent').waitFor();
   const link = await page.locator('.notice code').textContent();
   t.true(link?.startsWith(`${harness.url}/accept-invite#token=`), link ?? '');
@@ -471,7 +471,7 @@ declare('the audit log shows who changed what, and a viewer cannot see it', asyn
   const opened = (label: string, name: string) =>
     page.getByRole('complementary', { name: label }).getByRole('heading', { name, exact: true }).waitFor();
   await opened('Service account', account.name);
-  // Of what is on no page of its list, each is read by its id.
+  // Resources that are on no page of their list are read by ID.
   for (const [part, id, label, name] of [
     ['service-accounts', account.id, 'Service account', account.name],
     ['keys', key.id, 'Key', key.name],
@@ -542,7 +542,7 @@ declare('a user chooses contact methods for pages, and their order', async (t) =
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await page.getByRole('row', { name: /^Night/ }).waitFor({ state: 'detached' });
   t.deepEqual((await get('/api/preferences')).contacts, [{ contactId: other, afterMinutes: 0 }]);
-  // What the page saves of other preferences names no contact that is gone.
+  // Saving other preferences does not send the deleted contact.
   await page.getByRole('button', { name: 'Other mail', exact: true }).waitFor();
   await order.getByRole('button', { name: 'Save order' }).click();
   await order.getByText('Saved.').waitFor();

@@ -1,4 +1,4 @@
-/** The area of objectives in a real browser: how each stands, and one with its budget and burn rates, as the API says; writing and importing them. */
+/** The area SLOs in a real browser: states, one SLO with budget and burn rates, editing and importing. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';

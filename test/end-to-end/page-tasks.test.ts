@@ -1,6 +1,6 @@
 /**
- * What a new user does first, on a desktop and on a phone, with demo data on a standalone, through visible controls
- * only: no JSON, no copied id, few clicks.
+ * First tasks of a new user, on a desktop and on a phone, with demo data on a standalone, through visible controls
+ * only: no JSON, no copied ID, few clicks.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ interface Screen {
   readonly name: string;
   readonly isPhone: boolean;
   readonly maxClicks: number;
-  /** End of the names of what is created */
+  /** Suffix for the names of created resources */
   readonly suffix: string;
 }
 // On a phone the menu is behind a button.
@@ -76,7 +76,7 @@ test.after.always(async () => {
   if (directory !== undefined) await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** Controls of a task. Counts clicks and choices; typed text must not be JSON or an id. */
+/** Controls of a task. Counts clicks and choices; typed text must not be JSON or an ID. */
 class Task {
   clicks = 0;
   readonly screen: Screen;
@@ -96,7 +96,7 @@ class Task {
     await this.click(page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name }));
   }
 
-  /** Name of something new, which no other screen has created. */
+  /** A name for a new resource that is unique per screen. */
   nameNew(name: string): string {
     return `${name}${this.screen.suffix}`;
   }

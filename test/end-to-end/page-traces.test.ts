@@ -1,4 +1,4 @@
-/** The area of traces in a real browser: the slow trace is found, its spans stand below their callers, and its logs are one step away. */
+/** The area Traces in a real browser: finding a slow trace, its spans below their parents, and its logs. */
 import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
@@ -79,7 +79,7 @@ declare(
     await page.locator('.waterfall[aria-rowcount="5"]').waitFor();
     const withLog = ['POST /checkout', 'POST /charges', 'failed <b>charge</b>', `log at 3 ms ${logBody}`];
     t.deepEqual(await shown(), withLog);
-    // The whole line is there, and by itself beside the list.
+    // The whole line is visible, and opens next to the list.
     const line = page.locator('.waterfall .in-line');
     t.true(await line.evaluate((cell) => cell.scrollWidth <= cell.clientWidth));
     await line.click();
@@ -95,7 +95,7 @@ declare(
     await page.getByText('1 of 2').waitFor();
     t.deepEqual(await shown(), withLog);
     t.deepEqual(await page.locator('.waterfall .match').allTextContents(), ['POST /charges', '<b>charge</b>']);
-    // The trace waited for each of the three, and for nothing else.
+    // The trace waited for the three spans and for nothing else.
     t.is(await page.locator('.waterfall .waited').count(), 5);
     await page.getByLabel('Show logs inline').uncheck();
     await page.locator('.waterfall[aria-rowcount="4"]').waitFor();
@@ -139,7 +139,7 @@ declare('a selected duration range is compared with the other traces, with the d
   await page.getByLabel('Min duration').selectOption('500ms');
   const comparison = page.getByRole('region', { name: 'Comparison of the selection with the baseline' });
   await comparison.getByText('20 spans in the selection, 380 in the baseline').waitFor();
-  // The list has the traces of the selection only.
+  // The list contains only the traces of the selection.
   await page.locator('.traces[aria-rowcount="21"]').waitFor();
   const { body } = await harness.request(
     'GET',
@@ -149,7 +149,7 @@ declare('a selected duration range is compared with the other traces, with the d
   t.regex((await comparison.getByRole('row').nth(1).textContent()) ?? '', /^service(?:old<1>|new)/);
   t.is(await comparison.getByRole('row').count(), body.items.length + 1);
   await holdsAsAView(t, tab, '.compared [role=status] >> nth=0');
-  // The view was loaded anew: until the cells are there, an empty place is kept for them.
+  // The view was reloaded: until the cells load, their space is reserved.
   const heatmap = page.getByRole('img', { name: /^400 spans by duration/ });
   await heatmap.waitFor();
   const { width, height } = (await heatmap.boundingBox()) ?? { width: 0, height: 0 };
@@ -213,7 +213,7 @@ declare('two traces are shown side by side, with the call that took longer in on
   await page.getByLabel('Compare with').fill('none');
   await page.getByRole('button', { name: 'Compare traces' }).click();
   await page.getByText('A trace id has 32 hexadecimal digits.').waitFor();
-  // An address of another trace is pasted.
+  // The address of another trace is pasted.
   await page.getByLabel('Compare with').fill(`${harness.url}/traces/${traceOf(slow)}?from=now-1h`);
   await page.getByRole('button', { name: 'Compare traces' }).click();
   const rows = page.locator('.two tbody tr');

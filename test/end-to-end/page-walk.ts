@@ -1,4 +1,4 @@
-/** Walks through the page in a real browser, and what holds at each of its views. */
+/** Walks through the page in a real browser, and checks of each view. */
 import type { ExecutionContext } from 'ava';
 import axe from 'axe-core';
 import type { Locator } from 'playwright-core';
@@ -7,15 +7,15 @@ import { password } from './api-harness.ts';
 import type { Tab } from './chromium.ts';
 import { declaredAs } from './declared.ts';
 
-/** Signs in, and shows an address of the page. */
+/** Signs in and opens an address of the page. */
 export const signedInAt = async (tab: Tab, url: string, address: string, email = 'viewer@a.example'): Promise<void> => {
   await tab.go(`${url}/login?returnTo=${encodeURIComponent(address)}`);
   await tab.fillIn({ email, password });
-  // On narrow screens it is in the closed menu.
+  // On narrow screens the element is in the closed menu.
   await tab.page.waitForSelector('#account', { state: 'attached' });
 };
 
-/** Fills the last row of pairs, which is empty. */
+/** Fills the last, empty row of pairs. */
 export const fillPair = async (
   place: Locator,
   label: string,
@@ -31,10 +31,10 @@ interface Violation {
   readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
 }
 
-/** What axe finds in the view that is shown, in one theme. */
+/** The violations that axe finds in the current view, in one theme. */
 export const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<string[]> => {
   await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
-  // Evaluated through the protocol: the page's own policy lets no other script in.
+  // Evaluated through the protocol, because the page's policy blocks other scripts.
   await page.evaluate(axe.source);
   const found = (await page.evaluate(`axe.run().then(({ violations }) => violations)`)) as readonly Violation[];
   return found.flatMap(({ id, nodes }) =>
@@ -42,7 +42,7 @@ export const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<
   );
 };
 
-/** The view is for everybody, in both themes, nothing was forbidden or written as an error, and its address shows the same to others. */
+/** Asserts an accessible view in both themes without errors, which a reload shows again. */
 export const holdsAsAView = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   const before = await tab.page.locator(shown).textContent();

@@ -1,4 +1,4 @@
-/** Ways through the pages in a real browser: what people do with the keyboard, and what they then see. */
+/** Walks through the sign-in pages in a real browser, with the keyboard. */
 import type { TestFn } from 'ava';
 import { generateSync } from 'otplib';
 import { users, usersTenant } from '../../schemas/resources/user.ts';
@@ -9,7 +9,7 @@ import type { OidcHarness } from './oidc-harness.ts';
 export interface Walked {
   readonly oidc: () => OidcHarness;
   readonly open: () => Promise<Tab>;
-  /** The path of the newest link that was mailed to somebody, token included. */
+  /** The path of the newest link mailed to an address, including the token. */
   readonly linkTo: (email: string, subject: RegExp) => Promise<string>;
 }
 
@@ -18,7 +18,7 @@ const complained = (id: string): string => `!${problem(id)}.hidden && document.a
 const signedIn = `document.getElementById('person') !== null`;
 const openAccount = `document.getElementById('account').click()`;
 
-/** Declares the tests; they share one API, so they run one after another. */
+/** Declares the tests. They share one API, so they run serially. */
 export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, open, linkTo }: Walked): void => {
   const at = (path: string): string => `${oidc().harness.url}${path}`;
   const signIn = async (tab: Tab, email: string, word = password, query = ''): Promise<void> => {
@@ -84,7 +84,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
       });
       await page.goto(at('/alerts'));
       await page.locator('#person').waitFor({ state: 'attached' });
-      // What a page still asks would renew the session too, and the answer to a page that is left is not seen.
+      // Further requests of the page would renew the session, and their responses would be lost when the page is left.
       await page.goto('about:blank');
     }
     oidc().ahead(16 * 60_000);
@@ -146,7 +146,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
       [...new Set(tab.requests.filter(({ body }) => body.includes(token)).map(({ url }) => url))],
       [at('/auth/accept-invite')],
     );
-    // The protocol tells the address that was typed with its fragment, which browsers do not send.
+    // The protocol reports the typed address with its fragment, which browsers do not send.
     t.false(
       tab.requests.some(
         ({ url, referrer }) => (url !== at('/accept-invite') && url.includes(token)) || referrer.includes(token),

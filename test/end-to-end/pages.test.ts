@@ -1,4 +1,4 @@
-/** The pages for people: each form asks what its page says, as a browser does; and walks in a real one. */
+/** The sign-in pages: each form works with the fields of its page; plus walks in a real browser. */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import test from 'ava';
@@ -41,7 +41,7 @@ const linkTo = async (email: string, subject: RegExp): Promise<string> => {
   return found() ?? '';
 };
 
-/** Where the form of a page goes, and the fields that it sends: by default those that are not switched off. */
+/** The target of a page's form and the names of its fields. */
 const formAt = async (path: string): Promise<{ readonly to: string; readonly fields: readonly string[] }> => {
   const { status, body } = await oidc.harness.request('GET', path, { as: 'nobody' });
   if (status !== 200) throw new Error(`${path} answered ${status}`);
@@ -49,7 +49,7 @@ const formAt = async (path: string): Promise<{ readonly to: string; readonly fie
   return { to, fields: [...markup.matchAll(/<input [^>]*\bname="(\w+)"/g)].map(([, name = '']) => name) };
 };
 
-/** Sends a page's form as its script does in a browser. */
+/** Submits the form of a page like its script. */
 const send = async (page: string, typed: Readonly<Record<string, string>>, token?: string): Promise<Answer> => {
   const { to, fields } = await formAt(page);
   for (const name of Object.keys(typed)) if (!fields.includes(name)) throw new Error(`${page} has no field ${name}`);

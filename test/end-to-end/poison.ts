@@ -1,4 +1,4 @@
-/** A thousand messages of which one can be processed by nobody, and what an operator does about it. */
+/** A thousand messages with one that no consumer can process, and how an operator handles it. */
 import type { ExecutionContext } from 'ava';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
@@ -10,7 +10,7 @@ const count = 1000;
 const poisonAt = 371;
 const garbage = Buffer.from('none of this is OTLP, whatever the headers say');
 
-/** As receivers publish them; one has the headers of the others and a body that they would have refused. */
+/** Messages as published by receivers. One has valid headers and a body that receivers would have refused. */
 const messages = (): Message[] =>
   Array.from({ length: count }, (_, index) => {
     const value = index === poisonAt ? garbage : logsRequest('poison', [`good ${index}`]);
@@ -34,30 +34,30 @@ const messages = (): Message[] =>
     return { topic: topics.logs.name, key: 'default/0', value, headers };
   });
 
-/** Publishes the thousand, past the receivers. */
+/** Publishes the thousand messages without the receivers. */
 export const publishPoison = async (bus: Bus): Promise<void> => {
   const producer = await bus.producer();
   await producer.publish(messages());
   await producer.close();
 };
 
-/** What is to be landed, and how often. */
+/** Expected bodies with their counts. */
 const expected = new Map(
   Array.from({ length: count }, (_, index) => [`good ${index}`, 1] as const).filter((_, index) => index !== poisonAt),
 );
 
-/** Compares what landed of the service `poison`. */
+/** Compares the stored records of the service `poison`. */
 export const judgePoison = (t: ExecutionContext, landed: ReadonlyMap<string, number>): void => {
   t.deepEqual(sorted(landed), sorted(expected));
 };
 
 const sorted = (counts: ReadonlyMap<string, number>): Map<string, number> => new Map([...counts].sort());
 
-/** Finds the one letter there is, sends it through again in vain, and discards it. */
+/** Finds the only dead letter, replays it without success, and discards it. */
 export const handlePoison = async (t: ExecutionContext, run: DeadLetterCommand): Promise<void> => {
   const [id = ''] = await listed(run, 1);
   t.deepEqual(payloadIn(await run('show', id)), garbage);
-  // A consumer's letter goes back to its topic for that consumer alone, which is as unable as before.
+  // The dead letter returns to its topic for its consumer alone, which fails again.
   t.regex(await run('replay', id), /^replayed: 1 of 1$/m);
   const isAnother = (ids: readonly string[]): boolean => ids.length === 1 && ids[0] !== id;
   const again = await listedOnce('the letter of the replay', run, isAnother);

@@ -1,11 +1,11 @@
-/** A page with secrets in every place where browsers keep what people typed, and a recorder that masks none of them. */
+/** A page with secrets in every place where browsers store what people typed, and a recorder without masks. */
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import type { Tab } from './chromium.ts';
 
 export const secretOf = (index: number): string => `sEcret${String(index).padStart(2, '0')}q`;
 
-/** Secrets by their number: where each is in the page, or how it gets there. */
+/** Numbered secrets, and where each is in the page. */
 export const privatePage = `
 <style>.x{color:red}</style>
 <form action="/pay?token=${secretOf(1)}">
@@ -29,7 +29,7 @@ export const privatePage = `
 `;
 const secretCount = 44;
 
-/** What the visitor and the scripts of the page do. */
+/** Actions of the visitor and of the scripts of the page. */
 export const leakSecrets = async ({ page }: Tab): Promise<void> => {
   await page.locator('#typed').pressSequentially(secretOf(31));
   await page.locator('#password').fill(secretOf(32));
@@ -54,11 +54,11 @@ export const leakSecrets = async ({ page }: Tab): Promise<void> => {
   await page.locator('#throw').click();
 };
 
-/** Numbers of the secrets that a text has. */
+/** The numbers of the secrets that a text contains. */
 export const listSecrets = (text: string): number[] =>
   Array.from({ length: secretCount }, (_, index) => index + 1).filter((index) => text.includes(secretOf(index)));
 
-/** Records everything as rrweb does without any mask, and sends it to the receiver. */
+/** Bundles a recorder that sends everything to the receiver, like rrweb without any mask. */
 export const bundleUnmaskedRecorder = async (url: string): Promise<string> => {
   const contents = `import { record } from '@rrweb/record';
     let first = 0; let events = [];

@@ -1,4 +1,4 @@
-/** Probes that are killed at any moment: what they sent counts once, nothing is lost but what was in flight, and uptime is the target's. */
+/** Probes killed at any moment: sent results count once, only in-flight runs are lost, uptime matches the target. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -16,7 +16,7 @@ import { startHarness } from './api-harness.ts';
 import { portsOf } from './harness-ports.ts';
 import { nodeFlags } from './oiq-process.ts';
 
-/** A start of a probe computes for a second or two. */
+/** Half of the rounds, because each start of a probe takes a second or two of CPU. */
 const kills = Math.ceil(killRounds / 2);
 const everyMs = 10_000;
 const checkCount = 6;
@@ -29,7 +29,7 @@ await harness.bus.ensureTopics(scheduleTopics);
 const processors = await startProcessors({ ...ports, only: ['check-states'] });
 const sinks = await startSinks({ ...ports, embedded: true, selectedNames: ['synthetic-runs', 'synthetic-states'] });
 
-/** A request that was answered: of which run, by which process of which location. */
+/** A request that the target answered: its run, location and process. */
 interface Answered {
   readonly traceId: string;
   readonly location: string;
@@ -37,7 +37,7 @@ interface Answered {
   readonly atMs: number;
 }
 const apiResponse: Answered[] = [];
-/** How many processes a location had before the one that runs. */
+/** The number of earlier processes of each location. */
 const generations = new Map<string, number>();
 let isUp = true;
 const target = createServer((request, response) => {
@@ -88,7 +88,7 @@ interface Landed {
   readonly rows: number;
 }
 
-/** Without merging, so that what was told twice would be seen. */
+/** Counts distinct rows instead of merging them, so duplicates are visible. */
 const landed = async (): Promise<readonly Landed[]> => {
   const rows = await harness.columns.query<Record<'trace' | 'check' | 'place' | 'due_ms' | 'rows', string>>(
     `SELECT check_id AS check, location AS place, toString(toUnixTimestamp64Milli(due)) AS due_ms,
@@ -145,7 +145,7 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
   isUp = true;
   await all('up');
 
-  // What is answered by now, by processes that live, lands.
+  // Everything answered until now by processes that still run gets stored.
   const untilMs = Date.now();
   const living = ({ location, generation, atMs }: Answered): boolean =>
     generation === (generations.get(location) ?? 0) && atMs <= untilMs;
@@ -167,7 +167,7 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
     const last = own.findLast(({ traceId }) => traces.has(traceId))?.atMs ?? 0;
     for (const { traceId, atMs } of own.filter((one) => !traces.has(one.traceId))) {
       lost++;
-      // Results are sent in their order: what is lost came after what was sent.
+      // Results are sent in order: lost ones came after those that were sent.
       t.true(atMs > last - stretched(1000), `${traceId} was answered ${last - atMs} ms before another that landed`);
     }
   }

@@ -1,8 +1,8 @@
-/** Which evaluations of Prometheus' test language are asked over HTTP. */
+/** The evaluations of Prometheus' test language that run over HTTP. */
 import { listSelections, parse } from '../../queries/promql/index.ts';
 import type { Evaluation } from '../cases/promql-language/commands.ts';
 
-/** What is read for it, or that it is refused: an expression that reads nothing has no selections. */
+/** The selections of an expression, or that it is refused. An expression that reads nothing has no selections. */
 const readOf = ({ expression, instant, atMs, ...range }: Evaluation): unknown => {
   const window = instant ? { startMs: atMs, endMs: atMs, stepMs: 0 } : range;
   try {
@@ -12,7 +12,7 @@ const readOf = ({ expression, instant, atMs, ...range }: Evaluation): unknown =>
   }
 };
 
-/** The form of what is answered: its type, with or without histograms, and what is told beside it. */
+/** The form of a result: its type, whether it has histograms, and its warnings. */
 const formOf = ({ instant, matrix, scalar, text, series, expectations }: Evaluation): unknown => [
   ...[instant, matrix, scalar !== undefined, text !== undefined, series.length === 0],
   series.some(({ values }) => values.some((value) => typeof value === 'object')),
@@ -20,8 +20,8 @@ const formOf = ({ instant, matrix, scalar, text, series, expectations }: Evaluat
 ];
 
 /**
- * The first ones of all evaluations over the same samples that read the same and are answered in the same form. What the engine makes
- * of what was read is the same with and without HTTP, and tested without for every evaluation (`cases/promql-language.test.ts`).
+ * The first of all evaluations over the same samples that have the same selections and the same form of result. The
+ * engine works the same with and without HTTP; `cases/promql-language.test.ts` tests every evaluation without HTTP.
  */
 export const distinctEvaluations = (evaluations: readonly Evaluation[]): Evaluation[] => {
   const first = new Map<string, Evaluation>();

@@ -1,4 +1,4 @@
-/** Prometheus' own tests of PromQL through a running process: samples by remote-write, answers by its HTTP API. */
+/** Prometheus' own tests of PromQL through a running process: samples by remote-write, queries over HTTP. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -30,7 +30,7 @@ const everyPart = new Map<string, readonly Part[]>(
   files.map((file) => [file, partsOf(commandsOf(readFileSync(new URL(file, folder), 'utf8')))]),
 );
 
-/** What is answered over HTTP as it is within the process (`cases/promql-language`) is asked in parts, of which a run sends the samples. */
+/** Evaluations over HTTP. In-process tests (`cases/promql-language`) cover all, so a run sends only some parts. */
 const among = new Map(
   [...everyPart.values()]
     .flat()
@@ -40,10 +40,10 @@ const among = new Map(
 const drawnParts = new Set(selectPart([...among.keys()], shouldRunAllPromql ? 1 : 4));
 const parts = new Map([...everyPart].map(([file, all]) => [file, all.filter((part) => drawnParts.has(part))] as const));
 
-/** Evaluations that do not answer as expected; `queries/promql/README.md` says why. */
+/** Evaluations with known deviations; `queries/promql/README.md` has the reasons. */
 const known: Readonly<Record<string, readonly string[]>> = {};
 
-/** All that Prometheus' own runner enables. */
+/** All features that Prometheus' own runner enables. */
 const features = [
   ...['promql-experimental-functions', 'promql-extended-range-selectors', 'promql-binop-fill-modifiers'],
   ...['promql-delayed-name-removal', 'use-start-timestamps'],
@@ -54,14 +54,14 @@ const unlimited = {
   OIQ_QUERY_WAIT_SECONDS: '120',
   OIQ_QUERY_SECONDS: '120',
 };
-/** Samples are of 1970. */
+/** Samples have timestamps in 1970. */
 const retentionDays = 40_000;
 
 let dataDirectory = '';
 let oiq: OiqProcess;
 let token = '';
 
-/** Addresses of the shards of ClickHouse over which series are spread; without any the engine in the process has them. */
+/** Addresses of the ClickHouse shards that store the series; without shards the embedded engine stores them. */
 const startedShards = async (): Promise<Readonly<Record<string, string>>> => {
   if (promqlShards === 0) return {};
   shards = await startShards(promqlShards, join(dataDirectory, 'shards'));
@@ -71,7 +71,7 @@ let shards: readonly Instance[] = [];
 
 const projectOf = (file: string, index: number): string => `${file}-${index}`;
 
-/** A license key for each part, whose project no other part has. */
+/** A license key for each part, with its own project. */
 const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
   const documents = await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
   const keys = new Map<string, string>();
@@ -80,7 +80,7 @@ const makeKeys = async (): Promise<ReadonlyMap<string, string>> => {
       .forTenant(plansTenant)
       .collection(plans)
       .update('enterprise', { retentionDays: { logs: 1, metrics: retentionDays, traces: 1 } });
-    // Messages go round its partitions, and so round the shards of ClickHouse.
+    // Messages are spread over partitions, and so over the shards of ClickHouse.
     if (promqlShards > 0)
       await documents.forTenant(organizationsTenant).collection(organizations).update('default', { shards: 12 });
     for (const [file, all] of parts)
@@ -128,7 +128,7 @@ test.before(async () => {
     environment: { ...unlimited, ...(await startedShards()), OIQ_PROMQL_FEATURES: features.join(',') },
   });
   const sent = { samples: 0, histograms: 0 };
-  // All at once: they share messages and inserts.
+  // Concurrently, so that they share messages and inserts.
   await Promise.all(
     [...parts].flatMap(([file, all]) =>
       all.map(async (part, index) => {
@@ -179,7 +179,7 @@ const histogramIn = ([, { count, sum, buckets = [] }]: HistogramPair): JsonHisto
   ),
 });
 
-/** The data of an answer, as the runner compares them. */
+/** The data of a response in the form that the runner compares. */
 const toRunnerAnswer = ({
   resultType,
   result,
@@ -242,7 +242,7 @@ const problemOf = async (projectId: string, evaluation: Evaluation): Promise<str
 for (const [file, all] of [...parts].filter(([, each]) => each.length > 0))
   test.serial(`the queries in ${file} get the same results over HTTP as in Prometheus`, async (t) => {
     const failed: string[] = [];
-    // On a busy machine all files together outlast a token.
+    // On a busy machine all files together take longer than a token is valid.
     token = await signIn(oiq.http);
     for (const [index, part] of all.entries())
       for (const evaluation of among.get(part) ?? []) {

@@ -1,4 +1,4 @@
-/** Files of Prometheus' test language in parts: what is loaded, as remote-write sends it, and what is asked of it. */
+/** Parts of Prometheus' test files: the samples as remote-write sends them, and the evaluations over them. */
 import { type Histogram, toNative } from '../../queries/promql/histograms/histogram.ts';
 import type { ResetHint } from '../../queries/promql/series.ts';
 import type { Command, Evaluation } from '../cases/promql-language/commands.ts';
@@ -30,10 +30,10 @@ const histogramOf = (histogram: Histogram): Tree => {
   };
 };
 
-/** A number whose bits say that a series ended. */
+/** The staleness marker of Prometheus. */
 const stale = new Float64Array(new BigUint64Array([0x7ff0_0000_0000_0002n]).buffer)[0] as number;
 
-/** Numbers and histograms apart, since remote-write 2.0 takes no series of both. */
+/** Separates numbers and histograms, because remote-write 2.0 refuses series with both. */
 const written = (labels: Readonly<Record<string, string>>, samples: ReadonlyMap<number, Sample>): TimeSeries[] => {
   const floats: Tree[] = [];
   const histograms: Tree[] = [];
@@ -49,7 +49,7 @@ const written = (labels: Readonly<Record<string, string>>, samples: ReadonlyMap<
   ];
 };
 
-/** The parts of a file's commands: a new one begins where something is loaded or cleared. */
+/** The parts of a file's commands: a load or clear command starts a new one. */
 export const partsOf = (commands: readonly Command[]): Part[] => {
   const store = new Store();
   const parts: Part[] = [];

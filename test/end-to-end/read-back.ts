@@ -1,4 +1,4 @@
-/** Reads what landed, past the product's own reads: bodies and how often each is there. */
+/** Reads stored rows without the product's own reads: bodies and their counts. */
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const sql = (service: string): string =>
 const counted = (rows: readonly Row[]): Map<string, number> =>
   new Map(rows.map(({ body, times }) => [body, Number(times)]));
 
-/** Rows of a query over the data directory of a process that has ended, each a line of JSON. */
+/** Rows of a query over the data directory of a stopped process, each a line of JSON. */
 const rowsEmbedded = async <Row>(dataDirectory: string, query: string): Promise<Row[]> => {
   const directory = join(dataDirectory, 'columns', 'engine');
   const args = ['--disable-warning=ExperimentalWarning', fileURLToPath(import.meta.url), directory, query];
@@ -25,7 +25,7 @@ const rowsEmbedded = async <Row>(dataDirectory: string, query: string): Promise<
     .map((line) => JSON.parse(line) as Row);
 };
 
-/** What the ledger says of all there is, in records. */
+/** Total records of the usage ledger. */
 export const readLedgerEmbedded = async (dataDirectory: string): Promise<{ accepted: number; landed: number }> => {
   const [row] = await rowsEmbedded<{ accepted: string; landed: string }>(
     dataDirectory,
@@ -35,8 +35,8 @@ export const readLedgerEmbedded = async (dataDirectory: string): Promise<{ accep
 };
 
 /**
- * From the data directory of a process that has ended. The engine opens one directory a process, and this one may
- * read several, so that a process of its own does it.
+ * Reads from the data directory of a stopped process, in a child process: the engine opens one directory per process,
+ * and a test may read several.
  */
 export const readBackEmbedded = async (dataDirectory: string, service: string): Promise<Map<string, number>> =>
   counted(await rowsEmbedded<Row>(dataDirectory, sql(service)));
@@ -45,7 +45,7 @@ export const readBackClickhouse = async (url: string, service: string): Promise<
   const client = createClient({
     url,
     request_timeout: stretched(30_000),
-    // Without it the client warns of a limit as long as that.
+    // Prevents a warning of the client about its long timeout.
     clickhouse_settings: { send_progress_in_http_headers: 1, http_headers_progress_interval_ms: '10000' },
   });
   try {
@@ -58,7 +58,7 @@ export const readBackClickhouse = async (url: string, service: string): Promise<
 
 if (import.meta.main) {
   const [directory = '', query = ''] = process.argv.slice(2);
-  // Nobody who only asks loads the engine.
+  // Imported here, so that other users of this file do not load the engine.
   const { Session } = await import('chdb');
   const session = new Session(directory);
   process.stdout.write((await session.queryAsync(query, { format: 'JSONEachRow' })).text());

@@ -1,4 +1,4 @@
-/** Receivers on the embedded bus: what was answered 200 is read back from the log. */
+/** Receivers on the embedded bus: records of requests with 200 are read back from the log. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-/** Recording rules and series of alerts in processes that are killed at every stage: each sample lands, and none twice. */
+/** Recording rules and series of alerts in processes killed at every stage: each sample is stored exactly once. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,11 +17,11 @@ import type { Stage } from './dying-ports.ts';
 import { runDying } from './dying-run.ts';
 import { expectedSamples, landedSamples, prepareRecording, stepMs } from './recording-script.ts';
 
-/** Each death, and within how many times of coming to its stage. */
+/** Each stage at which a process is killed, and the largest number of times that it passes that stage before. */
 const deaths: readonly (readonly [Stage, number])[] = [
   ['before a save', 4],
   ['between a save and what it publishes', 4],
-  // What the process before saved is what this one would publish first.
+  // This process first publishes what the previous one saved.
   ['before it publishes', 1],
   ['while it publishes', 1],
   ['after it published', 1],
@@ -35,7 +35,7 @@ const deaths: readonly (readonly [Stage, number])[] = [
 const lengthMs = 160_000;
 const program = 'dying-recording.ts';
 
-/** Messages of the topic that had come before. */
+/** The number of repeated messages in the topic. */
 const repeatedIn = async (directory: string): Promise<number> => {
   const bus = await openSegmentsBus({ directory: join(directory, 'bus'), lockWaitMs: 10_000 });
   let repeated = 0;
@@ -50,7 +50,7 @@ const repeatedIn = async (directory: string): Promise<number> => {
   return repeated;
 };
 
-test('samples of recording rules and of alerts land once each, whenever the processes that evaluate and land them die', async (t) => {
+test('samples of recording rules and of alerts are stored once each, whenever the processes that evaluate and store them are killed', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'oiq-recording-kills-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
@@ -70,7 +70,7 @@ test('samples of recording rules and of alerts land once each, whenever the proc
       ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(maxKills)] as const),
     );
     t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
-    // Now and then nothing runs for a while: due times are missed, fewer than are made up.
+    // Sometimes no process runs for a while, so due times are missed. The schedule catches up on fewer than that.
     nowMs = Math.min(untilMs, atMs + (index % 3 === 2 ? 4 * stepMs : 0));
   }
   const last = await runDying(t, program, directory, fromMs, nowMs, untilMs);

@@ -1,4 +1,4 @@
-/** Groups of recording rules and alerts whose samples follow from their due times alone, and the samples that must have landed. */
+/** Groups of recording rules and alerts whose samples depend only on due times, and the expected samples. */
 import '../../subjects/query-kinds.ts';
 import { batchMs } from '../../processors/alerts/alert-evaluation.ts';
 import { computePhase, computeSharedPhase, getNextDueMs, toItemKey } from '../../processors/engine/schedule-times.ts';
@@ -14,7 +14,7 @@ import { recordingGroups } from '../../schemas/resources/recording-group.ts';
 import { recordingRuleId } from '../../subjects/alerts/recording/group.ts';
 import { ruleOf } from '../cases/alert-evaluation.ts';
 
-/** The clock goes on so far at a time. */
+/** The clock advances in steps of this length. */
 export const stepMs = 5000;
 const everyMs = 10_000;
 const delayMs = 3000;
@@ -31,7 +31,7 @@ const groupSources: readonly RuleSource[] = ['a', 'b'].flatMap((tenantId) =>
 const alerts: readonly RuleSource[] = ['a', 'b'].map((tenantId) => ({ tenantId, id: `alert-${tenantId}` }));
 const isAlert = (source: RuleSource): boolean => alerts.some(({ id }) => id === source.id);
 
-/** What is evaluated, with the rule whose evaluation tells that it was: of a group the last one. */
+/** Groups and alert rules, each with the rule evaluated last. */
 export const evaluatedSources = [
   ...groupSources.map((source) => ({ source, ruleId: recordingRuleId(source.id, 2) })),
   ...alerts.map((source) => ({ source, ruleId: source.id })),
@@ -47,12 +47,12 @@ export const dueTimesOf = (source: RuleSource, afterMs: number, untilMs: number)
   return dues;
 };
 
-/** Series that come and go. */
+/** Series that appear and disappear. */
 const isThere = (atMs: number): boolean => Math.floor(atMs / 1000 / 20) % 2 === 0;
 
 const flapping = 'vector(1) and on () (floor(vector(time() / 20)) % 2 == 0)';
 
-/** Samples of an alert, which fires while it is there. */
+/** Samples of an alert, which fires while its series exists. */
 const alertSamples = (source: RuleSource, fromMs: number, untilMs: number): string[] => {
   const { tenantId, id } = source;
   let since: number | undefined;
@@ -95,7 +95,7 @@ const recordedSamplesOf = (fromMs: number, untilMs: number): string[] =>
     });
   });
 
-/** The same, as they landed. */
+/** The stored samples in the same form. */
 export const landedSamples = async (columns: Columns): Promise<string[]> => {
   const rows = await columns.query<{ row: string }>(
     `SELECT concat(tenant_id, ' ', metric, ' ', any_group, ' ', toString(toUnixTimestamp64Milli(timestamp)), ' ',
@@ -106,7 +106,7 @@ export const landedSamples = async (columns: Columns): Promise<string[]> => {
   return rows.map(({ row }) => row).toSorted();
 };
 
-/** Stores the groups. They are due after the answer. */
+/** Stores the groups. Returns the time after which they are due. */
 export const prepareRecording = async (documents: Documents): Promise<number> => {
   const fromMs = Math.ceil((Date.now() + 60_000) / 60_000) * 60_000;
   await documents.ensureCollections([

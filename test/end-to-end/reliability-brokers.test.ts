@@ -1,6 +1,6 @@
 /**
- * The cluster form on three brokers, of which one after the other is killed or hangs while a generator sends. A round
- * strikes the broker that leads most of what is sent and the one that coordinates the sinks' group, as it happens.
+ * The cluster form on three brokers. One after the other is killed or hangs while a generator sends. A round affects
+ * the leader of most partitions that receive data, or the coordinator of the sinks' group.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
 const logs = declared.logs.name;
 
-/** Two rounds see each way once; `TEST_BROKER_ROUNDS=12` for a long run. */
+/** Two rounds cover both ways once; `TEST_BROKER_ROUNDS=12` for a long run. */
 const rounds = Number(process.env['TEST_BROKER_ROUNDS'] ?? 2);
 
 let cluster: Cluster;

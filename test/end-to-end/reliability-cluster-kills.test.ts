@@ -28,7 +28,7 @@ test.after.always(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** Starts a role, kills it while it works, and again; leaves it running. */
+/** Starts a role and kills it during its work, repeatedly; finally leaves it running. */
 class Victim {
   readonly #role: string;
   readonly #ports: Ports;
@@ -78,7 +78,7 @@ serial('kill -9 of receivers and sinks at any moment loses and duplicates nothin
     ...pace,
   });
   const receivers = new Victim('receivers', [a, b, c], () => delay(between(100, 3000)));
-  // Two members share the kills: the partitions of a killed one are given away only when its session has ended.
+  // Two members share the kills: partitions of a killed member are reassigned only after its session has expired.
   const members = [others.slice(0, 3), others.slice(3)].map(
     (ports) =>
       new Victim('sinks', ports as unknown as Ports, async ({ http }) => {

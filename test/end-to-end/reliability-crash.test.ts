@@ -1,10 +1,10 @@
-/** Sinks killed exactly between an insert and its commit: what was in doubt lands once. (The cluster's are with its kills.) */
+/** Sinks killed between an insert and its commit store each record once. (Cluster: `reliability-cluster-kills`.) */
 import test from 'ava';
 import { landWithCrashes } from './crash.ts';
 import { readBackEmbedded, readLedgerEmbedded } from './read-back.ts';
 import { installation, judge } from './reliability.ts';
 
-test.serial('embedded: a sink that repeatedly dies between insert and commit lands each record once', async (t) => {
+test.serial('embedded: a sink that repeatedly dies between insert and commit stores each record once', async (t) => {
   const { dataDirectory, environment, licenseKey } = await installation(t, 'crash');
   const oracle = await landWithCrashes(t, { environment, licenseKey }, 6);
   const landed = await readBackEmbedded(dataDirectory, oracle.service);

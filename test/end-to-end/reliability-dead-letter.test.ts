@@ -1,4 +1,4 @@
-/** What is refused under load is kept byte for byte, and comes back once, however often and by how many it is replayed. */
+/** Bodies refused under load are stored byte for byte, and replayed once, even by repeated or concurrent replays. */
 import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -29,7 +29,7 @@ interface Refused {
   readonly encoding: string;
 }
 
-/** Hostile bodies, each made different from all others where that leaves it as hostile, and random bytes. */
+/** Hostile bodies, made unique where they stay hostile, and random bytes. */
 const refusedBodies = (): Refused[] => [
   ...hostile.map((one) => ({ type: 'application/x-protobuf', encoding: '', ...one })),
   ...Array.from({ length: 30 }, (_, index) => ({
@@ -37,7 +37,7 @@ const refusedBodies = (): Refused[] => [
     type: 'application/x-protobuf',
     encoding: '',
   })),
-  // Above the size of one message.
+  // Exceeds the size of one message.
   {
     body: Buffer.concat([Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff, 0xff]), randomBytes(3_000_000)]),
     type: 'application/octet-stream',
@@ -56,11 +56,11 @@ const send = async (otlp: string, licenseKey: string, { body, type, encoding }: 
   return response.status;
 };
 
-/** Short names of bodies that differ when the bodies do. */
+/** A size and hash of each body. */
 const hashes = (bodies: readonly Buffer[]): string[] =>
   bodies.map((body) => `${body.length} bytes ${createHash('sha256').update(body).digest('hex')}`).sort();
 
-/** Letters of bodies that were refused once and would be taken today. */
+/** Publishes dead letters of bodies that were refused before and are valid now. */
 const buryValid = async (dataDirectory: string, ids: readonly string[]): Promise<void> => {
   const bus = await openSegmentsBus({ directory: join(dataDirectory, 'bus') });
   const producer = await bus.producer();
@@ -100,7 +100,7 @@ const buryValid = async (dataDirectory: string, ids: readonly string[]): Promise
 
 const replayedIn = (output: string): number => Number(/^replayed: (\d+) of/m.exec(output)?.[1]);
 
-/** Replays of the same letters at once and one after the other; answers how many each says that it replayed. */
+/** Replays the same dead letters concurrently, and once more. Returns the replayed count of each call. */
 const replayConcurrently = async (run: DeadLetterCommand, times: number, ...what: string[]): Promise<number[]> => {
   const outputs = await Promise.all(Array.from({ length: times }, () => run('replay', ...what)));
   return [...outputs, await run('replay', ...what)].map(replayedIn);
@@ -128,7 +128,7 @@ test.serial(
       await Promise.all(bodies.map((body) => send(oiq.otlp, licenseKey, body))),
       bodies.map(() => 400),
     );
-    // Two gzip members are one stream, and two requests of protobuf are one.
+    // Two gzip members are one stream, and two protobuf requests are one request.
     const twice = Buffer.concat([gzipSync(good), gzipSync(good)]);
     t.is(await send(oiq.otlp, licenseKey, { body: twice, type: 'application/x-protobuf', encoding: 'gzip' }), 200);
     const ids = (await listed(run, bodies.length + valid.length)).filter((id) => !valid.includes(id));
@@ -137,7 +137,7 @@ test.serial(
       ids.map((id) => read<{ payload: string; truncated: boolean }>(oiq.http, `/api/dead-letter/${id}`, token)),
     );
     const whole: Buffer[] = [];
-    // The API shows the beginning of a large one and says so; the command shows all of it.
+    // The API returns the beginning of a large body and reports the truncation; the command prints all of it.
     for (const [index, { payload, truncated }] of shown.entries())
       whole.push(truncated ? payloadIn(await run('show', ids[index] ?? '')) : Buffer.from(payload, 'base64'));
     t.deepEqual(hashes(whole), hashes(bodies.map(({ body }) => body)));
@@ -151,7 +151,7 @@ test.serial(
     t.regex(still, /^still open, malformed: \d+$/m);
     t.is(sum(await replayConcurrently(run, 3, ...valid.slice(0, 20))), 20);
 
-    // The same commands on the stores themselves, when nobody runs.
+    // The same commands directly on the stores, while no process runs.
     await oracle.stop();
     await drained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
@@ -180,7 +180,7 @@ test.serial('interrupted replays skip no letter and replay none twice', async (t
   const run = deadLetterCommand(t, environment);
   let killed = 0;
   for (let round = 0; killed < 2 && round < 10; round++) {
-    // One that had ended before its kill came has left nothing to replay.
+    // A replay that ended before its kill has left nothing to replay.
     const isFresh = killed === 0;
     if (isFresh) {
       const more = Array.from({ length: 640 }, (_, index) => `valid-${round}-${index}`);

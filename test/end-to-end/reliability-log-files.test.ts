@@ -1,4 +1,4 @@
-/** The embedded log's disk: full, and damaged while nobody looked. */
+/** The disk of the embedded log: full, and damaged while no process runs. */
 import { execFileSync } from 'node:child_process';
 import { appendFile, open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { drained, installation, judge, temporaryDirectory } from './reliability.
 
 const mebibyte = 1024 ** 2;
 
-/** Only root may mount a small disk; where everything is to be tested, not being root is a failure. */
+/** Only root may mount a small disk. In CI a missing permission is a failure. */
 const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || (process.env['CI'] ?? '') !== '';
 
 (mountable ? test.serial : test.serial.skip)(
@@ -54,7 +54,7 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
   },
 );
 
-/** A log that holds acknowledged records which no sink has seen. */
+/** Prepares a log with acknowledged records that no sink has read. */
 const prepareUnreadLog = async (t: ExecutionContext) => {
   const { dataDirectory, environment, licenseKey } = await installation(t, 'damage');
   const receivers = await startOiq({ args: ['receivers'], dataDirectory, environment });
@@ -80,7 +80,7 @@ const started = (t: ExecutionContext, dataDirectory: string): Promise<OiqProcess
 
 const magic = Buffer.from('OIQ1');
 
-/** Where records begin. */
+/** The byte positions at which records begin. */
 const recordStarts = async (path: string): Promise<number[]> => {
   const bytes = await readFile(path);
   const starts: number[] = [];
@@ -118,7 +118,7 @@ test.serial(
     const replayed = await command('replay', '--reason', 'damaged');
     t.regex(replayed, /still open, damaged: 1\b/, 'one letter, whichever group met the damage');
     t.is(await oiq.stop(), 0, oiq.output());
-    // What reads the place for no group, as the age of a lag does, may name it too, as a warning without one.
+    // Other reads of this position, such as for the age of a lag, may log a warning without a group.
     const named = oiq
       .output()
       .split('\n')
@@ -132,7 +132,7 @@ test.serial(
       [...after.values()].filter((times) => times !== 1),
       [],
     );
-    // All are there but those of the one message that was damaged.
+    // All are stored except those of the damaged message.
     const lost = oracle.verdict(after);
     t.true(
       lost.every((line) => line.endsWith('was acknowledged and is there 0 times')),
@@ -149,7 +149,7 @@ test.serial(
     const bytes = await readFile(segment);
     const starts = await recordStarts(segment);
     const last = bytes.subarray(starts.at(-1));
-    // The beginning of one record more, as a kill in the middle of a write leaves it.
+    // The beginning of one more record, as left by a kill during a write.
     const torn = Buffer.from(last.subarray(0, Math.floor(last.length * 0.6)));
     const offset = last.readBigInt64LE(24) + 1n;
     torn.writeBigInt64LE(offset, 24);

@@ -1,4 +1,4 @@
-/** A cluster whose servers go away and come back, and whose members come and go, while a generator sends. */
+/** A cluster whose servers stop and return, and whose members join and leave, while a generator sends. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
 let cluster: Cluster;
 let directory: string;
-/** They live from the first outage to the last: nothing may need their restart. */
+/** These processes run through all outages: nothing may require their restart. */
 let receivers: OiqProcess;
 let sinks: OiqProcess;
 
@@ -43,7 +43,7 @@ const startLoad = (t: ExecutionContext): Oracle => {
   return oracle;
 };
 
-/** Ends the load, waits until all of it has landed, and compares. */
+/** Stops the load, waits until all of it is stored, and compares. */
 const settle = async (t: ExecutionContext, oracle: Oracle): Promise<void> => {
   await oracle.stop();
   await allLanded(cluster.bus);
@@ -59,7 +59,7 @@ for (const how of ['stop', 'kill'] as const)
       const oracle = startLoad(t);
       await eventually('acknowledgements before the outage', () => (oracle.answers().get('200') ?? 0) > 20);
       await cluster.kafka[how]();
-      // Until the broker was gone everything was answered; what counts is what is said from now on.
+      // Before the outage all requests were acknowledged. Only later responses count.
       oracle.answers({ forget: true });
       await eventually('answers while the broker is gone', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
       await delay(5000);

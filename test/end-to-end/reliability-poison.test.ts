@@ -1,4 +1,4 @@
-/** One message that nobody can process among a thousand good ones: the others land, it is in the dead letter, the lag is 0. */
+/** One of a thousand messages cannot be processed: the others are stored, it is a dead letter, the lag is 0. */
 import { join } from 'node:path';
 import test from 'ava';
 import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
@@ -8,7 +8,7 @@ import { handlePoison, judgePoison, publishPoison } from './poison.ts';
 import { readBackEmbedded } from './read-back.ts';
 import { drained, installation } from './reliability.ts';
 
-test.serial('embedded: the other 999 land and the poison message is one dead letter', async (t) => {
+test.serial('embedded: the other 999 are stored and the poison message is one dead letter', async (t) => {
   const { dataDirectory, environment } = await installation(t, 'poison');
   const bus = await openSegmentsBus({ directory: join(dataDirectory, 'bus') });
   await publishPoison(bus);

@@ -1,4 +1,4 @@
-/** One process that is everything: killed again and again under load, and asked to stop under load. */
+/** One process with all roles: killed repeatedly under load, and stopped under load. */
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
@@ -45,7 +45,7 @@ test.serial('kill -9 at any moment, even during the start, loses and duplicates 
   judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
 });
 
-/** A request whose head and half of whose body the server has. `finish` sends the rest and answers the status. */
+/** Sends the head and half of the body of a request. `finish` sends the rest and returns the status. */
 const halfSent = async (url: string, licenseKey: string, body: Buffer): Promise<() => Promise<number>> => {
   const request = httpRequest(`${url}/v1/logs`, {
     method: 'POST',
@@ -65,7 +65,7 @@ const halfSent = async (url: string, licenseKey: string, body: Buffer): Promise<
       response.on('error', reject);
     });
   });
-  // Looked at later; a failure before that is not unhandled.
+  // Awaited later; until then a rejection must not count as unhandled.
   apiResponse.catch(() => undefined);
   request.flushHeaders();
   await once(request, 'continue');
@@ -80,7 +80,7 @@ const halfSent = async (url: string, licenseKey: string, body: Buffer): Promise<
 const inFlight = 20;
 
 test.serial(
-  'SIGTERM under load: in-flight requests are answered, acknowledged records land, and the exit code is 0',
+  'SIGTERM under load: in-flight requests get responses, acknowledged records are stored, and the exit code is 0',
   async (t) => {
     const dataDirectory = await temporaryDirectory(t, 'stop');
     const licenseKey = await embeddedDeployment(dataDirectory);
@@ -105,7 +105,7 @@ test.serial(
           halfSent(index % 2 === 0 ? otlp : `${http}/otlp`, licenseKey, logsRequest('held', [body])),
         ),
       );
-      // A drain that outlasts OIQ_SHUTDOWN_SECONDS ends with 1.
+      // A drain that exceeds OIQ_SHUTDOWN_SECONDS would exit with 1.
       const code = oiq.stop();
       await delay(500);
       const statuses = await Promise.all(finishes.map((finish) => finish()));

@@ -1,4 +1,4 @@
-/** What the reliability tests share: how long they run, and how they wait. */
+/** Shared by the reliability tests: durations and waiting. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,20 +11,20 @@ import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { runOiq } from './oiq-process.ts';
 import type { Oracle } from './oracle.ts';
 
-/** A test of many rounds says nothing for longer than ava waits; after this long for each it hangs. */
+/** A long test prints nothing for longer than ava waits. After this time per round it hangs. */
 export const roundHangMs = 5 * 60_000;
 
-/** What a generator sends while processes die: some request is always on its way, and the processes compute little but for their starts. */
+/** The load while processes are killed: always a request in flight, but little CPU besides the starts. */
 export const pace = { connections: 4, pauseMs: 100, recordsPerRequest: 10 } as const;
 
-/** A directory that goes when the test has ended, whatever else has been torn down before. */
+/** A directory that is deleted after the test, after all other teardowns. */
 export const temporaryDirectory = async (t: ExecutionContext, name: string): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), `oiq-${name}-`));
   t.teardown(() => rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 }));
   return directory;
 };
 
-/** An embedded installation of a test's own: set up, migrated, without limits that a generator would meet. */
+/** An embedded installation for one test: set up, migrated, with high limits. */
 export const installation = async (t: ExecutionContext, name: string) => {
   const dataDirectory = await temporaryDirectory(t, name);
   const licenseKey = await embeddedDeployment(dataDirectory);
@@ -35,7 +35,7 @@ export const installation = async (t: ExecutionContext, name: string) => {
 
 export const between = (min: number, max: number): number => min + Math.random() * (max - min);
 
-/** Lag of the sinks' groups, or of one, summed. */
+/** The total lag of the sinks' groups, or of one. */
 export const lagOf = async (bus: Bus, only?: string): Promise<number> => {
   let sum = 0;
   for (const { group, topics } of sinkGroups) {
@@ -45,11 +45,11 @@ export const lagOf = async (bus: Bus, only?: string): Promise<number> => {
   return sum;
 };
 
-/** Waits until the sinks have landed all that is on the bus; asks again where the bus does not answer. */
+/** Waits until the sinks have stored everything on the bus. Retries while the bus does not respond. */
 export const allLanded = (bus: Bus): Promise<void> =>
   eventually('lag 0', async () => (await lagOf(bus).catch(() => Number.NaN)) === 0);
 
-/** Lag as a running process reports it. */
+/** The lag that a running process reports. */
 export const reportedLag = async (http: string): Promise<number> => {
   const text = await (await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) })).text();
   const values = [...text.matchAll(/^oiq_consumer_lag_messages\{[^}]*\} (\S+)/gm)];
@@ -57,16 +57,16 @@ export const reportedLag = async (http: string): Promise<number> => {
   return values.reduce((sum, [, value]) => sum + Number(value), 0);
 };
 
-/** A process looks at lag every five seconds: what it reports later than this is newer than what was sent before. */
+/** A process measures its lag every five seconds: reports later than this include everything sent before. */
 const reportMs = 5_500;
 
-/** Waits until a running process has landed what it was sent before this call. */
+/** Waits until a running process has stored what it received before this call. */
 export const drained = async (http: string): Promise<void> => {
   await delay(stretched(reportMs));
   await eventually('lag 0', async () => (await reportedLag(http).catch(() => Number.NaN)) === 0);
 };
 
-/** Checks the oracle's sums and its verdict, and says in figures what was checked. */
+/** Checks the oracle's sums and its verdict, and prints what was checked. */
 export const judge = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap<string, number>): void => {
   const { sent, acknowledged, refused, unknown } = oracle.counts();
   const responses = [...oracle.answers()].map(([answer, times]) => `${answer}: ${times}`).join(', ');
@@ -76,7 +76,7 @@ export const judge = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap
   t.deepEqual(oracle.verdict(readBack).slice(0, 20), []);
 };
 
-/** Rows that a process has landed since its start, of all tables or of one; 0 while it does not answer. */
+/** Rows that a process has stored since its start, in all tables or in one; 0 while it does not respond. */
 export const landedRows = async (http: string, table = '[^"]*'): Promise<number> => {
   const text = await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) })
     .then((response) => response.text())

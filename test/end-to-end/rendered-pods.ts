@@ -1,4 +1,4 @@
-/** Pods of the chart as processes: the commands and environments that helm renders, on this machine. */
+/** Pods of the chart as processes: commands and environments rendered by helm, on this machine. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -11,17 +11,17 @@ import { busyMachine, nodeFlags } from './oiq-process.ts';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const versionFile = new URL('../../runtime/version.ts', import.meta.url);
 
-/** The code as another version: what says it is another text there. */
+/** Makes the code report another version. */
 const asVersion = (version: string): Readonly<Record<string, string>> => {
   const exchange: Exchange = { url: versionFile.href, fence: ').version;', gone: `).version && '${version}';` };
   return { [sourceReplacement]: JSON.stringify(exchange) };
 };
 const flags = [...nodeFlags, `--import=${new URL('../security/without-guard.ts', import.meta.url)}`];
 
-/** A container that is to end by itself, as a wait for others or a migration, and has not: nothing that it waits for takes so long. */
+/** The timeout of a container that must exit by itself, such as a wait or a migration. */
 const hangMs = 600_000;
 
-/** What happened, in order. */
+/** Events in order. */
 export interface Happening {
   readonly part: string;
   readonly what: 'waited' | 'ready' | 'ended';
@@ -33,7 +33,7 @@ export interface Pod {
   readonly http: string;
   readonly otlp: string;
   output(): string;
-  /** SIGTERM, and SIGKILL after the pod's grace period, as kubelet sends them; resolves with the exit code. */
+  /** Sends SIGTERM, and SIGKILL after the pod's grace period, like kubelet. Resolves with the exit code. */
   stop(): Promise<number | null>;
 }
 
@@ -42,16 +42,16 @@ interface Ran {
   readonly output: string;
 }
 
-/** Where a process says that it listens. */
+/** The address at which a process reports that it listens. */
 const addressIn = (output: string, before: string): string =>
   new RegExp(`^ +${before}(\\S+)$`, 'm').exec(output)?.[1] ?? '127.0.0.1:9';
 
-/** A release of rendered manifests, whose Services lead to the processes that run here. */
+/** A release of rendered manifests. Its Services lead to the processes on this machine. */
 export class Release {
   readonly happenings: Happening[] = [];
   readonly #directory: string;
   readonly #pods = new Map<string, Pod[]>();
-  /** What the Services of receivers lead to: pods that are ready and not about to end. */
+  /** Endpoints of the receivers' Services: pods that are ready and not terminating. */
   readonly #endpoints = new Set<Pod>();
   readonly #running = new Set<ChildProcess>();
   #isOver = false;
@@ -63,7 +63,7 @@ export class Release {
     process.once('exit', () => this.kill());
   }
 
-  /** Base URL of a receiver, another one each time, as a Service deals connections. */
+  /** The base URL of a receiver, round-robin like connections through a Service. */
   otlp(): string {
     const ready = [...this.#endpoints].filter(({ role }) => role === 'receivers');
     return ready[this.#nextEndpoint++ % ready.length]?.otlp ?? 'http://127.0.0.1:9';
@@ -77,7 +77,7 @@ export class Release {
     return this.pods.filter((pod) => pod.role === role).map(({ http }) => http);
   }
 
-  /** Runs a pod's container to its end, with URLs of Services replaced by those of the processes behind them. */
+  /** Runs a container until it exits, with the URLs of Services replaced by those of the processes behind them. */
   async runToEnd(version: string, manifests: readonly Manifest[], container: Manifest, pod: Manifest): Promise<Ran> {
     const args = (container.args as string[]).flatMap((argument) => {
       const [, before = '', service = '', port = ''] =
@@ -99,8 +99,8 @@ export class Release {
   }
 
   /**
-   * Brings every Deployment to these manifests as its controller does: one pod more, none less; all Deployments at once. The pods of a
-   * Deployment that is no longer there end at once, as after Helm's deletion.
+   * Updates every Deployment to these manifests like its controller: one pod more, none less; all Deployments at once.
+   * The pods of a Deployment that no longer exists are terminated at once, as after a deletion by Helm.
    */
   async roll(version: string, manifests: readonly Manifest[]): Promise<void> {
     const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
@@ -125,7 +125,7 @@ export class Release {
     ]);
   }
 
-  /** Ends what runs, and what a roll that failed would start yet. */
+  /** Kills all processes, including those that a failed roll would still start. */
   kill(): void {
     this.#isOver = true;
     for (const child of this.#running) child.kill('SIGKILL');
@@ -175,7 +175,7 @@ export class Release {
   }
 
   async #end(part: string, pod: Pod, version: string): Promise<void> {
-    // preStop sleeps while the Services forget the pod.
+    // preStop sleeps while the Services remove the pod.
     this.#endpoints.delete(pod);
     await new Promise((resolve) => setTimeout(resolve, stretched(1_000)));
     const status = await pod.stop();
@@ -187,7 +187,7 @@ export class Release {
     this.happenings.push({ part, what: 'ended', version });
   }
 
-  /** What a pod has for itself: an empty data directory, ports that the system chooses, and the time that this machine takes. */
+  /** Settings of one pod: an empty data directory, free ports, and timeouts for this machine. */
   #own(): Record<string, string> {
     return {
       OIQ_HTTP_ADDRESS: '127.0.0.1:0',

@@ -1,4 +1,4 @@
-/** How a process lives: first start, health, refusals at start, and how it ends. */
+/** The lifecycle of a process: first start, health, refusals at start, and shutdown. */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
@@ -24,7 +24,7 @@ const started = async (t: ExecutionContext, options: Parameters<typeof startOiq>
   return process;
 };
 
-/** One installation for the tests that do not harm it; the last of them ends its process. */
+/** One installation shared by tests that do not change it; the last of them stops its process. */
 const shared = mkdtempSync(join(tmpdir(), 'oiq-running-'));
 let sharedKey: string;
 let running: OiqProcess;
@@ -38,7 +38,7 @@ test.after.always(async () => {
   rmSync(shared, { recursive: true, force: true });
 });
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 const run = async (args: readonly string[], environment: Readonly<Record<string, string>>) => {
   const { code, output, errors } = await runOiq(args, environment);
   return { code, output: `${output}${errors}` };
@@ -72,7 +72,7 @@ test.serial('the first start prints the password and the key once, and later sta
 test.serial('health, readiness and metrics respond, and telemetry that was sent can be read back', async (t) => {
   t.is((await fetch(`${running.http}/healthz`)).status, 200);
   let ready: unknown;
-  // On a busy machine a store may be late now and then.
+  // On a busy machine a store may respond late.
   await eventually('it is ready', async () => {
     const response = await fetch(`${running.http}/readyz`);
     ready = await response.json();
@@ -99,7 +99,7 @@ test.serial('health, readiness and metrics respond, and telemetry that was sent 
     /^oiq_consumer_lag_messages\{group="sinks\.logs"/m,
   ];
   let metrics = '';
-  // Rows are counted a moment after they can be read, and lag is looked at every few seconds.
+  // Rows are counted shortly after they are readable, and lag is measured every few seconds.
   await eventually('the metrics', async () => {
     metrics = await (await fetch(`${running.http}/metrics`)).text();
     return metricPatterns.every((each) => each.test(metrics));
@@ -132,7 +132,7 @@ test.serial(
 );
 
 test.serial(
-  'demo data is loaded into a project of its own, and the project and its keys are deleted with it',
+  'demo data is loaded into a separate project, and the project and its keys are deleted with it',
   async (t) => {
     const headers = { authorization: `Bearer ${await signIn(running.http)}` };
     const call = async (method: string, path: string) => {
@@ -157,7 +157,7 @@ test.serial(
   },
 );
 
-test.serial('ingesting roles stop before the roles that land the ingested data', async (t) => {
+test.serial('ingesting roles stop before the roles that store the ingested data', async (t) => {
   t.is(await running.stop(), 0);
   const stopped = [...running.output().matchAll(/^\{.*"role stopped".*\}$/gm)].map(
     ([line]) => (JSON.parse(line) as { role: string }).role,
@@ -261,7 +261,7 @@ test.serial('the process exports its own logs and metrics over OTLP/gRPC when an
   await eventually('a look at lag', async () =>
     (await (await fetch(`${source.http}/metrics`)).text()).includes('oiq_consumer_lag_messages{'),
   );
-  // The last metrics are exported on the way out.
+  // The last metrics are exported during shutdown.
   t.is(await source.stop(), 0);
   const token = await signIn(target.http);
   const names = async (path: string): Promise<string> =>

@@ -1,4 +1,4 @@
-/** Schemathesis over every built operation of a running program: no 5xx, and no answer but those that the document promises. */
+/** Schemathesis over every operation of a running program: no 5xx, and only responses that the document declares. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,10 +26,10 @@ const checks = [
   'unsupported_method',
 ];
 
-/** They take away the session or the organization with which all others are asked. */
+/** These operations end the session or switch the organization that all other requests use. */
 const ending = ['logout', 'endSession', 'switchTenant', 'changePassword'];
 
-/** Too large is a refusal, too, which Schemathesis does not expect by itself. */
+/** 413 is a valid rejection too, which Schemathesis does not expect by default. */
 const settings = `[checks.negative_data_rejection]
 expected-statuses = [400, 401, 403, 404, 405, 406, 409, 413, 415, 422, 428, 429]
 `;
@@ -40,7 +40,7 @@ interface Document {
   >;
 }
 
-/** What is asked in a run: made-up requests of a part of all operations, and of a smaller part those that follow from the document. */
+/** The operations of a run: generated requests for a part of all, and stateful requests for a smaller part. */
 const runsOver = ({ paths }: Document): readonly (readonly string[])[] => {
   const operations = Object.values(paths)
     .flatMap((path) => Object.values(path))
@@ -56,11 +56,11 @@ const runsOver = ({ paths }: Document): readonly (readonly string[])[] => {
 };
 
 serial('neither valid nor invalid requests under the document cause a 5xx or an undocumented response', async (t) => {
-  // A minute or two where little else runs.
+  // Takes a minute or two on an idle machine.
   const oiq = await startOiq({ dataDirectory: join(directory, 'data') });
   t.teardown(() => oiq.kill());
   const token = await signIn(oiq.http);
-  // The first answer takes longer than Schemathesis waits where much else runs, as the document is made then.
+  // The first response includes the generation of the document, for which Schemathesis may not wait long enough.
   const text = await (await fetch(`${oiq.http}/api/openapi.json`)).text();
   const document = join(directory, 'openapi.json');
   writeFileSync(document, text);
@@ -73,7 +73,7 @@ serial('neither valid nor invalid requests under the document cause a 5xx or an 
         ...['--header', `Authorization: Bearer ${token}`],
         ...['--max-examples', String(schemathesisExamples), '--seed', String(seed)],
         ...['--checks', checks.join(','), '--no-color', '--no-shrink'],
-        // It stops an operation when making its examples took half a minute, which tells of the machine.
+        // It stops an operation if generating examples takes half a minute, which depends on the machine.
         ...['--suppress-health-check', 'too_slow'],
         ...['--request-timeout', String(Math.ceil(stretched(20_000) / 1000)), '--warnings', 'off'],
       ],

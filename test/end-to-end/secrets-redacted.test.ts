@@ -1,4 +1,4 @@
-/** Secrets that a project has replaced are in no file of the platform, also after it was killed. */
+/** Redacted secrets of a project are in no file of the platform, also after a kill. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,7 +25,7 @@ const forms: readonly ((secret: string) => string)[] = [
   (secret) => JSON.stringify({ headers: { value: secret } }),
 ];
 
-/** Files with a part of a secret, or of its base64, that no other text has. */
+/** Files that contain a part of a secret or of its base64. */
 const findFilesWithSecrets = (): string[] => {
   const needles = secrets.flatMap((secret) => [secret.slice(4, 24), toBase64(secret).slice(10, 40)]);
   return readdirSync(directory, { recursive: true, withFileTypes: true })
@@ -37,7 +37,7 @@ const findFilesWithSecrets = (): string[] => {
     });
 };
 
-test('no secret of a project that has them replaced is on disk, and each is reported', async (t) => {
+test('no secret of a project with redaction is on disk, and each is reported', async (t) => {
   running = await startOiq({ dataDirectory: directory });
   const { http, otlp } = running;
   const { token } = await signedIn(http);
@@ -57,7 +57,7 @@ test('no secret of a project that has them replaced is on disk, and each is repo
       headers: { 'content-type': 'application/json', 'x-license-key': key },
       body,
     });
-  // The receiver follows projects and keys.
+  // Waits until the receiver has the project and the key.
   await eventually('an accepted request', async () => (await send('{"resourceLogs":[]}')).status === 200);
   const toRecord = (secret: string, index: number): object => ({
     timeUnixNano: `${Date.now()}000000`,

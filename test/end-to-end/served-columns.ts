@@ -1,4 +1,4 @@
-/** Suites of the API that ran over the engine in the process, over ClickHouse servers. */
+/** Runs suites of the API over ClickHouse servers instead of the embedded engine. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { useColumns } from './api-harness.ts';
 
-/** A database of its own, which goes when the columns are closed. */
+/** Opens a new database, which is dropped when the columns are closed. */
 const openServed = async (): Promise<Columns> => {
   const database = `api_${randomUUID().slice(0, 8)}`;
   const server = (await startServices(['clickhouse'])).url('clickhouse');
@@ -32,7 +32,7 @@ const openServed = async (): Promise<Columns> => {
 
 let shards: Promise<readonly string[]> | undefined;
 
-/** Addresses of shards, which end with the process. */
+/** Addresses of shards, which are stopped with the process. */
 const startedShards = async (): Promise<readonly string[]> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-shards-'));
   process.once('exit', () => rmSync(directory, { recursive: true, force: true }));
@@ -42,7 +42,7 @@ const startedShards = async (): Promise<readonly string[]> => {
   });
 };
 
-/** A database of its own on shards, over which blocks are spread without any order. */
+/** Opens a new database on shards. Blocks are spread over them at random. */
 const openSharded = async (): Promise<Columns> => {
   shards ??= startedShards();
   const database = `api_${randomUUID().slice(0, 8)}`;
@@ -50,7 +50,7 @@ const openSharded = async (): Promise<Columns> => {
   return spread(await openClickhouseColumns({ urls, cluster: clusterName }));
 };
 
-/** Registers the tests of a suite, to run over a ClickHouse server, or over shards of a cluster. */
+/** Registers the tests of a suite over a ClickHouse server, or over the shards of a cluster. */
 export const overServedColumns = async (
   suite: () => Promise<unknown>,
   { servers = 1 }: { readonly servers?: 1 | 2 } = {},

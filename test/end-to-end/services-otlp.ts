@@ -1,4 +1,4 @@
-/** Services of two organizations and two projects as OTLP, and their figures by hand over the raw spans. */
+/** Services of two organizations and two projects as OTLP, and figures computed by hand from raw spans. */
 import { randomBytes } from 'node:crypto';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { randomOf } from '../cases/random.ts';
@@ -6,7 +6,7 @@ import { text } from '../cases/sink-tables.ts';
 import { landOtlp, resourceOf } from './land-otlp.ts';
 
 export const minuteMs = 60_000;
-/** The beginning of a minute that is over. */
+/** The start of a minute that has ended. */
 export const minute = (Math.floor(Date.now() / minuteMs) - 20) * minuteMs;
 
 const random = randomOf(5);
@@ -51,7 +51,7 @@ const spanOf = (number: number) => {
   };
 };
 
-/** Lands spans of all these services, logs of `mute` and `cart`, and a metric of `meter`. */
+/** Stores spans of all services, logs of `mute` and `cart`, and a metric of `meter`. */
 export const landServices = async (columns: Columns): Promise<void> => {
   for (const { service, id, version, environment, tenantId = 'a', projectId = 'shop', spans } of instances) {
     const resource = resourceOf({
@@ -93,7 +93,7 @@ export const landServices = async (columns: Columns): Promise<void> => {
   });
 };
 
-/** Figures by hand, over raw spans of organization `a`. */
+/** Figures of organization `a`, computed by hand over raw spans. */
 export const byHand = async (columns: Columns, condition: string, group = 'service') => {
   const isRequest = "(kind = 2 OR kind = 5 OR (kind <= 1 AND parent_span_id = toFixedString('', 8)))";
   const exact = (share: number): string => `arraySort(groupArray(duration))[toUInt64(ceil(${share} * count()))]`;
@@ -139,7 +139,7 @@ export interface Given {
   };
 }
 
-/** What is wrong with figures, beside those by hand. */
+/** Differences between figures and those computed by hand. */
 export const wrongWith = (input: Given, hand: ByHand, seconds: number): string[] => {
   const wrong: string[] = [];
   const near = (name: string, value: number, expected: number, share: number): void => {

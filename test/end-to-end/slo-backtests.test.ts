@@ -1,4 +1,4 @@
-/** Rules of objectives, evaluated minute by minute as slices were measured, and backtested over the same time. */
+/** Rules of SLOs, evaluated each minute while slices are measured, and backtested over the same time. */
 import test from 'ava';
 import { alertBacktesting } from '../../processors/alerts/alert-backtests.ts';
 import { alertEvaluation, getDueTiming } from '../../processors/alerts/alert-evaluation.ts';
@@ -37,10 +37,10 @@ const idle = () => ({
   signal: new AbortController().signal,
   ports: { columns: harness.columns, documents: harness.documents },
 });
-/** As it comes back from where it is kept. */
+/** The value as read from the store. */
 const toStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 
-/** Evaluates a rule at its due times up to a time, each once. */
+/** Returns a function that evaluates a rule at each due time up to a given time, once. */
 const evaluating = (document: StoredAlertRule & StoredMetadata) => {
   const rule = parseStoredRule(document);
   if (rule === undefined) throw new Error('it is not understood');
@@ -70,7 +70,7 @@ const evaluating = (document: StoredAlertRule & StoredMetadata) => {
   return { upTo, transitions, evaluations: () => evaluations };
 };
 
-/** Runs a backtest as its schedule does. */
+/** Runs a backtest like its schedule. */
 const backtested = async (ruleId: string) => {
   const [from, to] = [beginMs, endMs].map((ms) => new Date(ms).toISOString());
   const { id } = await request('POST', '/api/v2/alerts/backtests', { ruleId, from, to });
@@ -80,7 +80,7 @@ const backtested = async (ruleId: string) => {
   return find();
 };
 
-/** Bad records of a hundred in each minute; undefined where there are no records. */
+/** Bad records per hundred in each minute; undefined in minutes without records. */
 const episodes = (minute: number): number | undefined => {
   if (minute >= 55 && minute < 75) return undefined;
   if (minute >= 80 && minute < 86) return 40;
@@ -98,7 +98,7 @@ const objectives: Record<string, { readonly targetPct: number; readonly query?: 
   maintained: { targetPct: 99.5, query: { excludeMaintenance: true } },
 };
 
-/** An objective's rules, the first with how it is measured. */
+/** Creates an SLO with rules. Only the first rule has the function that measures the SLO. */
 const ruled = async (name: string) => {
   const { targetPct, query } = objectives[name] ?? {};
   const sli = { bad: count('service:shop AND severity:error'), total: count('service:shop') };
@@ -133,7 +133,7 @@ test('backtests of SLO rules over past slices give the same results as live, bit
     const sliceMs = beginMs + minute * minuteMs;
     const bad = episodes(minute);
     if (bad !== undefined) await logs('shop', [{ atMs: sliceMs, good: 100 - bad, bad }]);
-    // The slice is evaluated once it was measured, and before the next one ends.
+    // A slice is evaluated after it was measured, and before the next one ends.
     await measured(sliceMs + minuteMs + 5000);
     const toMs = Math.min(endMs, sliceMs + 2 * minuteMs - 1);
     await Promise.all(live.map(({ evaluate }) => evaluate.upTo(toMs)));

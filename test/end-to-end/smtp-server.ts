@@ -1,4 +1,4 @@
-/** A small SMTP server (RFC 5321): takes messages, or answers as it is told to. `bounces@` anything there never is. */
+/** A small SMTP server (RFC 5321): accepts messages, or responds as configured. It always refuses `bounces@`. */
 import { createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { eventually } from '../waiting.ts';
@@ -8,7 +8,7 @@ export interface Received {
   readonly to: readonly string[];
   /** Header fields, unfolded, by lower-case name. */
   readonly headers: ReadonlyMap<string, string>;
-  /** As it came, headers included. */
+  /** The raw message including headers. */
   readonly raw: string;
   /** The text part, decoded. */
   readonly text: string;
@@ -17,9 +17,9 @@ export interface Received {
 export interface SmtpServer {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Answers of the next RCPT commands, instead of taking them. */
+  /** Responses to the next RCPT commands, instead of accepting them. */
   readonly refusals: string[];
-  /** Resolves with the first message for which `wanted` holds. */
+  /** Resolves with the first message that matches. */
   next(matches: (mail: Received) => boolean): Promise<Received>;
   close(): Promise<void>;
 }
@@ -58,7 +58,7 @@ export const startSmtpServer = async (port = 0): Promise<SmtpServer> => {
   const refusals: string[] = [];
   const sockets = new Set<Socket>();
 
-  /** One conversation: a line in, what is said to it out. */
+  /** One conversation: maps a command line to the response. */
   const conversation = (): ((line: string) => string | undefined) => {
     let from = '';
     let to: string[] = [];

@@ -1,4 +1,4 @@
-/** Processes that start while their stores are away wait for them, not ready, as those do that already run. */
+/** Processes that start while their stores are down wait for them and are not ready, like running processes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ const storesAt = (kafka: number, clickhouse: number, mongodb: string, registry: 
   OIQ_SECRET_KEY: 'a key of the test, long enough for it',
 });
 
-/** All of them where nothing answers. */
+/** Addresses of all stores where nothing listens. */
 const nowhere = async (): Promise<Environment> => {
   const [nobody = 0] = await freePorts(1);
   return storesAt(nobody, nobody, `mongodb://127.0.0.1:${nobody}/oiq?replicaSet=rs0`, nobody);
@@ -49,7 +49,7 @@ const untilReady = async (t: ExecutionContext, oiq: OiqProcess, expected: RegExp
   }).catch(() => t.fail(`${readiness}\n${oiq.output()}`));
 };
 
-/** Waits until `/readyz` names the store, and asserts that the process lives and sends requests away. */
+/** Waits until `/readyz` names the store. Asserts that the process keeps running and rejects requests. */
 const waitsFor = async (t: ExecutionContext, oiq: OiqProcess, store: RegExp): Promise<void> => {
   await untilReady(t, oiq, new RegExp(`^503 .*"process":"${store.source}`));
   t.is((await fetch(`${oiq.http}/healthz`)).status, 200);

@@ -1,4 +1,4 @@
-/** What a start refuses, and what it tells: settings, damaged or missing files, and which installation it is. */
+/** What a start refuses and prints: settings, damaged or missing files, and the installation. */
 import {
   chmodSync,
   cpSync,
@@ -23,7 +23,7 @@ import { drained } from './reliability.ts';
 const parent = mkdtempSync(join(tmpdir(), 'oiq-starting-'));
 test.after.always(() => rmSync(parent, { recursive: true, force: true }));
 
-/** A stopped installation that holds a log record. */
+/** A stopped installation that contains a log record. */
 const original = join(parent, 'original');
 test.before(async () => {
   const licenseKey = await embeddedDeployment(original);
@@ -45,7 +45,7 @@ const copy = (): string => {
   return directory;
 };
 
-/** Runs a start that is expected to end by itself. */
+/** Runs a start that is expected to exit by itself. */
 const refused = async (dataDirectory: string, settings: Readonly<Record<string, string>> = {}): Promise<Ran> => {
   const [http, grpc, otlp] = await freePorts(3);
   return runOiq(['start'], {
@@ -118,7 +118,7 @@ test.serial('a data directory with foreign files keeps its permissions, with a w
 
 const secretKey = 'k'.repeat(40);
 
-/** Parts that a directory loses, the settings of the start, and what the refusal names. */
+/** Deleted parts of a directory, the settings of the start, and the names in the error. */
 const losses: readonly (readonly [lost: readonly string[], settings: Record<string, string>, named: RegExp])[] = [
   [['secret-key'], {}, /secret-key is missing, but this installation exists[\s\S]*oiq evidence sign/],
   [['bus/offsets.sqlite'], {}, /but bus\/offsets\.sqlite of this installation is missing[\s\S]*land twice/],
@@ -142,7 +142,7 @@ for (const [lost, settings, named] of losses)
       for (const name of lost)
         for (const suffix of ['', '-wal', '-shm'])
           rmSync(join(dataDirectory, `${name}${suffix}`), { force: true, recursive: true });
-      // A single part: what it takes to start again does not depend on the other parts.
+      // With a single missing part, the fix does not depend on the other parts.
       const startsAgain = lost.length === 1;
       for (let tries = 0; tries < (startsAgain ? 2 : 1); tries++) {
         const { code, output, errors } = await refused(dataDirectory, settings);
@@ -175,7 +175,7 @@ for (const [what, change, named] of [
     const path = join(dataDirectory, versionFile);
     const version = JSON.parse(readFileSync(path, 'utf8')) as DirectoryVersion;
     writeFileSync(path, JSON.stringify({ ...version, ...change(version) }));
-    // A store that opened would report the damage.
+    // A store that opened would report this damage.
     writeFileSync(join(dataDirectory, 'bus', 'offsets.sqlite'), Buffer.alloc(20_000, 'garbage'));
     const { code, output, errors } = await refused(dataDirectory);
     t.deepEqual([code, output], [2, '']);

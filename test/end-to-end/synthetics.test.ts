@@ -1,4 +1,4 @@
-/** From a target to state and uptime: real probes over the API, real sinks, and the schedule that judges. */
+/** From a target to state and uptime: real probes over the API, real sinks, and the evaluation schedule. */
 import { lookup } from 'node:dns';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -93,7 +93,7 @@ const probeOf = (token: string, probe: string) =>
     pollMs: 300,
   });
 
-test.serial('an unsaved check can be tried at the location local before there is any check', async (t) => {
+test.serial('an unsaved check can be tested at the location local before there is any check', async (t) => {
   const role = startLocalProbes(await openLocalWork(ports), {
     egressPolicy,
     chromium: { program: '/none/chromium', hasSandbox: true },
@@ -169,7 +169,7 @@ test.serial(
     t.deepEqual(titles, ['shop is up', 'shop is down']);
 
     const requestCount = targetRequests;
-    // Two of them were tries, and one may be that of a run in progress; results of the others land a little later.
+    // Two requests were test runs, and one may belong to a run in progress. Other results are stored a little later.
     await eventually(`the ${requestCount} requests are those of runs`, async () => {
       const { items } = await read(`${checks}/${id}/runs?limit=1000`);
       return requestCount <= items.length + 3;
@@ -222,7 +222,7 @@ test.serial('results are accepted only for assigned runs, and a repetition count
   const other = await create('/api/synthetics/locations', { name: 'Paris' });
   const check = { id: (await create(checks, checkAt('assigned', [location]))).id, every: '10s' };
   const foreign = await create(checks, checkAt('foreign', ['local']), elsewhere);
-  // The first one after the check was made.
+  // The first due time after the check was created.
   const dueMs = findLastDueMs(check, location, Date.now()) + 10_000;
   await eventually('it is due', () => Date.now() >= dueMs);
   const result: ProbeResult = {
@@ -338,7 +338,7 @@ test.serial(
       message: '',
       traceId: 'b'.repeat(32),
     }));
-    // A probe could not send them: they are of a time before the check was made.
+    // A probe could not send these, because they are older than the check.
     const publisher = createPublisher(ports.bus, topics.syntheticRuns);
     const from = { tenantId: 'a', projectId: '', location, acceptedMs: Date.now(), isManual: false };
     const of = { checkName: 'missed', checkType: 'http', labels: {} };
@@ -388,7 +388,7 @@ test.serial(
     t.deepEqual([emitted.states, emitted.verdicts, titles], [[], [], []]);
     await run(endMs + 35_000, next);
     t.like(emitted.verdicts[0], { state: 'up' });
-    // Results may have landed since in another order.
+    // Results may have been stored in another order since.
     t.not(next.reviewed, undefined);
     const later = await run(endMs + 700_000, { ...next, judgedMs: endMs + 695_000 });
     t.is(later.reviewed, undefined);

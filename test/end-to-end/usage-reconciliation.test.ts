@@ -1,6 +1,6 @@
 /**
- * One process that is killed in the middle of known amounts of everything: good, poison, malformed, not allowed and over the quota.
- * All figures of the ledger agree with what was answered and with what is stored.
+ * One process, killed while it processes known amounts of good, poison, malformed, forbidden and over-quota data.
+ * All figures of the ledger agree with the responses and with the stored rows.
  */
 import { join } from 'node:path';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -42,7 +42,7 @@ const goodMessages = 200;
 const poisonRecords = 5;
 const garbage = Buffer.from('none of this is OTLP, whatever the headers say');
 
-/** Past the receivers: messages of 2 records, and two that no sink can land. */
+/** Publishes without the receivers: messages of 2 records, and two that no sink can store. */
 const publishPoison = async (dataDirectory: string): Promise<void> => {
   const bus = await openSegmentsBus({ directory: join(dataDirectory, 'bus') });
   const producer = await bus.producer();
@@ -115,7 +115,7 @@ test.serial('records sent, responses, counts and stored rows agree, even after k
   for (let index = 0; index < 7; index++) t.is(await post('logs', garbage), 400);
   t.is(await post('logs', gzipSync(garbage), licenseKey, { 'content-encoding': 'gzip' }), 400);
 
-  // One that is split, one that is carried as it came, one that is translated alone.
+  // One is split, one is published unchanged, one is only translated.
   const json = [9_000, 3, 5].map((records) => Buffer.from(jsonRequest('metrics', records, 'äöü'.repeat(9))));
   const [long = garbage, short = garbage, plain = garbage] = json;
   const type = { 'content-type': 'application/json' };
@@ -134,7 +134,7 @@ test.serial('records sent, responses, counts and stored rows agree, even after k
   t.is(put.status, 200, await put.text());
   const body = spans(10);
   let acceptedCount = 0;
-  // The quota is heard of through the change feed.
+  // The quota takes effect through the change feed.
   while ((await post('traces', body)) === 200) acceptedCount++;
   let rejected = 1;
   for (; rejected < 6; rejected++) t.is(await post('traces', body), 429);

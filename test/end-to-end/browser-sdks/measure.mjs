@@ -1,4 +1,4 @@
-/** What the page itself measures and sees, next to the SDK under test. The test compares both. */
+/** The page's own measurements, next to the SDK under test. The test compares both. */
 import { onCLS, onFCP, onINP, onLCP, onTTFB } from 'web-vitals';
 
 const clicks = [];
