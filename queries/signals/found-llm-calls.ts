@@ -154,12 +154,12 @@ export const llmContainersSource = buildContainersSource();
 
 /**
  * Returns a SELECT of the traces that have calls that count, among those in a set. As few spans match, their rows are
- * merged here, which reads less than FINAL.
+ * merged here, which reads less than FINAL. On a cluster, the server cannot make a nested `IN` global itself.
  */
 export const selectTracesWithCalls = (traces: string, { tenant, range }: SpanSelection = requestedSpans): string =>
   `SELECT trace_id FROM (
     SELECT trace_id, max(kind) AS merged_kind, max(nested) AS merged_nested, max(duplicate) AS merged_duplicate
-    FROM llm_calls WHERE tenant_id = ${tenant} AND ${range} AND trace_id IN (${traces})
+    FROM llm_calls WHERE tenant_id = ${tenant} AND ${range} AND trace_id GLOBAL IN (${traces})
     GROUP BY timestamp, trace_id, span_id)
   WHERE merged_kind = 'call' AND merged_nested % 2 = 0 AND merged_duplicate % 2 = 0`;
 

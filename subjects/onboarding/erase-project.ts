@@ -6,9 +6,13 @@ import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 
+/** Expressions of the columns that state projects, also within tuples. */
 const projectTables = tenantTables.flatMap(({ name, columns }) => {
-  const { project_id: type } = columns;
-  return type === undefined ? [] : [{ name, hasSeveral: type.startsWith('Array(') }];
+  const fields = Object.entries(columns).flatMap(([column, type]) => {
+    if (column === 'project_id') return [{ field: column, hasSeveral: type.startsWith('Array(') }];
+    return type.includes(' project_id ') ? [{ field: `${column}.project_id`, hasSeveral: true }] : [];
+  });
+  return fields.length === 0 ? [] : [{ name, fields }];
 });
 
 /**
@@ -25,9 +29,11 @@ export const eraseProjectTelemetry = async (
   }: { readonly tenantId: string; readonly projectId: string; readonly signal?: AbortSignal },
 ): Promise<void> => {
   const project = quoteString(projectId);
-  for (const { name, hasSeveral } of projectTables) {
-    const isOfProject = hasSeveral ? `has(project_id, ${project})` : `project_id = ${project}`;
-    const condition = `tenant_id = ${quoteString(tenantId)} AND ${isOfProject}`;
+  for (const { name, fields } of projectTables) {
+    const isOfProject = fields.map(({ field, hasSeveral }) =>
+      hasSeveral ? `has(${field}, ${project})` : `${field} = ${project}`,
+    );
+    const condition = `tenant_id = ${quoteString(tenantId)} AND (${isOfProject.join(' OR ')})`;
     // A deletion rewrites table parts, so skip it if no row matches.
     const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${condition} ${anyRowClause}`);
     if (matches.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${condition}`);

@@ -4,6 +4,7 @@
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { noTokens } from '../../schemas/llm-calls.ts';
+import { silentLog } from '../../schemas/ports/log.ts';
 import type { LlmPriceFields } from '../../schemas/resources/llm-price.ts';
 import { updateHourSums } from '../../sinks/llm-hours.ts';
 import { readCosts } from '../../subjects/llm/costs.ts';
@@ -12,6 +13,7 @@ import { readLlmModels } from '../../subjects/llm/models.ts';
 import { toPriceRows } from '../../subjects/llm/own-prices.ts';
 import { createLlmScope, type LlmScopeQuery } from '../../subjects/llm/scope.ts';
 import { readLlmTotals } from '../../subjects/llm/totals.ts';
+import { eraseProjectTelemetry } from '../../subjects/onboarding/erase-project.ts';
 import { propertyRuns } from '../budget.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 
@@ -256,6 +258,34 @@ test.serial('agents with tokens of their own are counted by traces without calls
   t.is(await count(), 2);
   await sum();
   t.is(await count(), 2);
+});
+
+test.serial('a project is deleted from calls and from sums of hours, and the sums are computed again', async (t) => {
+  // Calls of both projects in the first two hours, of one in the third, and only an agent of it in the fourth.
+  const calls = Array.from({ length: 12 }, (_, id): Call => ({ id, atMs: startMs + Math.floor(id / 6) * hourMs + id }));
+  const ofShop = { id: 20, atMs: startMs + 2 * hourMs };
+  const agentOfShop = { id: 22, atMs: startMs + 3 * hourMs, isContainer: true };
+  for (const tenantId of ['e', 'f']) await landCalls([...calls, ofShop, agentOfShop], tenantId);
+  await sum();
+  const countOf = async (tenantId: string, isSummed: boolean) => {
+    const { totals, byModel } = (await readAll(tenantId, all, isSummed)).read;
+    const projects = byModel.groups.map(({ group }) => group.projectId).sort();
+    return { requests: totals.requests, agents: totals.tracesWithUncountedTokens, projects };
+  };
+  const before = { requests: 13, agents: 1, projects: ['blog', 'shop'] };
+  t.deepEqual(await countOf('e', true), before);
+
+  await eraseProjectTelemetry({ columns: tables.columns, log: silentLog }, { tenantId: 'e', projectId: 'shop' });
+  const after = { requests: 6, agents: 0, projects: ['blog'] };
+  for (const isSummed of [false, true]) t.deepEqual(await countOf('e', isSummed), after);
+  const sumsWithShop =
+    "SELECT count() AS hours FROM llm_hours WHERE tenant_id = 'e' AND toString(tuple(*)) LIKE '%shop%'";
+  t.like(await tables.read(sumsWithShop), [{ hours: '0' }]);
+  t.is(await sum(), 4, 'sums with the project were deleted as a whole');
+  t.true(await isFromSums('e', all));
+  t.deepEqual(await countOf('e', true), after);
+  await comparesEqual(t, 'e');
+  t.deepEqual(await countOf('f', true), before, 'another organization has a project of the same name');
 });
 
 test.serial('in any order of calls, verdicts, prices and sums, totals are those of the calls', async (t) => {

@@ -69,10 +69,19 @@ export const landIn = (columns: Columns): Land => {
   };
 };
 
+let openColumns = (directory: string): Promise<Columns> => {
+  copyColumns(directory);
+  return openChdbColumns({ directory });
+};
+
+/** Tables that are opened from now on have their columns there instead of in the engine of the process. */
+export const useTables = (open: typeof openColumns): void => {
+  openColumns = open;
+};
+
 export const openTables = async (): Promise<Tables> => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-sink-'));
-  copyColumns(directory);
-  const columns = await openChdbColumns({ directory });
+  const columns = await openColumns(directory);
   await migrate(columns, silentLog);
   return {
     columns,

@@ -1,4 +1,4 @@
-/** Runs suites of the API over ClickHouse servers instead of the embedded engine. */
+/** Runs suites of the API and of tables over ClickHouse servers instead of the embedded engine. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import test from 'ava';
 import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { shardCount } from '../budget.ts';
+import { useTables } from '../cases/sink-tables.ts';
 import { spread } from '../contract/spread-columns.ts';
 import { clusterName, startShards } from '../services/clickhouse-shards.ts';
 import { startServices, unavailable } from '../services/services.ts';
@@ -60,6 +61,8 @@ export const overServedColumns = async (
     test.skip(`clickhouse: ${reason}`, () => undefined);
     return;
   }
-  useColumns(servers === 1 ? openServed : openSharded);
+  const open = servers === 1 ? openServed : openSharded;
+  useColumns(open);
+  useTables(open);
   await suite();
 };
