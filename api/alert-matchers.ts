@@ -1,6 +1,6 @@
 /** Validates matchers that mute alerts: those of silences and of maintenance windows. */
 import type { Matcher } from '../schemas/resources/alert-routing.ts';
-import { findMatcherProblem, selectEmptyValuesOnly } from '../subjects/alerts/routing/matching.ts';
+import { findMatcherProblem, selectEmptyValuesOnly } from '../subjects/alerts/routing/matchers.ts';
 import { createFieldError } from './errors.ts';
 
 /**

@@ -54,9 +54,9 @@ export const listReplays: typeof import('./groups/dead-letter/replay/replay-jobs
   (await import('./groups/dead-letter/replay/replay-jobs.ts')).listReplays(...given);
 
 /** Reopens a closed organization; throws if it does not exist or was erased. */
-export const reopenOrganization: typeof import('./identity/accounts/closing.ts').reopenOrganization = async (
+export const reopenOrganization: typeof import('./identity/accounts/close-organization.ts').reopenOrganization = async (
   ...given
-) => (await import('./identity/accounts/closing.ts')).reopenOrganization(...given);
+) => (await import('./identity/accounts/close-organization.ts')).reopenOrganization(...given);
 
 /** Sets the number of partitions for the telemetry of an organization; throws if it is impossible. */
 export const setShards: typeof import('./identity/accounts/shards.ts').setShards = async (...given) =>

@@ -1,9 +1,9 @@
 /** `oiq clickhouse`: shows the state of the ClickHouse servers, and empties or forgets a shard. */
 import { parseSettings, rejectLocalStores } from '../schemas/settings.ts';
-import { emptyShard } from './clickhouse-emptying.ts';
 import { forgetShard } from './clickhouse-forgetting.ts';
 import { formatShards, reportShards } from './clickhouse-shards.ts';
 import { parseOptions } from './command-arguments.ts';
+import { emptyShard } from './drain-shard.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 

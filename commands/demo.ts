@@ -2,7 +2,7 @@
 import { parseSettings } from '../schemas/settings.ts';
 import { parseOptions } from './command-arguments.ts';
 import { sendControlRequest } from './control.ts';
-import { type SentCounts, sendShopTelemetry } from './demo/sending.ts';
+import { type SentCounts, sendShopTelemetry } from './demo/send-telemetry.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 

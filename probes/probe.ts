@@ -11,7 +11,7 @@ import type {
   WorkItem,
 } from '../schemas/synthetic-work.ts';
 import { dueStepMs, findLastDueMs, findNextDueMs } from '../subjects/synthetics/due-times.ts';
-import { type IdentifiedCheck, parseCheck } from '../subjects/synthetics/known.ts';
+import { type IdentifiedCheck, parseCheck } from '../subjects/synthetics/read-checks.ts';
 import { findUnsupportedTypes } from './abilities.ts';
 import { removeAbandoned } from './browser/run-directory.ts';
 import type { RateLimiter } from './pace.ts';

@@ -5,7 +5,7 @@ import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Message } from '../schemas/ports/bus.ts';
 import type { TimeRange } from '../schemas/readable-times.ts';
-import { republishRefused as republish } from './engine/refuse.ts';
+import { republishRefused as republish } from './engine/dead-letters.ts';
 import { type Receivers, type ReceiversOptions, start } from './engine/start.ts';
 import { openHeartbeats } from './heartbeats/heartbeats.ts';
 import { openOpamp } from './opamp/opamp.ts';

@@ -15,10 +15,10 @@ import { WireWriter } from '../schemas/protobuf/writer.ts';
 import { findTimeProblem, type TimeRange } from '../schemas/readable-times.ts';
 import { toPlainText } from '../schemas/tables/search-text.ts';
 import type { BodyFormat } from './engine/body-format.ts';
+import { parseEncoding } from './engine/dead-letters.ts';
+import { createPartialRefusal, createRefusal } from './engine/error-responses.ts';
 import { toTextResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
-import { createPartialRefusal, createRefusal } from './engine/refusal.ts';
-import { parseEncoding } from './engine/refuse.ts';
 
 type Labels = ReadonlyMap<string, string>;
 

@@ -7,6 +7,7 @@ import { separateJsonRequest } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/telemetry-signals.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { createCors } from './engine/cors.ts';
+import { createRefusal, type Refusal, refusalKinds } from './engine/error-responses.ts';
 import {
   createHttpIngest,
   type HttpProtocol,
@@ -17,7 +18,6 @@ import {
 import { respondWithRefusal } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
-import { createRefusal, type Refusal, refusalKinds } from './engine/refusal.ts';
 import {
   encodeBadRequest,
   encodePartialSuccess,

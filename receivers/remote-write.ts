@@ -1,10 +1,10 @@
 /** Prometheus remote-write 1.0 and 2.0. The Snappy body is published to the bus unchanged. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { BodyFormat } from './engine/body-format.ts';
+import { createPartialRefusal, createRefusal, type Refusal } from './engine/error-responses.ts';
 import { type HttpResponse, toRefusalResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import type { WriteCounts } from './engine/prepare.ts';
-import { createPartialRefusal, createRefusal, type Refusal } from './engine/refusal.ts';
 
 const acceptedBody = '{"status":"accepted"}';
 

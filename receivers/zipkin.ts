@@ -16,9 +16,9 @@ import type { RejectedBody } from '../schemas/protobuf/separate.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
 import { findTimeProblem, type TimeRange } from '../schemas/readable-times.ts';
 import type { BodyFormat } from './engine/body-format.ts';
+import { createPartialRefusal, createRefusal } from './engine/error-responses.ts';
 import { shapeBody, toTextResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
-import { createPartialRefusal, createRefusal } from './engine/refusal.ts';
 
 interface Endpoint {
   serviceName: string;

@@ -24,8 +24,8 @@ import { type Fields, toDocument, validateCollectionName, validateTenantId } fro
 import { TransactionRun, TransactionScope, transactionLimitMs, withTimeLimit } from '../documents-transaction.ts';
 import { openSqlite, toDamageError } from '../sqlite-opening.ts';
 import { type Access, createCollection, type DocumentWrite } from './collection.ts';
-import { emptyWriteAheadLog, type FormerlyDeletedOptions, removeFormerlyDeleted } from './formerly-deleted.ts';
 import { createMatcher } from './matches.ts';
+import { emptyWriteAheadLog, type FormerlyDeletedOptions, removeFormerlyDeleted } from './secure-delete.ts';
 import { DocumentTables, schema } from './tables.ts';
 
 type Definition = CollectionDefinition<object>;

@@ -8,7 +8,7 @@ import { type OnCallGap, onCallGaps } from '../../schemas/resources/on-call-gap.
 import { onCallSchedules } from '../../schemas/resources/on-call-schedule.ts';
 import { organizations } from '../../schemas/resources/organization.ts';
 import { createGapAlertSubject, describeGap, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
-import { readShifts } from '../../subjects/on-call/reading.ts';
+import { readShifts } from '../../subjects/on-call/read-on-call.ts';
 import { publishTransition, type TransitionPublisher } from './notify.ts';
 
 const lookAheadMs = 7 * 86_400_000;

@@ -17,7 +17,7 @@ import {
   platformTransition,
 } from '../../subjects/alerts/platform-alerts.ts';
 import { localLocation } from '../../subjects/synthetics/check.ts';
-import { parseCheck } from '../../subjects/synthetics/known.ts';
+import { parseCheck } from '../../subjects/synthetics/read-checks.ts';
 import { readLatest } from '../../subjects/synthetics/stored-results.ts';
 import { findSuspectLocations } from '../../subjects/synthetics/suspects.ts';
 import { publishTransition } from './notify.ts';

@@ -4,7 +4,7 @@ import type { DemoSender, DemoStatus } from '../../schemas/ports/demo.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Settings } from '../../schemas/settings.ts';
 import { eraseProjectTelemetry } from '../../subjects/onboarding/erase-project.ts';
-import { sendShopTelemetry } from './sending.ts';
+import { sendShopTelemetry } from './send-telemetry.ts';
 
 const historySeconds = 60 * 60;
 const liveSeconds = 30 * 60;

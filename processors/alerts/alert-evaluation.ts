@@ -25,8 +25,8 @@ import {
 } from '../../subjects/empty-results/empty-results.ts';
 import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { type DueTiming, defineSchedule, type Run } from '../engine/schedule.ts';
-import { splitSamples } from './recorded.ts';
 import { getRuleBatcher } from './rule-batchers.ts';
+import { splitSamples } from './split-samples.ts';
 
 /** Parsed rules by document; a document stays the same object until it changes. */
 const parsedRules = new WeakMap<object, AlertRule>();

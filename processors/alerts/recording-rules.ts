@@ -16,8 +16,8 @@ import { createExpressionRun } from '../../subjects/alerts/recording/run-query.t
 import { queryTimeouts } from '../../subjects/alerts/run-query.ts';
 import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule } from '../engine/schedule.ts';
-import { splitSamples } from './recorded.ts';
 import { getRuleBatcher } from './rule-batchers.ts';
+import { splitSamples } from './split-samples.ts';
 
 /** Time budget of a run. */
 const budgetMs = 60_000;

@@ -30,7 +30,7 @@ import {
 import { type Organization, organizations, organizationsTenant } from '../../schemas/resources/organization.ts';
 import { topics } from '../../schemas/topics.ts';
 import { toPlatformEvent } from '../../subjects/alerts/evaluation-record.ts';
-import { haveAlertsEnded } from '../../subjects/incidents/ended.ts';
+import { haveAlertsEnded } from '../../subjects/incidents/end-times.ts';
 import { attemptDelivery, type DeliveryAttempt, unsealSettings } from '../../subjects/notification-channels/deliver.ts';
 import { recordOutcome } from '../../subjects/notification-channels/health.ts';
 import { type AcknowledgeLink, renderMessage } from '../../subjects/notification-channels/message.ts';

@@ -9,7 +9,7 @@ import {
   getWindowDueMs,
   toChainOrder,
 } from '../../subjects/detections/correlation.ts';
-import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployed.ts';
+import type { DeployedCorrelation, Deployment, StoredRule } from '../../subjects/detections/deployment.ts';
 import { createChainedMatches, isReportedAgain, mergeSuppressedSignal } from '../../subjects/detections/detect.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';

@@ -11,7 +11,7 @@ import {
   detectionRules,
 } from '../../schemas/resources/detection-rule.ts';
 import { getShippedDocuments, isAgentRule } from '../../subjects/agents/shipped-documents.ts';
-import { compileDeployment, type Deployment, type StoredRule } from '../../subjects/detections/deployed.ts';
+import { compileDeployment, type Deployment, type StoredRule } from '../../subjects/detections/deployment.ts';
 
 /** Collections that the detection processors follow. */
 export const followedCollections = {

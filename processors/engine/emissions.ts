@@ -1,6 +1,6 @@
 /** Packs the values that steps emit into messages. */
 import { isUtf8 } from 'node:buffer';
-import { compileOnce } from '../../schemas/compiled.ts';
+import { compileOnce } from '../../schemas/compile-once.ts';
 import { computePartition } from '../../schemas/partition.ts';
 import type { Message } from '../../schemas/ports/bus.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';

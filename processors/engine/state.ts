@@ -1,6 +1,6 @@
 /** Reusable state definitions. */
 import type { z } from 'zod';
-import { compileOnce } from '../../schemas/compiled.ts';
+import { compileOnce } from '../../schemas/compile-once.ts';
 import type { SavedState, StateDefinition, StateSize } from './definition.ts';
 import { countSavedBytes, toChunks } from './task-snapshot.ts';
 

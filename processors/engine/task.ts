@@ -7,14 +7,14 @@ import { isReplayForAnotherGroup, toConsumerGroup } from '../../runtime/consumer
 import { PermanentError } from '../../schemas/errors.ts';
 import { type BusRecord, countRecords, type Message } from '../../schemas/ports/bus.ts';
 import { platformTenant, type StoredMetadata } from '../../schemas/ports/documents.ts';
-import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted-position.ts';
 import { BatchReport, type BatchResult, type TaskStatus } from './batch-result.ts';
 import type { Context, Emits, Follows, Processor } from './definition.ts';
 import { FollowedDocuments } from './documents.ts';
 import { Emissions, prepareValue } from './emissions.ts';
 import type { PartitionReader } from './fair-queue.ts';
+import { MessageStepper } from './message-stepper.ts';
 import { encodeOrdinals } from './ordinals.ts';
-import { MessageStepper } from './stepping.ts';
 import { decodeTask, encodeTask, type SavedTenant } from './task-snapshot.ts';
 import { areTimersPaused, computeNextTimerMs, getTenantBytes, type Tenant } from './tenant.ts';
 import { endlessSlice, type TimeSlice } from './time-slice.ts';

@@ -8,9 +8,9 @@ import {
   findEmbedded,
   findInBody,
   separateStack,
-} from '../../subjects/errors/embedded.ts';
+} from '../../subjects/errors/embedded-exceptions.ts';
 import { defineProcessor } from '../engine/definition.ts';
-import { createAttributeReader, type Read, toRaisedError } from './raised.ts';
+import { createAttributeReader, type Read, toRaisedError } from './raised-error.ts';
 
 const warnSeverity = 13;
 

@@ -1,10 +1,10 @@
 import { spans } from '../../schemas/records/sources.ts';
 import type { Span, SpanEvent } from '../../schemas/records/span.ts';
 import { topics } from '../../schemas/topics.ts';
-import { separateStack } from '../../subjects/errors/embedded.ts';
+import { separateStack } from '../../subjects/errors/embedded-exceptions.ts';
 import { maskMessage } from '../../subjects/errors/message.ts';
 import { defineProcessor } from '../engine/definition.ts';
-import { createAttributeReader, firstAttribute, type RaisedInput, type Read, toRaisedError } from './raised.ts';
+import { createAttributeReader, firstAttribute, type RaisedInput, type Read, toRaisedError } from './raised-error.ts';
 
 const errorStatus = 2;
 const kinds = ['', 'internal', 'server', 'client', 'producer', 'consumer'];

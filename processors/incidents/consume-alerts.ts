@@ -11,7 +11,7 @@ import { ConflictError, type Documents, type StoredMetadata } from '../../schema
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { topics } from '../../schemas/topics.ts';
 import { getNotificationGroupId, planIncidentChange } from '../../subjects/incidents/from-alerts.ts';
-import { readPolicyOrOwners } from '../../subjects/on-call/reading.ts';
+import { readPolicyOrOwners } from '../../subjects/on-call/read-on-call.ts';
 
 /** Maximum number of conflicting writes before the batch is read again. */
 const maxAttempts = 50;

@@ -4,7 +4,7 @@ import { createItemSource } from '../../schemas/records/values.ts';
 import { topics } from '../../schemas/topics.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
-import { computeDueMs, deleteDueEntries } from './sweeping.ts';
+import { computeDueMs, deleteDueEntries } from './due-entries.ts';
 
 const maxSpansPerResponse = 100;
 

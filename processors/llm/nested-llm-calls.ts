@@ -5,7 +5,7 @@ import { topics } from '../../schemas/topics.ts';
 import { findNestedCalls } from '../../subjects/llm/same-calls.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
-import { computeDueMs, deleteDueEntries } from './sweeping.ts';
+import { computeDueMs, deleteDueEntries } from './due-entries.ts';
 
 /** Spans of a trace beyond this number are counted without comparison. */
 const maxSpansPerTrace = 2_000;

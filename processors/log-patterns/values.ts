@@ -2,7 +2,7 @@
  * Counts the values of a pattern's variable in bounded memory: frequent values, an approximate distinct count, and the
  * range of numbers.
  */
-import { isDigit } from '../../queries/log-patterns/keyed.ts';
+import { isDigit } from '../../queries/log-patterns/keyed-body.ts';
 import { addToSketch, createSketch, mergeSketches } from '../../subjects/log-patterns/distinct-values.ts';
 
 /** Maximum number of stored characters per value. */

@@ -5,7 +5,7 @@ import { type AlertRouting, defaultRouting } from '../../schemas/resources/alert
 import type { MaintenanceWindow } from '../../schemas/resources/maintenance-window.ts';
 import { getSilenceState, type Silence } from '../../schemas/resources/silence.ts';
 import { Inhibition } from '../../subjects/alerts/routing/inhibition.ts';
-import { type CompiledMatchers, compileMatchers, type Labels } from '../../subjects/alerts/routing/matching.ts';
+import { type CompiledMatchers, compileMatchers, type Labels } from '../../subjects/alerts/routing/matchers.ts';
 import { findTimeMuteReason } from '../../subjects/alerts/routing/times.ts';
 import { type CompiledRoute, compileRoutes, getRouteKey } from '../../subjects/alerts/routing/tree.ts';
 import { OccurrenceCache } from '../../subjects/maintenance-windows/windows.ts';

@@ -13,9 +13,9 @@ import { topics } from '../../schemas/topics.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { queryErrorMessage } from '../../subjects/alerts/run-query.ts';
 import { advanceDataState, isDataOverdue } from '../../subjects/empty-results/empty-results.ts';
+import { batchQuery } from '../../subjects/slos/batch-query.ts';
 import type { IdentifiedSlo, SloFields } from '../../subjects/slos/document.ts';
 import { findExcludedPeriods, readExclusions } from '../../subjects/slos/exclusions.ts';
-import { batchQuery } from '../../subjects/slos/gathered.ts';
 import { findLateWindows } from '../../subjects/slos/late-records.ts';
 import { type MeasureOptions, measureSlices } from '../../subjects/slos/measure.ts';
 import {
@@ -25,6 +25,7 @@ import {
   planMeasurements,
 } from '../../subjects/slos/measurement-times.ts';
 import { createSloNoDataEvent } from '../../subjects/slos/overdue-measurements.ts';
+import { parseStoredSlo } from '../../subjects/slos/parse-slo.ts';
 import { listMeasuredSignals } from '../../subjects/slos/signals.ts';
 import {
   findChangedSlices,
@@ -36,7 +37,6 @@ import {
 } from '../../subjects/slos/slices/slices.ts';
 import type { Window } from '../../subjects/slos/slices/windows.ts';
 import { toSloObjective } from '../../subjects/slos/status.ts';
-import { parseStoredSlo } from '../../subjects/slos/stored.ts';
 import { getRuleBatcher } from '../alerts/rule-batchers.ts';
 import { openTenantReader } from '../engine/open-tenant-reader.ts';
 import { defineSchedule, type SchedulePorts } from '../engine/schedule.ts';

@@ -13,8 +13,6 @@ import {
 } from '../../subjects/empty-results/empty-results.ts';
 import { findActiveDowntime, readWindows } from '../../subjects/synthetics/downtimes.ts';
 import { createCheckNoDataEvent, createStateEvent } from '../../subjects/synthetics/events.ts';
-import { findSuspects, judgeChanges, type KnownStates, type ReadResults } from '../../subjects/synthetics/judged.ts';
-import { type IdentifiedCheck, parseCheck } from '../../subjects/synthetics/known.ts';
 import {
   findReviewStart,
   type LocatedChange,
@@ -22,6 +20,13 @@ import {
   recordResults,
   settledAtMs,
 } from '../../subjects/synthetics/late-results.ts';
+import {
+  findSuspects,
+  judgeChanges,
+  type KnownStates,
+  type ReadResults,
+} from '../../subjects/synthetics/location-votes.ts';
+import { type IdentifiedCheck, parseCheck } from '../../subjects/synthetics/read-checks.ts';
 import { type CheckResult, readLatest } from '../../subjects/synthetics/stored-results.ts';
 import type { StateChange, TimePeriod } from '../../subjects/synthetics/uptime.ts';
 import { createVerdict, describeOutage, type FailedAlone } from '../../subjects/synthetics/verdict.ts';

@@ -14,7 +14,7 @@ import {
   initialHeartbeatState,
   stopMonitoring,
 } from '../../subjects/synthetics/heartbeats.ts';
-import { type IdentifiedCheck, parseCheck } from '../../subjects/synthetics/known.ts';
+import { type IdentifiedCheck, parseCheck } from '../../subjects/synthetics/read-checks.ts';
 import type { TimePeriod } from '../../subjects/synthetics/uptime.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState, type LruMap } from '../engine/state.ts';

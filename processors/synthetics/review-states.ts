@@ -3,8 +3,6 @@ import { FairQueue } from '../../queries/limits/fair-queue.ts';
 import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { getVotingLocations } from '../../subjects/synthetics/check.ts';
-import { findJudgedTime, type KnownStates, type ReadResults } from '../../subjects/synthetics/judged.ts';
-import type { IdentifiedCheck } from '../../subjects/synthetics/known.ts';
 import {
   findCorrections,
   findMissedOutage,
@@ -13,6 +11,8 @@ import {
   reconstructChanges,
   statesAt,
 } from '../../subjects/synthetics/late-results.ts';
+import { findJudgedTime, type KnownStates, type ReadResults } from '../../subjects/synthetics/location-votes.ts';
+import type { IdentifiedCheck } from '../../subjects/synthetics/read-checks.ts';
 import { maxSilentIntervals } from '../../subjects/synthetics/state.ts';
 import { type CheckResult, readResults, readStates } from '../../subjects/synthetics/stored-results.ts';
 import type { TimePeriod } from '../../subjects/synthetics/uptime.ts';

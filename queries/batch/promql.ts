@@ -5,7 +5,7 @@
  */
 import { setImmediate as next } from 'node:timers/promises';
 import type { QueryOutcome, ReportOutcome } from '../outcome.ts';
-import { mergeAdditionalSeries } from '../promql/added.ts';
+import { mergeAdditionalSeries } from '../promql/additional-series.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
 import type { SelectedSeries } from '../promql/fetch/choose.ts';
 import { readFingerprints } from '../promql/fetch/landed-pieces.ts';

@@ -12,7 +12,7 @@ import {
   createSeasonalTrendModel,
   createTrendModel,
   type Model,
-} from './parts.ts';
+} from './models.ts';
 import { computeStudentCdf, computeStudentQuantile, forecastFromFewValues } from './short.ts';
 
 /** Range of values: counts are never below 0, shares never outside 0 to 1. */

@@ -10,8 +10,8 @@ import { buildTableResult, type QueryContext, type ResultData } from '../query-r
 import type { TableColumn } from '../result.ts';
 import type { TenantReader } from '../tenant-reader.ts';
 import { parseDuration } from '../time.ts';
-import { computeCrossing, type Threshold } from './crossing.ts';
 import { forecastPoints } from './points.ts';
+import { computeCrossing, type Threshold } from './threshold-crossing.ts';
 
 /** Maximum number of forecasts; each takes up to 30 CPU-ms. */
 const maxForecasts = 100;

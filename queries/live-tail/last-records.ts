@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Partition } from '../../schemas/records/source.ts';
 import type { ListenerFilter } from './listener.ts';
-import { offerMatchingRecords, type RecordHooks, selectTargets, type Target } from './matching.ts';
+import { offerMatchingRecords, type RecordHooks, selectTargets, type Target } from './match-records.ts';
 import type { RecordPosition } from './positions.ts';
 
 /** Pause after each time slice of reading the past. */

@@ -6,7 +6,7 @@ import type { Bus, PartitionFollower } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { buildTenantKeys } from '../../schemas/tenant-key.ts';
 import { Listener, type ListenerFilter, type TailBatch } from './listener.ts';
-import { getTailTopicName } from './matching.ts';
+import { getTailTopicName } from './match-records.ts';
 import { PartitionTail } from './partition-tail.ts';
 import { attachWithGap, catchUp, offerLastRecords } from './past.ts';
 import type { Positions } from './positions.ts';

@@ -4,7 +4,7 @@ import { type Bus, type BusRecord, countRecords, type PartitionFollower } from '
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Partition } from '../../schemas/records/source.ts';
 import type { Listener } from './listener.ts';
-import { createYieldHooks, offerMatchingRecords, selectTargets } from './matching.ts';
+import { createYieldHooks, offerMatchingRecords, selectTargets } from './match-records.ts';
 import type { TenantCpuTime } from './tenant-time.ts';
 
 const retryMs = 1_000;

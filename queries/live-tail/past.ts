@@ -8,7 +8,7 @@ import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Partition } from '../../schemas/records/source.ts';
 import { createLongPauseHooks, longPauseMs, type PartitionRange, readLastRecords } from './last-records.ts';
 import type { Listener } from './listener.ts';
-import { offerMatchingRecords, type RecordHooks, selectTargets } from './matching.ts';
+import { offerMatchingRecords, type RecordHooks, selectTargets } from './match-records.ts';
 import type { PartitionTail } from './partition-tail.ts';
 
 /** Length of a time slice for reading the past; the pause after it is longer. */

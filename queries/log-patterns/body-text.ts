@@ -3,7 +3,7 @@
  * values of the body are requested.
  */
 import { decodeText } from '../../schemas/otlp/any-value.ts';
-import { isKey } from './keyed.ts';
+import { isKey } from './keyed-body.ts';
 import { BEYOND, characters } from './spans.ts';
 
 /** Maximum number of scanned characters */

@@ -4,7 +4,7 @@
  * follow the text, so a short lookahead is safe.
  */
 
-import { isDigit } from './keyed.ts';
+import { isDigit } from './keyed-body.ts';
 import { WordSet } from './word-set.ts';
 
 const SPACE = 1;

@@ -13,7 +13,7 @@
  */
 
 import { BodyText } from './body-text.ts';
-import { hashKey, type KeyedBody, type KeyValue, LogfmtPairs, readJson, readLogfmt } from './keyed.ts';
+import { hashKey, type KeyedBody, type KeyValue, LogfmtPairs, readJson, readLogfmt } from './keyed-body.ts';
 import {
   characters,
   findAddressEnd,

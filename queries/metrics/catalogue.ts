@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../series-first-seen.ts';
 import type { TenantReader } from '../tenant-reader.ts';
 import { formatTime } from '../time.ts';
 

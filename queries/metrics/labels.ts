@@ -4,7 +4,7 @@ import { buildAttributeExpressions, resolveReference, seriesFields } from '../..
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { buildProjectScopeCondition, type ProjectScope, toProjectScopeParameters } from '../project-scope.ts';
 import type { Range } from '../range.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../series-first-seen.ts';
 import type { TenantReader } from '../tenant-reader.ts';
 
 /** A label, or an attribute of the resource. */

@@ -1,6 +1,6 @@
 /** Finds the metrics of a list that have data. */
 import type { Range } from '../range.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../series-first-seen.ts';
 import type { TenantReader } from '../tenant-reader.ts';
 
 /** Returns the metrics of a list that may have points in the range. */

@@ -11,7 +11,7 @@ import type { Range } from '../range.ts';
 import { getResources } from '../resources.ts';
 import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
-import { getEarliestRowMs } from '../series-seen.ts';
+import { getEarliestRowMs } from '../series-first-seen.ts';
 import type { TenantReader } from '../tenant-reader.ts';
 
 /** A series and its group. */

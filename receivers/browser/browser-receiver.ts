@@ -2,10 +2,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { allowOrigin, respondToPreflight } from '../engine/cors.ts';
+import { createRefusal } from '../engine/error-responses.ts';
 import { createHttpIngest, type HttpProtocol } from '../engine/http-ingest.ts';
 import { respondWithRefusal } from '../engine/http-receiver.ts';
 import { defineReceiver, type Engine, type HttpHandler, type Receiver } from '../engine/receiver.ts';
-import { createRefusal } from '../engine/refusal.ts';
 
 interface BrowserReceiver
   extends Omit<Receiver, 'open' | 'listens'>,

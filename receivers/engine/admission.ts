@@ -3,11 +3,11 @@
  */
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
+import { createRefusal, type Refusal } from './error-responses.ts';
 import type { Freshness } from './freshness.ts';
 import type { RefusalReason } from './key-uses.ts';
 import type { Caller, Keyring } from './keyring.ts';
 import type { Limits } from './limits.ts';
-import { createRefusal, type Refusal } from './refusal.ts';
 import type { Rejections } from './rejections.ts';
 import type { VisitorLimits } from './visitor-limits.ts';
 

@@ -3,11 +3,11 @@ import { trackWork } from '../../runtime/current-work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { type BrowserCredentials, isRefusal } from './admission.ts';
+import { createRefusal, type Refusal, toRefusal } from './error-responses.ts';
 import type { Accepted, IngestRequest } from './ingestion.ts';
 import type { Caller } from './keyring.ts';
 import type { BodyShape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
-import { createRefusal, type Refusal, toRefusal } from './refusal.ts';
 import { RequestBody, truncateParts } from './request-body.ts';
 
 /** A body without its framing. */

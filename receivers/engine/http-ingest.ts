@@ -2,12 +2,12 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat } from './body-format.ts';
+import { parseEncoding } from './dead-letters.ts';
+import { createRefusal, type Refusal, refusalKinds } from './error-responses.ts';
 import { Exchange, type Message, type Transport } from './exchange.ts';
 import type { Accepted } from './ingestion.ts';
 import type { BodyShape } from './prepare.ts';
 import type { Engine } from './receiver.ts';
-import { createRefusal, type Refusal, refusalKinds } from './refusal.ts';
-import { parseEncoding } from './refuse.ts';
 
 /** A response to send. */
 export interface HttpResponse {

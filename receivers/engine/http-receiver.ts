@@ -1,9 +1,9 @@
 /** A receiver over HTTP is a declaration of paths, formats and responses. The engine does the rest. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
+import { createRefusal } from './error-responses.ts';
 import { createHttpIngest, type HttpProtocol } from './http-ingest.ts';
 import { type AddressSetting, defineReceiver, type HttpHandler, type Receiver } from './receiver.ts';
-import { createRefusal } from './refusal.ts';
 
 type HttpReceiver = Omit<Receiver, 'open'> & Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'>;
 

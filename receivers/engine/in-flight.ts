@@ -1,5 +1,5 @@
 /** Counts pending requests, and the memory of their bodies. */
-import { createRefusal, type Refusal } from './refusal.ts';
+import { createRefusal, type Refusal } from './error-responses.ts';
 
 const mebibyte = 1024 * 1024;
 /** Maximum bytes of bodies that are being read or wait for the bus; further requests receive 503. */

@@ -2,8 +2,8 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
+import { createRefusal, type Refusal } from './error-responses.ts';
 import type { Caller } from './keyring.ts';
-import { createRefusal, type Refusal } from './refusal.ts';
 import { type GrantTokens, TokenLease } from './token-lease.ts';
 
 const minuteMs = 60_000;

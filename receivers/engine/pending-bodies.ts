@@ -2,7 +2,7 @@
  * Bodies of browsers that wait to be checked, by visitor and key. A flood from one address, or through one key, leaves
  * room in the queue for others.
  */
-import { createRefusal, type Refusal } from './refusal.ts';
+import { createRefusal, type Refusal } from './error-responses.ts';
 
 /** Half of what the queue holds. */
 const maxOfKey = 32;

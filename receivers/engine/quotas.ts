@@ -10,8 +10,8 @@ import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { getQuotaWindow, type QuotaWindow } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
+import { createRefusal, type Refusal } from './error-responses.ts';
 import type { ByteThreshold, Caller, KeyScope } from './keyring.ts';
-import { createRefusal, type Refusal } from './refusal.ts';
 import { type GrantTokens, TokenLease } from './token-lease.ts';
 import type { ReadUsedBytes } from './used-bytes.ts';
 

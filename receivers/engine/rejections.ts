@@ -8,8 +8,8 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics, type UsageReport } from '../../schemas/topics.ts';
+import type { Refusal } from './error-responses.ts';
 import type { Caller } from './keyring.ts';
-import type { Refusal } from './refusal.ts';
 
 const flushMs = 5_000;
 const hourMs = 3_600_000;

@@ -3,7 +3,7 @@
  * instance. They keep a flood through a public key from using up what the key may send for all visitors.
  */
 import type { Clock } from '../../schemas/ports/clock.ts';
-import { createRefusal, type Refusal } from './refusal.ts';
+import { createRefusal, type Refusal } from './error-responses.ts';
 
 const requestsPerMinute = 600;
 const requestsBurst = 120;

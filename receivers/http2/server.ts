@@ -1,9 +1,9 @@
 /** An HTTP/2 server without TLS, for peers with prior knowledge of HTTP/2. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { Connection } from './connection.ts';
+import { sweepUntilClosed } from './deadlines.ts';
 import { defaultOptions, type Http2Options } from './options.ts';
 import type { Http2Stream, StreamHandler } from './stream.ts';
-import { sweepUntilClosed } from './sweep.ts';
 
 export type { Http2Options } from './options.ts';
 export type { Http2Stream, StreamHandler } from './stream.ts';

@@ -11,6 +11,8 @@ import { readSourceAddress } from '../../schemas/source-address.ts';
 import { getTextBefore } from '../../schemas/text.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Credentials, isRefusal } from '../engine/admission.ts';
+import { parseEncoding } from '../engine/dead-letters.ts';
+import { createRefusal, type Refusal, refusalKinds, toRefusal } from '../engine/error-responses.ts';
 import { ItemLog } from '../engine/item-log.ts';
 import type { Caller } from '../engine/keyring.ts';
 import type {
@@ -21,8 +23,6 @@ import type {
   OpenExtraEndpoints,
   WebSocketHandler,
 } from '../engine/receiver.ts';
-import { createRefusal, type Refusal, refusalKinds, toRefusal } from '../engine/refusal.ts';
-import { parseEncoding } from '../engine/refuse.ts';
 import { RequestBody } from '../engine/request-body.ts';
 import { AgentRegistry } from './agent-registry.ts';
 import { AgentSocket } from './agent-socket.ts';

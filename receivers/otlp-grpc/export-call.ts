@@ -2,12 +2,12 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
+import { parseEncoding } from '../engine/dead-letters.ts';
+import { createRefusal, type Refusal, refusalKinds } from '../engine/error-responses.ts';
 import { Exchange, type Message, type Transport } from '../engine/exchange.ts';
 import type { Accepted } from '../engine/ingestion.ts';
 import type { BodyShape } from '../engine/prepare.ts';
 import type { Engine } from '../engine/receiver.ts';
-import { createRefusal, type Refusal, refusalKinds } from '../engine/refusal.ts';
-import { parseEncoding } from '../engine/refuse.ts';
 import { countBytes } from '../engine/request-body.ts';
 import { encodePartialSuccess } from '../engine/status.ts';
 import {

@@ -2,7 +2,7 @@
 import { getMessageNumber } from '../protobuf/messages.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import { type SeparatedRequest, separateRecords } from '../protobuf/separate.ts';
-import { findUnknownField } from '../protobuf/unknown.ts';
+import { findUnknownField } from '../protobuf/unknown-fields.ts';
 import type { TimeRange } from '../readable-times.ts';
 import type { Signal } from '../telemetry-signals.ts';
 import { otlpSchema } from './messages.ts';

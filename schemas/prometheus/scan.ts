@@ -5,7 +5,7 @@ import { createMalformedError, WireReader } from '../protobuf/reader.ts';
 import { WireScanner } from '../protobuf/scan.ts';
 import { type RecordChecks, type SeparatedRequest, separateRecords } from '../protobuf/separate.ts';
 import type { SplittableMessage } from '../protobuf/split.ts';
-import { findUnknownField } from '../protobuf/unknown.ts';
+import { findUnknownField } from '../protobuf/unknown-fields.ts';
 import type { TimeRange } from '../readable-times.ts';
 import { NativeHistograms } from './histograms.ts';
 import { LabelNameValidator } from './labels.ts';

@@ -1,6 +1,6 @@
 /** Values of derived topics: JSON, validated by the schema of the topic. */
 import type { z } from 'zod';
-import { compileOnce } from '../compiled.ts';
+import { compileOnce } from '../compile-once.ts';
 import { PermanentError } from '../errors.ts';
 import type { DerivedTopic, Topic } from '../topic.ts';
 import type { DecodedMessage } from './decoded-request.ts';

@@ -1,9 +1,13 @@
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
-import { ConsumedPositions, type EmittedPosition, parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import {
+  ConsumedPositions,
+  type EmittedPosition,
+  parseEmittedPosition,
+} from '../../schemas/records/emitted-position.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import type { Table } from '../../schemas/tables/table.ts';
-import { toSqlInstant } from './landed.ts';
+import { toSqlInstant } from './row-counts.ts';
 import type { SinkInput } from './sink.ts';
 
 /** Returns the position in a message's headers. The scanner rejects a message with an unreadable position. */

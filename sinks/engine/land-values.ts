@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import { parseEmittedPosition } from '../../schemas/records/emitted-position.ts';
 import { parseTopicValue, type ValueTopic } from '../../schemas/records/values.ts';
 import { landedPosition } from '../../schemas/tables/parts.ts';
 import type { TableRow } from '../../schemas/tables/row.ts';

@@ -6,7 +6,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { coversOffsetRange, isMerging } from '../../schemas/tables/table.ts';
 import { usageTable } from '../../schemas/tables/usage.ts';
 import type { EncodedBlock } from '../native/rows.ts';
-import { countLandedRows, countLandedUsage, coversSeveralDays, type LandedRows } from './landed.ts';
+import { countLandedRows, countLandedUsage, coversSeveralDays, type LandedRows } from './row-counts.ts';
 import type { ScanPool, ScanResult } from './scan-pool.ts';
 
 /** A message that cannot land, and the reason */

@@ -4,7 +4,7 @@
  */
 import type { ServerColumns } from '../../schemas/ports/columns.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { changeShape } from './declared.ts';
+import { changeShape } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 const settings = { index_granularity: 1024 };

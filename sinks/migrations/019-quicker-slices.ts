@@ -2,7 +2,7 @@
  * Changes numeric slice columns to codecs that decode in half the time, for partial reads of blocks, without using more
  * space: small integers, and times at regular intervals. Existing parts get them when they are merged.
  */
-import { changeShape, tableExists } from './declared.ts';
+import { changeShape, tableExists } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 const columns = {

@@ -2,7 +2,7 @@
  * Errors land like records: an insert writes one file for all columns, and merges combine more parts. Existing parts do
  * not change.
  */
-import { changeShape, tableExists } from './declared.ts';
+import { changeShape, tableExists } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 const settings = { merge_selector_base: 16, min_level_for_wide_part: 1 };

@@ -1,5 +1,5 @@
 /** Parts of a past day of web vitals become one, so that reads need not merge them. */
-import { changeShape, tableExists } from './declared.ts';
+import { changeShape, tableExists } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 const settings = {

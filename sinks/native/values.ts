@@ -2,8 +2,8 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import { getTextBefore } from '../../schemas/text.ts';
 import type { Column } from './column.ts';
-import { Int64Column, NumberColumn } from './fixed.ts';
-import { ArrayColumn, EntryColumn, NullableColumn } from './nested.ts';
+import { Int64Column, NumberColumn } from './fixed-size-columns.ts';
+import { ArrayColumn, EntryColumn, NullableColumn } from './nested-columns.ts';
 import { DictionaryColumn, StringColumn } from './strings.ts';
 
 /**

@@ -5,7 +5,7 @@ import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import { type NestedValue, type NestedValues, readNestedAttributes } from '../../schemas/records/nested-values.ts';
 import { nestedMarks, nestedTypeOffset } from '../../schemas/tables/parts.ts';
 import type { Column } from '../native/column.ts';
-import type { MapColumn } from '../native/nested.ts';
+import type { MapColumn } from '../native/nested-columns.ts';
 import { type DictionaryColumn, StringColumn, skipVarint } from '../native/strings.ts';
 import { pushAnyValue } from './any-value.ts';
 

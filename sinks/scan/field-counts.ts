@@ -1,8 +1,8 @@
 import type { AttributeType } from '../../schemas/records/attributes.ts';
 import { type FieldKind, fieldsTable } from '../../schemas/tables/fields.ts';
 import { nestedTypeOffset } from '../../schemas/tables/parts.ts';
-import type { Int64Column } from '../native/fixed.ts';
-import type { MapColumn } from '../native/nested.ts';
+import type { Int64Column } from '../native/fixed-size-columns.ts';
+import type { MapColumn } from '../native/nested-columns.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
 import { ValueRows } from '../native/value-rows.ts';
 import { KnownFields } from './known-fields.ts';

@@ -1,5 +1,5 @@
 import { metricMetadataTable } from '../../schemas/tables/metrics.ts';
-import { Int64Column, NumberColumn } from '../native/fixed.ts';
+import { Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
 import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';

@@ -1,4 +1,4 @@
-import { parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import { parseEmittedPosition } from '../../schemas/records/emitted-position.ts';
 import { emittedMetricsTable } from '../../schemas/tables/metrics.ts';
 import { topics } from '../../schemas/topics.ts';
 import { ValueRows } from '../native/value-rows.ts';

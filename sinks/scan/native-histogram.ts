@@ -1,7 +1,7 @@
 import { PermanentError } from '../../schemas/errors.ts';
 import { decodeZigzag, toDouble, toSignedNumber, type WireCursor } from '../../schemas/protobuf/cursor.ts';
-import type { Int64Column } from '../native/fixed.ts';
-import type { ArrayColumn } from '../native/nested.ts';
+import type { Int64Column } from '../native/fixed-size-columns.ts';
+import type { ArrayColumn } from '../native/nested-columns.ts';
 import type { HistogramColumns } from './point-columns.ts';
 
 /**

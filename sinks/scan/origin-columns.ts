@@ -1,4 +1,4 @@
-import { Int64Column, NumberColumn } from '../native/fixed.ts';
+import { Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import type { RowSource } from './source.ts';
 

@@ -5,8 +5,8 @@ import {
   toSignedNumber,
   type WireCursor,
 } from '../../schemas/protobuf/cursor.ts';
-import type { Int64Column } from '../native/fixed.ts';
-import type { ArrayColumn } from '../native/nested.ts';
+import type { Int64Column } from '../native/fixed-size-columns.ts';
+import type { ArrayColumn } from '../native/nested-columns.ts';
 import { Murmur } from './hash.ts';
 import type { MetricTables } from './point-columns.ts';
 import type { SeriesContext, SeriesRows } from './series-rows.ts';

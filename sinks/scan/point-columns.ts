@@ -1,7 +1,7 @@
 import { toSignedNumber } from '../../schemas/protobuf/cursor.ts';
 import { exemplarsTable, histogramsTable, samplesTable, summariesTable } from '../../schemas/tables/metrics.ts';
-import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
-import { ArrayColumn, MapColumn, NullableDoubleColumn } from '../native/nested.ts';
+import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
+import { ArrayColumn, MapColumn, NullableDoubleColumn } from '../native/nested-columns.ts';
 import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { AttributeWriter, getAttributeColumns } from './attributes.ts';

@@ -1,6 +1,6 @@
 import { WireCursor } from '../../schemas/protobuf/cursor.ts';
-import { Int64Column, NumberColumn } from '../native/fixed.ts';
-import { MapColumn } from '../native/nested.ts';
+import { Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
+import { MapColumn } from '../native/nested-columns.ts';
 import type { TableWriters } from '../native/rows.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 import { AttributeWriter, getAttributeColumns } from './attributes.ts';

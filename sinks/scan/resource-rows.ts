@@ -1,8 +1,8 @@
 import { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import { resourcesTable } from '../../schemas/tables/resources.ts';
-import { Int64Column, NumberColumn } from '../native/fixed.ts';
-import { ArrayColumn, MapColumn } from '../native/nested.ts';
+import { Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
+import { ArrayColumn, MapColumn } from '../native/nested-columns.ts';
 import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, getAttributeColumns, SortedAttributes } from './attributes.ts';

@@ -1,4 +1,4 @@
-import type { MapColumn } from '../native/nested.ts';
+import type { MapColumn } from '../native/nested-columns.ts';
 import type { DictionaryColumn } from '../native/strings.ts';
 
 /** Maximum number of distinct shapes in a batch, and of slots. */

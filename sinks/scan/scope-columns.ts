@@ -1,6 +1,6 @@
 import { readAttributesJson } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
-import { NumberColumn } from '../native/fixed.ts';
+import { NumberColumn } from '../native/fixed-size-columns.ts';
 import { DictionaryColumn } from '../native/strings.ts';
 
 /** A range of bytes; empty if both positions are equal. */

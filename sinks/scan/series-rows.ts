@@ -1,6 +1,6 @@
 import { seriesTable } from '../../schemas/tables/metrics.ts';
-import { Int64Column, NumberColumn } from '../native/fixed.ts';
-import { MapColumn } from '../native/nested.ts';
+import { Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
+import { MapColumn } from '../native/nested-columns.ts';
 import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, getAttributeColumns, SortedAttributes } from './attributes.ts';

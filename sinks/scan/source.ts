@@ -1,4 +1,4 @@
-import type { Int64Column } from '../native/fixed.ts';
+import type { Int64Column } from '../native/fixed-size-columns.ts';
 
 /** Origin of a message's rows. It is the same for all records of a member, except `ordinal`. */
 export interface RowSource {

@@ -1,6 +1,6 @@
 import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
-import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
-import { ArrayColumn, MapColumn } from '../native/nested.ts';
+import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
+import { ArrayColumn, MapColumn } from '../native/nested-columns.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter } from './attributes.ts';
 import { pushTime } from './source.ts';

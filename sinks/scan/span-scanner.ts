@@ -1,7 +1,7 @@
 import { readIdStart, type WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { spansTable } from '../../schemas/tables/spans.ts';
 import { topics } from '../../schemas/topics.ts';
-import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed.ts';
+import { FixedStringColumn, Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
 import { createTableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { isId, RecordScanner } from './record-scanner.ts';

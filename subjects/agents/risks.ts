@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { agentEventsSource } from '../../queries/signals/found-agent-events.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { signalSeverities } from '../../schemas/signals.ts';
-import { parseDocument, type StoredRule } from '../detections/deployed.ts';
+import { parseDocument, type StoredRule } from '../detections/deployment.ts';
 import { getShippedDocuments, isAgentRule } from './shipped-documents.ts';
 
 export const RiskRule = z.strictObject({

@@ -1,6 +1,6 @@
 /** Shipped detection rules as stored documents, so that the detection engine treats them as rules of an organization. */
 import { type SignalSeverity, signalSeverities } from '../../schemas/signals.ts';
-import { parseDocument, type StoredRule } from '../detections/deployed.ts';
+import { parseDocument, type StoredRule } from '../detections/deployment.ts';
 import type { SigmaDocument } from '../detections/documents.ts';
 import { type ShippedRule, shippedRules } from './shipped-rules.ts';
 import { agentLogSource } from './sigma-event.ts';

@@ -4,7 +4,7 @@ import type { QueryReader } from '../../queries/promql/query-reader.ts';
 import type { AggregateQuery, MetricQuery, Query } from '../../queries/query.ts';
 import { getQueryKind } from '../../queries/query-kind.ts';
 import { runWithoutCost } from '../../queries/run.ts';
-import type { StoredAnomaly } from './stored.ts';
+import type { StoredAnomaly } from './read-anomalies.ts';
 
 export interface Contribution {
   readonly group: string;

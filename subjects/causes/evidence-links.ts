@@ -1,6 +1,6 @@
 /** Links from evidence to the records that show it, as paths of the API */
 import { createNode } from '../services/edges.ts';
-import type { BlamedNode } from './blame.ts';
+import type { BlamedNode } from './attribution.ts';
 import { getNodeDisplayName } from './incident-context.ts';
 
 const servicePrefix = `${createNode('service', '').id}:`;

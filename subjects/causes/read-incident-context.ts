@@ -6,13 +6,13 @@ import type { RunPartQuery } from '../../queries/query-kind.ts';
 import { getRetentionDays, type Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { createNode } from '../services/edges.ts';
+import { findDegradationStart } from './degradations.ts';
 import { getNodeDisplayName, type IncidentContext, minuteMs } from './incident-context.ts';
 import { readCalls, readServicesOfHosts } from './read-calls.ts';
 import { readChanges } from './read-changes.ts';
 import { readGauges } from './read-gauges.ts';
-import { readNovelties } from './read-news.ts';
-import type { SymptomSource } from './shown-by.ts';
-import { findDegradationStart } from './worsening.ts';
+import { readNovelties } from './read-novelties.ts';
+import type { SymptomSource } from './source-changes.ts';
 
 /** An observed symptom, with location and time. */
 export interface Symptom {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { Query } from '../../queries/query.ts';
 import { DurationText, TimeText } from '../../queries/time-parameters.ts';
 import { Colour, FieldOverride, FieldSettings } from '../../schemas/dashboards/fields.ts';
-import { Imported } from '../../schemas/dashboards/imported.ts';
+import { Imported } from '../../schemas/dashboards/import-result.ts';
 import { PanelPosition, PanelRepeat, Section, StableId } from '../../schemas/dashboards/layout.ts';
 import { DashboardLink, Link } from '../../schemas/dashboards/links.ts';
 import { Transformation } from '../../schemas/dashboards/transformations.ts';

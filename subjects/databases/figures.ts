@@ -11,7 +11,7 @@ import type { Range } from '../../queries/range.ts';
 import type { Result } from '../../queries/result.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { toUnknownNumber } from '../../queries/unknown.ts';
+import { toUnknownNumber } from '../../queries/unknown-numbers.ts';
 import { buildQuantileSql } from '../../schemas/tables/durations.ts';
 import { type Engine, type EngineMeasure, findEngine } from './engines.ts';
 import { buildCallParameters, buildDatabaseCallsSql, type InstanceQuery } from './instances.ts';

@@ -6,10 +6,10 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-first-seen.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
-import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from '../services/call-figures.ts';
 import { engines } from './engines.ts';

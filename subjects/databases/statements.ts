@@ -8,7 +8,7 @@ import {
   toProjectScopeParameters,
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-first-seen.ts';
 import { parseSort } from '../../queries/sort.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { toExactNumberOrText } from '../../queries/time.ts';

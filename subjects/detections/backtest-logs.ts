@@ -3,7 +3,7 @@ import { type ExportQuery, exportRecords } from '../../queries/logs/export.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { toDetectedRecord } from './backtest.ts';
-import type { DeploymentSource } from './deployed.ts';
+import type { DeploymentSource } from './deployment.ts';
 import { type RuleRun, RulesTimeoutError, RuleThreads } from './rule-threads.ts';
 
 /**

@@ -11,7 +11,7 @@ import {
   isDecidedAtEnd,
   toChainOrder,
 } from './correlation.ts';
-import type { DeployedCorrelation, Deployment } from './deployed.ts';
+import type { DeployedCorrelation, Deployment } from './deployment.ts';
 import { createChainedMatches, type DetectedRecord, detect, mergeSuppressedSignal } from './detect.ts';
 
 interface OpenWindow {

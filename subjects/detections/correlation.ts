@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { computeHashId } from '../../runtime/hash-of.ts';
 import { type DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
-import type { DeployedCorrelation } from './deployed.ts';
+import type { DeployedCorrelation } from './deployment.ts';
 import { deduplicateEntities, toSignalRuleFields } from './detect.ts';
 import type { Condition, SigmaCorrelation } from './documents.ts';
 import { parseNumber } from './value-tests.ts';

@@ -8,7 +8,7 @@ import {
   getDocumentNames,
   type StoredRule,
   toExceptionKey,
-} from './deployed.ts';
+} from './deployment.ts';
 import type { SigmaRule } from './documents.ts';
 import type { SigmaEvent } from './event.ts';
 import { entityFields, entityTypes } from './fields/entities.ts';

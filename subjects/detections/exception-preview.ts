@@ -7,7 +7,7 @@ import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { createHistoryCondition } from '../events/history-page.ts';
 import { toDetectedRecord } from './backtest.ts';
-import { type DeploymentSource, type StoredRule, toExceptionKey } from './deployed.ts';
+import { type DeploymentSource, type StoredRule, toExceptionKey } from './deployment.ts';
 import { type RuleRun, RuleThreads } from './rule-threads.ts';
 import { parseEvents, type StoredSignal, selectSignals } from './stored-signals.ts';
 

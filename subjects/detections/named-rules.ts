@@ -2,7 +2,7 @@
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { getDocumentNames, parseDocuments } from './deployed.ts';
+import { getDocumentNames, parseDocuments } from './deployment.ts';
 import type { SigmaDocument } from './documents.ts';
 
 const listReferencedRules = (document: SigmaDocument): readonly string[] =>

@@ -8,7 +8,7 @@ import { detectionRules } from '../../schemas/resources/detection-rule.ts';
 import type { RetroHunt } from '../../schemas/resources/retro-hunt.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
 import { backtestLogs } from './backtest-logs.ts';
-import type { StoredRule } from './deployed.ts';
+import type { StoredRule } from './deployment.ts';
 import { createDeploymentSource } from './rule-tests.ts';
 import type { RuleRun } from './rule-threads.ts';
 

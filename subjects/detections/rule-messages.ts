@@ -1,6 +1,6 @@
 /** Messages between `rule-threads.ts` and its threads. */
 import type { DetectionSignal } from '../../schemas/signals.ts';
-import type { DeploymentSource } from './deployed.ts';
+import type { DeploymentSource } from './deployment.ts';
 import type { DetectedRecord } from './detect.ts';
 import type { RecordValues } from './record-event.ts';
 import type { Match } from './rule-set.ts';

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { iterateDocuments } from '../../runtime/documents-in.ts';
 import type { CollectionDefinition, Filter, StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { detectionFields, detectionPlaceholders, detectionRules } from '../../schemas/resources/detection-rule.ts';
-import { type DeploymentSource, type StoredRule, toFieldTable } from './deployed.ts';
+import { type DeploymentSource, type StoredRule, toFieldTable } from './deployment.ts';
 import type { SigmaDocument } from './documents.ts';
 import { mergeTables } from './fields/index.ts';
 import type { FieldTable } from './fields/table.ts';

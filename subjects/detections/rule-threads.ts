@@ -5,7 +5,7 @@
 import { QueryError } from '../../queries/errors.ts';
 import { type Budget, BudgetThreads, type SendRequest } from '../../queries/limits/budget-threads.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
-import type { DeploymentSource } from './deployed.ts';
+import type { DeploymentSource } from './deployment.ts';
 import type { DetectedRecord } from './detect.ts';
 import type { RecordValues } from './record-event.ts';
 import type { EventMatch, RuleReply, RuleRequest } from './rule-messages.ts';

@@ -1,7 +1,7 @@
 /** Runs deployed rules over records in a worker thread, for `rule-threads.ts` */
 import { parentPort } from 'node:worker_threads';
 import { Backtest } from './backtest.ts';
-import { compileDeployment, type Deployment } from './deployed.ts';
+import { compileDeployment, type Deployment } from './deployment.ts';
 import { fillEvent } from './record-event.ts';
 import type { RuleReply, RuleRequest } from './rule-messages.ts';
 

@@ -6,8 +6,8 @@
 import { hash } from 'node:crypto';
 import type { Frame, Language } from './frame.ts';
 import { maskMessage } from './message.ts';
-import { TextCache } from './remembered.ts';
 import { parseStack, type Stack, truncateStack } from './stack.ts';
+import { TextCache } from './text-cache.ts';
 
 export const version = 1;
 

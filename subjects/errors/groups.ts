@@ -10,7 +10,7 @@ import { errorSources } from '../../schemas/error-occurrences.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import { type ErrorStatus, errorGroupStatuses } from '../../schemas/resources/error-group.ts';
 import { chooseStep } from '../log-patterns/pattern-counts.ts';
-import { buildCountedOccurrencesSql } from './counted.ts';
+import { buildCountedOccurrencesSql } from './counted-occurrences.ts';
 import { type ErrorDecisions, FingerprintMerges } from './merges.ts';
 import {
   createErrorScope,

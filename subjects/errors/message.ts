@@ -1,5 +1,5 @@
 /** Messages without the parts that differ between occurrences */
-import type { KeyValue } from '../../queries/log-patterns/keyed.ts';
+import type { KeyValue } from '../../queries/log-patterns/keyed-body.ts';
 import { Tokens } from '../../queries/log-patterns/tokens.ts';
 
 const tokens = new Tokens();

@@ -5,8 +5,8 @@ import type { ApprovedState, FileBaseline } from '../../schemas/resources/file-b
 import type { Deployment } from '../services/deployments.ts';
 import { findPackageManager } from './packages.ts';
 import { isAbsolute } from './read.ts';
+import type { StoredChange, StoredPackage } from './read-changes.ts';
 import { includesFile, includesHost, isBelow } from './scope.ts';
-import type { StoredChange, StoredPackage } from './stored.ts';
 
 export const verdicts = ['approved', 'expected', 'unapproved', 'unknown'] as const;
 export type Verdict = (typeof verdicts)[number];

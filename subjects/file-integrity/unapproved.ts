@@ -4,8 +4,8 @@ import { formatTime } from '../../queries/time.ts';
 import { fileBaselines } from '../../schemas/resources/file-baseline.ts';
 import type { FeedEvent } from '../events/events.ts';
 import type { HistoryPage } from '../events/history-page.ts';
-import { defaultWindowSeconds, type JudgedChange, type JudgingContext, readJudgedChanges } from './judged.ts';
-import type { ChangeFilter } from './stored.ts';
+import { defaultWindowSeconds, type JudgedChange, type JudgingContext, readJudgedChanges } from './approval.ts';
+import type { ChangeFilter } from './read-changes.ts';
 
 interface FileEvent {
   readonly event: FeedEvent;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { NumberOrReason, toKnownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber } from '../../queries/unknown-numbers.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import type { CellQuery } from './cell-points.ts';
 import { type Cell, readCells } from './cells.ts';

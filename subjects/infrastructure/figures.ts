@@ -3,7 +3,7 @@
  * used.
  */
 import { z } from 'zod';
-import { type NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
+import { type NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 import type { Cell } from './cells.ts';
 
 /** A text, or the reason why it is unknown */

@@ -1,7 +1,7 @@
 /** In-memory cache of series by id. An id is a hash of metric, resource, labels and kind, so entries never change. */
 
 import { RowCache } from '../../queries/row-cache.ts';
-import { getEarliestRowMs } from '../../queries/series-seen.ts';
+import { getEarliestRowMs } from '../../queries/series-first-seen.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { seriesRowIntervalMs } from '../../schemas/tables/metrics.ts';

@@ -5,7 +5,7 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
-import { NumberOrReason } from '../../queries/unknown.ts';
+import { NumberOrReason } from '../../queries/unknown-numbers.ts';
 import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import { type Cell, readCells } from './cells.ts';
 import {

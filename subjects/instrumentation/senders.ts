@@ -7,7 +7,7 @@ import {
 } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import { getResources } from '../../queries/resources.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-first-seen.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { minutesCondition, toMinutesParameters } from '../services/minutes.ts';
 import { type Instrumentation, identifyInstrumentation } from './distributions.ts';

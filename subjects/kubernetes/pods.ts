@@ -4,7 +4,7 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
-import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 import {
   explainMissing,
   KnownText,

@@ -7,7 +7,7 @@ import type { Range } from '../../queries/range.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import { parseQuery, runWithoutCost } from '../../queries/run.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 
 export const DnsName = z.strictObject({
   name: z.string().describe('`dns.question.name`'),

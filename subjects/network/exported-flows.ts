@@ -7,7 +7,7 @@ import { type Range, requireRetained } from '../../queries/range.ts';
 import { buildRangeParameters } from '../../queries/records.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { toKnownNumber } from '../../queries/unknown.ts';
+import { toKnownNumber } from '../../queries/unknown-numbers.ts';
 import { buildFirstAttributeSql } from '../../schemas/tables/literal.ts';
 import { type ResourcesByAddress, readAddresses } from './addresses.ts';
 import { createFlowEnd, type Flow, type FlowEnd, type FlowQuery, type FlowView } from './flow.ts';

@@ -1,7 +1,7 @@
 /** Traffic between two endpoints. A flow has one direction. */
 import { z } from 'zod';
 import { Incompleteness } from '../../queries/result.ts';
-import { NumberOrReason, toUnknownNumber } from '../../queries/unknown.ts';
+import { NumberOrReason, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 
 /** Grouping of the endpoints of a flow */
 export const flowViews = ['workload', 'host', 'zone', 'address'] as const;

@@ -9,7 +9,7 @@ import { preferences } from '../../schemas/resources/preferences.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { findChannelType } from '../notification-channels/registry.ts';
 import type { People } from './escalation.ts';
-import { readOnCall } from './reading.ts';
+import { readOnCall } from './read-on-call.ts';
 
 /** People at a time, with the name of each possible recipient */
 export interface NamedPeople extends People {

@@ -7,7 +7,7 @@ import {
 } from '../../queries/project-scope.ts';
 import { findRangeProblem, type Range } from '../../queries/range.ts';
 import { Unknown } from '../../queries/result.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-first-seen.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { countPatterns, judgePattern } from '../log-patterns/patterns.ts';

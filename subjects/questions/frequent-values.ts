@@ -2,7 +2,7 @@
 
 import type { Range } from '../../queries/range.ts';
 import { buildRangeCondition, buildRangeParameters } from '../../queries/records.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-first-seen.ts';
 import { getSignalRecords, type SearchSignal } from '../../queries/signals/index.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { addToList } from '../../schemas/add-to-list.ts';

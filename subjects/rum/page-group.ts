@@ -1,7 +1,7 @@
 /** Page groups: host and path of a URL, with `*` for ids. */
 import { Tokens } from '../../queries/log-patterns/tokens.ts';
 import { rumLimits } from '../../schemas/rum.ts';
-import { TextCache } from '../errors/remembered.ts';
+import { TextCache } from '../errors/text-cache.ts';
 
 const tokens = new Tokens();
 const maxSegmentLength = 64;

@@ -15,7 +15,7 @@ import {
   vitalRatings,
 } from '../../schemas/rum.ts';
 import { truncateText } from '../../schemas/text.ts';
-import { separateStack } from '../errors/embedded.ts';
+import { separateStack } from '../errors/embedded-exceptions.ts';
 import { computeFingerprint } from '../errors/fingerprint.ts';
 import { toPlainStack } from '../errors/plain-stack.ts';
 import { truncateStack } from '../errors/stack.ts';

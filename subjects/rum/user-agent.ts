@@ -1,7 +1,7 @@
 /** Browser, operating system and kind of device of a user agent. */
 import Bowser from 'bowser';
 import { type deviceTypes, rumLimits } from '../../schemas/rum.ts';
-import { TextCache } from '../errors/remembered.ts';
+import { TextCache } from '../errors/text-cache.ts';
 
 export interface UserAgent {
   readonly browser: string;

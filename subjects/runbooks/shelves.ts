@@ -13,7 +13,7 @@ import {
 import { readHandbook } from './handbook.ts';
 import { PassageIndex, type Source, sources } from './passage-index.ts';
 import { readDocument } from './passages.ts';
-import { readRelated } from './related.ts';
+import { readRelated } from './read-related.ts';
 
 /**
  * Maximum number of passages of all organizations; the least recently used organizations are evicted. A passage

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { buildProjectScopeCondition } from '../../queries/project-scope.ts';
 import { findRangeProblem } from '../../queries/range.ts';
 import { type Incompleteness, Unknown } from '../../queries/result.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-first-seen.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
@@ -16,8 +16,8 @@ import {
   toRequestCounts,
   toRequestMetrics,
 } from './figures.ts';
+import { getMetricValue, metricSorts } from './metric-sorts.ts';
 import { toSeconds } from './minutes.ts';
-import { getMetricValue, metricSorts } from './sorting.ts';
 
 const textList = z.array(z.string());
 

@@ -2,7 +2,7 @@
 
 import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
-import { compileMatchers } from '../alerts/routing/matching.ts';
+import { compileMatchers } from '../alerts/routing/matchers.ts';
 import { findOccurrencesInRange } from '../maintenance-windows/windows.ts';
 import type { IdentifiedSlo, SloFields } from './document.ts';
 import type { Window } from './slices/windows.ts';

@@ -9,8 +9,8 @@ import { getPromql, getQueryKind, listPartQueries } from '../../queries/query-ki
 import { signalDefinitions } from '../../queries/signals/index.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
+import { batchQuery } from './batch-query.ts';
 import type { SloFields } from './document.ts';
-import { batchQuery } from './gathered.ts';
 import type { Window } from './slices/windows.ts';
 
 const minuteMs = 60_000;

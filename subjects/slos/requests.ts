@@ -7,8 +7,8 @@ import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { getNearestBucket } from '../../schemas/tables/durations.ts';
 import { requestKinds } from '../../schemas/tables/span-metrics.ts';
+import { batchQuery } from './batch-query.ts';
 import type { SloFields } from './document.ts';
-import { batchQuery } from './gathered.ts';
 import type { Window } from './slices/windows.ts';
 
 type SliceCounts = readonly (readonly [beginMs: number, good: number, total: number])[];

@@ -1,5 +1,5 @@
 /** Suggests dashboard templates that cover much of the received telemetry and have no dashboard yet */
-import { computeFilledShare, countFilledPanels, type TemplateStatus } from '../dashboards/templates/ranking.ts';
+import { computeFilledShare, countFilledPanels, type TemplateStatus } from '../dashboards/templates/rank-templates.ts';
 import type { Suggestion } from './suggestion.ts';
 
 const minShare = 0.8;

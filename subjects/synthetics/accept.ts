@@ -5,7 +5,7 @@ import type { SyntheticRun } from '../../schemas/synthetic-runs.ts';
 import type { ProbeResult } from '../../schemas/synthetic-work.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import { isDueAt } from './due-times.ts';
-import { type IdentifiedCheck, parseUnsavedCheck, readChecks } from './known.ts';
+import { type IdentifiedCheck, parseUnsavedCheck, readChecks } from './read-checks.ts';
 
 /** Maximum age of results; a probe without a connection stores results for an hour */
 const maxResultAgeMs = 3_660_000;

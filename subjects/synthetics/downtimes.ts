@@ -3,9 +3,9 @@ import { escapeRegex } from '../../queries/variables/formats.ts';
 import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import type { Matcher } from '../../schemas/resources/alert-routing.ts';
 import { type MaintenanceWindow, maintenanceWindows } from '../../schemas/resources/maintenance-window.ts';
-import { compileMatchers } from '../alerts/routing/matching.ts';
+import { compileMatchers } from '../alerts/routing/matchers.ts';
 import { findOccurrencesInRange } from '../maintenance-windows/windows.ts';
-import type { IdentifiedCheck } from './known.ts';
+import type { IdentifiedCheck } from './read-checks.ts';
 import type { TimePeriod } from './uptime.ts';
 
 export type Window = MaintenanceWindow & StoredMetadata;

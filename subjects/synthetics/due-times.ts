@@ -1,7 +1,7 @@
 /** Due times of a check at a location: a function of both and of the interval, so no coordination is required */
 import { createHash } from 'node:crypto';
 import { parseDurationMs } from '../alerts/durations.ts';
-import type { IdentifiedCheck } from './known.ts';
+import type { IdentifiedCheck } from './read-checks.ts';
 
 /** Minimum distance of due times, so that a location with many checks runs few of them at the same time */
 export const dueStepMs = 20;

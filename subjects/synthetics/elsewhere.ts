@@ -6,7 +6,7 @@ import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-requ
 import type { ProbeAlarm } from '../../schemas/synthetic-work.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import { dueStepMs, isDueAt } from './due-times.ts';
-import { type IdentifiedCheck, readChecks } from './known.ts';
+import { type IdentifiedCheck, readChecks } from './read-checks.ts';
 import { requestTtlMs } from './work.ts';
 
 /** Returns a time that is off schedule for every check. */

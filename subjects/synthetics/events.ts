@@ -4,7 +4,7 @@ import { type PlatformEvent, toEventTags } from '../../schemas/events.ts';
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
 import { createNoDataEvent } from '../empty-results/empty-results.ts';
 import { createAlertLabels } from './downtimes.ts';
-import type { IdentifiedCheck } from './known.ts';
+import type { IdentifiedCheck } from './read-checks.ts';
 import type { StateChange } from './uptime.ts';
 
 type State = StateChange['state'];

@@ -1,7 +1,7 @@
 /** Works out the states of a check again for a time whose results were read after it was judged */
 import { createHash } from 'node:crypto';
 import { parseDurationMs } from '../alerts/durations.ts';
-import { getVoteTiming, type JudgedCheck, judgeChanges, type KnownStates, type ReadResults } from './judged.ts';
+import { getVoteTiming, type JudgedCheck, judgeChanges, type KnownStates, type ReadResults } from './location-votes.ts';
 import { maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 import type { StateChange, TimePeriod } from './uptime.ts';

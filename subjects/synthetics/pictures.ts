@@ -4,7 +4,7 @@ import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { maxPictures, type SyntheticPicture, syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
 import type { ProbePicture } from '../../schemas/synthetic-work.ts';
 import { findRefusal } from './accept.ts';
-import { parseCheck } from './known.ts';
+import { parseCheck } from './read-checks.ts';
 
 const maxAttempts = 3;
 

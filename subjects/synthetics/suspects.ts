@@ -1,7 +1,7 @@
 /** Finds locations that lose their vote in all checks of an organization, and the reason */
 import { parseDurationMs } from '../alerts/durations.ts';
-import { findSuspects } from './judged.ts';
-import type { IdentifiedCheck } from './known.ts';
+import { findSuspects } from './location-votes.ts';
+import type { IdentifiedCheck } from './read-checks.ts';
 import { findSuspicion } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 

@@ -1,8 +1,8 @@
 /** Builds the verdict on a check for alert rules: its state, failing locations and start time, as text */
 import type { SyntheticVerdict } from '../../schemas/synthetic-runs.ts';
 import { getVotingLocations, heartbeatLocation } from './check.ts';
-import { findJudgedTime, getVoteTiming, type KnownStates, type ReadResults } from './judged.ts';
-import type { IdentifiedCheck } from './known.ts';
+import { findJudgedTime, getVoteTiming, type KnownStates, type ReadResults } from './location-votes.ts';
+import type { IdentifiedCheck } from './read-checks.ts';
 import { evaluateState, maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 import type { TimePeriod } from './uptime.ts';

@@ -8,7 +8,7 @@ import { syntheticRunRequests } from '../../schemas/resources/synthetic-run-requ
 import { maxVariables, syntheticVariables } from '../../schemas/resources/synthetic-variable.ts';
 import type { ProbeReport, ProbeVariable, Work, WorkItem } from '../../schemas/synthetic-work.ts';
 import { listVariables } from './check.ts';
-import { type IdentifiedCheck, parseUnsavedCheck, readChecks } from './known.ts';
+import { type IdentifiedCheck, parseUnsavedCheck, readChecks } from './read-checks.ts';
 
 /** Purpose for which values are sealed */
 export const variablePurpose = 'synthetic-variable';

@@ -1,5 +1,5 @@
 import { forecast as forecastValues, minValues } from '../../queries/forecast/forecast.ts';
-import { type NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
+import { type NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 
 const dayMs = 86_400_000;
 /** Days of history for the forecast; five weeks cover weekly patterns */

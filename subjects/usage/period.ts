@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { NumberOrReason } from '../../queries/unknown.ts';
+import type { NumberOrReason } from '../../queries/unknown-numbers.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 import { getQuotaWindow } from '../../schemas/resources/quota.ts';
 import { type Signal, signals } from '../../schemas/telemetry-signals.ts';

@@ -5,7 +5,7 @@ import { type ResolvedState, resolveState } from '../security/triage.ts';
 import type { MergedFinding } from './findings.ts';
 import type { Inventory } from './inventory.ts';
 import { type AssessedPriority, assessPriority } from './priority.ts';
-import type { RunningTargets } from './running.ts';
+import type { RunningTargets } from './running-targets.ts';
 
 /** Whether a target runs; `exposed` targets run behind a service that others call. */
 export const runningStates = ['exposed', 'running', 'not-running', 'unknown'] as const;

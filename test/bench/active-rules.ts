@@ -2,7 +2,7 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { parseDocument } from '../../subjects/detections/deployed.ts';
+import { parseDocument } from '../../subjects/detections/deployment.ts';
 import { signIn } from '../end-to-end/oiq-process.ts';
 
 const alerts = 200;

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { escalateDue } from '../../api/groups/incidents/escalate.ts';
-import { resolveEnded } from '../../api/groups/incidents/resolve-ended.ts';
+import { resolveEnded } from '../../api/groups/incidents/resolve-incidents.ts';
 import { createMailQueue } from '../../api/mail/queue.ts';
 import { applyAlerts } from '../../processors/incidents/consume-alerts.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';

@@ -10,7 +10,7 @@ import { slos } from '../../schemas/resources/slo.ts';
 import { createAlertRules } from '../../subjects/slos/alert-rules.ts';
 import { SloFields } from '../../subjects/slos/document.ts';
 import { getSeriesId } from '../../subjects/slos/measurement-times.ts';
-import { parseStoredSlo } from '../../subjects/slos/stored.ts';
+import { parseStoredSlo } from '../../subjects/slos/parse-slo.ts';
 
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;

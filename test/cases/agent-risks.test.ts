@@ -2,7 +2,7 @@
 import test from 'ava';
 import { getShippedDocuments } from '../../subjects/agents/shipped-documents.ts';
 import { shippedRules } from '../../subjects/agents/shipped-rules.ts';
-import { compileDeployment, parseDocument } from '../../subjects/detections/deployed.ts';
+import { compileDeployment, parseDocument } from '../../subjects/detections/deployment.ts';
 import { fillEvent } from '../../subjects/detections/record-event.ts';
 import { AgentSession, agentPid, runAgentRecords, workFolder } from './agent-telemetry.ts';
 

@@ -1,6 +1,6 @@
 /** Documents parsed from the texts of rules, and cached. */
 import test from 'ava';
-import { parseDocument, parseDocuments } from '../../subjects/detections/deployed.ts';
+import { parseDocument, parseDocuments } from '../../subjects/detections/deployment.ts';
 
 const reader = { tenantId: 'acme' };
 const ruleOf = (name: string, more = ''): string =>

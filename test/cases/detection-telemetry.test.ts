@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { SeenTelemetry } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
-import { parseDocument } from '../../subjects/detections/deployed.ts';
+import { parseDocument } from '../../subjects/detections/deployment.ts';
 import { fieldTables } from '../../subjects/detections/fields/index.ts';
 import { findRuleTelemetry, type Telemetry } from '../../subjects/detections/telemetry.ts';
 import { deployedRule, stored } from './detection-rules.ts';

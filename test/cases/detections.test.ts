@@ -6,7 +6,7 @@ import { DetectionFields, detectionFields, detectionPlaceholders } from '../../s
 import { DetectionSignal } from '../../schemas/signals.ts';
 import { topics } from '../../schemas/topics.ts';
 import { Backtest } from '../../subjects/detections/backtest.ts';
-import { compileDeployment } from '../../subjects/detections/deployed.ts';
+import { compileDeployment } from '../../subjects/detections/deployment.ts';
 import { getRecordValues } from '../../subjects/detections/record-event.ts';
 import { deployedRule, detectionRulesForTests, ruleTexts, stored } from './detection-rules.ts';
 import { DetectionStream } from './detection-stream.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import type { ExecutionContext } from 'ava';
 import { collections } from '../../api/collections.ts';
 import { deriveEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
-import { eraseDueOrganizations } from '../../api/identity/accounts/erasing.ts';
+import { eraseDueOrganizations } from '../../api/identity/accounts/erase-organizations.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
 import type { FleetAgentReport } from '../../schemas/fleet-agents.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';

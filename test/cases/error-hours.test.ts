@@ -2,7 +2,7 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { buildCountedOccurrencesSql } from '../../subjects/errors/counted.ts';
+import { buildCountedOccurrencesSql } from '../../subjects/errors/counted-occurrences.ts';
 import { createErrorScope } from '../../subjects/errors/scope.ts';
 import { openTables, type Tables } from './sink-tables.ts';
 

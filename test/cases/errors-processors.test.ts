@@ -5,7 +5,7 @@ import { toChunks } from '../../processors/engine/task-snapshot.ts';
 import { errorOccurrences } from '../../processors/errors/error-occurrences.ts';
 import { logErrors } from '../../processors/errors/log-errors.ts';
 import { spanErrors } from '../../processors/errors/span-errors.ts';
-import { compileOnce } from '../../schemas/compiled.ts';
+import { compileOnce } from '../../schemas/compile-once.ts';
 import { type ErrorOccurrence, RaisedError } from '../../schemas/error-occurrences.ts';
 import { topics } from '../../schemas/topics.ts';
 import { firstMs, TaskRun } from './run-task.ts';

@@ -1,7 +1,7 @@
 /** Forecasts of series with known next values. */
 import test from 'ava';
-import { computeCrossing } from '../../queries/forecast/crossing.ts';
 import { type Forecast, type ForecastOptions, forecast, minValues } from '../../queries/forecast/forecast.ts';
+import { computeCrossing } from '../../queries/forecast/threshold-crossing.ts';
 import { hourlySeries } from '../bench/hourly-series.ts';
 import { randomOf } from './random.ts';
 

@@ -11,7 +11,7 @@ import { buildAttributeEqualsSql, buildBodyHasAllWords } from '../../schemas/tab
 import { sloSlicesTable } from '../../schemas/tables/slos.ts';
 import { buildCreateTable, buildCreateView, defineTable, type Table } from '../../schemas/tables/table.ts';
 import { reduceInsertCost } from '../../sinks/migrations/008-cheaper-inserts.ts';
-import { changeShape } from '../../sinks/migrations/declared.ts';
+import { changeShape } from '../../sinks/migrations/declared-tables.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 import type { Migration } from '../../sinks/migrations/migration.ts';
 

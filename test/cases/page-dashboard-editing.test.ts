@@ -16,7 +16,7 @@ import {
   optionLines,
 } from '../../web/areas/dashboards/editing/variable-kinds.ts';
 import { isMatch } from '../../web/areas/dashboards/patterns.ts';
-import { rearrange } from '../../web/areas/dashboards/rearranged.ts';
+import { rearrange } from '../../web/areas/dashboards/rearrange.ts';
 import { reduceValues } from '../../web/charts/reduce.ts';
 import { document, panel } from './page/dashboard-document.ts';
 

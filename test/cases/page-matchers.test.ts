@@ -1,6 +1,6 @@
 /** Matchers as users type them into the page, and the text that displays them. */
 import test from 'ava';
-import { formatMatchers, parseMatchers } from '../../web/areas/alerts/shown.ts';
+import { formatMatchers, parseMatchers } from '../../web/areas/alerts/alert-format.ts';
 
 for (const [written, ...matchers] of [
   ['team=shop', ['team', '=', 'shop']],

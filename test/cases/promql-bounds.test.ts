@@ -1,6 +1,6 @@
 /** What an expression of PromQL may hold: what is too much is refused as Prometheus refuses, before it costs time or the stack. */
 import test from 'ava';
-import { buildOtlpCondition } from '../../queries/promql/fetch/matching.ts';
+import { buildOtlpCondition } from '../../queries/promql/fetch/matcher-conditions.ts';
 import { evaluate, parse } from '../../queries/promql/index.ts';
 import type { Series } from '../../queries/promql/series.ts';
 import { compileTest } from '../../queries/promql/syntax/matchers.ts';

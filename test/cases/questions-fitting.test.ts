@@ -1,7 +1,7 @@
 /** What of a catalogue is shown to a model: what fits the question first, within bounds. */
 import test from 'ava';
 import type { CatalogueField } from '../../subjects/questions/catalogue.ts';
-import { selectRelevantNames } from '../../subjects/questions/fitting.ts';
+import { selectRelevantNames } from '../../subjects/questions/relevant-names.ts';
 
 const field = (name: string, values: readonly string[] = []): CatalogueField => ({
   name,

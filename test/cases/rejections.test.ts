@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createRefusal } from '../../receivers/engine/refusal.ts';
+import { createRefusal } from '../../receivers/engine/error-responses.ts';
 import { Rejections } from '../../receivers/engine/rejections.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';

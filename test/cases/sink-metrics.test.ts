@@ -1,6 +1,6 @@
 import test from 'ava';
 import { compressSnappy } from '../../schemas/compression.ts';
-import { readFirstReceived } from '../../subjects/onboarding/landed.ts';
+import { readFirstReceived } from '../../subjects/onboarding/last-received.ts';
 import {
   messageOf,
   metricsRequest,

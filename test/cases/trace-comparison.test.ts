@@ -5,7 +5,7 @@ import {
   computeCorrelations,
   groupByCorrelation,
   rankDifferences,
-} from '../../queries/traces/comparison/ranking.ts';
+} from '../../queries/traces/comparison/rank-differences.ts';
 import {
   adjustPValues,
   compareShares,

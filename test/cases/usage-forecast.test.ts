@@ -2,7 +2,7 @@
 import test from 'ava';
 import { computeCost } from '../../api/groups/usage/billing.ts';
 import { findLosses, limitRetention } from '../../api/groups/usage/change-plan.ts';
-import { toKnownNumber, toUnknownNumber } from '../../queries/unknown.ts';
+import { toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 import { defaultPlans, type Plan, type Price } from '../../schemas/resources/plan.ts';
 import { Quota } from '../../schemas/resources/quota.ts';
 import { forecastTotal } from '../../subjects/usage/forecast.ts';

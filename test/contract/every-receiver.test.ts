@@ -1,7 +1,7 @@
 /** What must hold for every receiver of the list, whoever writes it. Each is tried with its examples (`receiver-examples.ts`). */
 import test from 'ava';
+import { refusalKinds } from '../../receivers/engine/error-responses.ts';
 import type { ListenAddress } from '../../receivers/engine/receiver.ts';
-import { refusalKinds } from '../../receivers/engine/refusal.ts';
 import { republishRefused } from '../../receivers/index.ts';
 import { receivers, requireFormat } from '../../receivers/registry.ts';
 import { decompress } from '../../schemas/compression.ts';

@@ -14,7 +14,7 @@ import type { AlertTransition } from '../../schemas/alerts.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
-import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted-position.ts';
 import type { DerivedTopic } from '../../schemas/topic.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';

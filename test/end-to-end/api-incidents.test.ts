@@ -1,7 +1,7 @@
 /** Incidents through the API: states, lists, and refused requests. */
 import test from 'ava';
 import { alertRuleResource } from '../../api/groups/alerts/alert-rule.ts';
-import { freezeResolved, resolveEnded } from '../../api/groups/incidents/resolve-ended.ts';
+import { freezeResolved, resolveEnded } from '../../api/groups/incidents/resolve-incidents.ts';
 import { readTelemetryEntries } from '../../api/groups/incidents/timeline-sources.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { alertAcknowledgements } from '../../schemas/resources/alert-rule.ts';

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { memberships } from '../../schemas/resources/user.ts';
-import { readEscalationPolicy, readOnCall } from '../../subjects/on-call/reading.ts';
+import { readEscalationPolicy, readOnCall } from '../../subjects/on-call/read-on-call.ts';
 import { startHarness } from './api-harness.ts';
 
 /** Shorter than the lifetime of a session token. */

@@ -4,10 +4,10 @@ import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import { sloReports } from '../../schemas/resources/slo-report.ts';
 import type { IdentifiedSlo } from '../../subjects/slos/document.ts';
+import { parseStoredSlo } from '../../subjects/slos/parse-slo.ts';
 import { readReport } from '../../subjects/slos/report.ts';
 import { findPeriod } from '../../subjects/slos/slices/windows.ts';
 import { readSloStatuses, readStatus } from '../../subjects/slos/status.ts';
-import { parseStoredSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 

@@ -9,12 +9,12 @@ import { type StoredSlo, slos } from '../../schemas/resources/slo.ts';
 import type { SloSlices } from '../../schemas/slo-slices.ts';
 import { isDataOverdue } from '../../subjects/empty-results/empty-results.ts';
 import { getSeriesId } from '../../subjects/slos/measurement-times.ts';
+import { parseStoredSlo } from '../../subjects/slos/parse-slo.ts';
 import type { SloQuery } from '../../subjects/slos/query.ts';
 import { decimalToFraction, divide, fractionToNumber } from '../../subjects/slos/slices/fraction.ts';
 import { runSlo } from '../../subjects/slos/slices/run-slo.ts';
 import { type MeasuredSlice, readSlices } from '../../subjects/slos/slices/slices.ts';
 import { readSloStatuses } from '../../subjects/slos/status.ts';
-import { parseStoredSlo } from '../../subjects/slos/stored.ts';
 import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemetry.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 

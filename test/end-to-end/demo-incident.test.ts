@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import test from 'ava';
-import { sendShopTelemetry } from '../../commands/demo/sending.ts';
+import { sendShopTelemetry } from '../../commands/demo/send-telemetry.ts';
 import { eventually } from '../waiting.ts';
 import { type OiqProcess, signIn, startOiq } from './oiq-process.ts';
 

@@ -8,7 +8,7 @@ import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { scheduleTopics } from '../../processors/index.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
-import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted.ts';
+import { ConsumedPositions, parseEmittedPosition } from '../../schemas/records/emitted-position.ts';
 import { allTopics, topics } from '../../schemas/topics.ts';
 import { migrate } from '../../sinks/migrations/index.ts';
 import { seeded } from '../cases/random.ts';

@@ -73,7 +73,7 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
     guard: [mongodb, '*a tenant sees nothing of another*'],
   },
   'live tail looks at messages of its tenant': {
-    file: 'queries/live-tail/matching.ts',
+    file: 'queries/live-tail/match-records.ts',
     original: 'if (tenantId === tenant && (',
     replacement: 'if (tenantId !== "" && (',
     guard: ['test/contract/live-tail-segments.test.ts', '*begins with the last records*'],

@@ -1,7 +1,7 @@
 /** Interactive graph: nodes are buttons that edges connect. Arrow keys move between nodes. */
 import { useMemo, useRef, useState } from 'preact/hooks';
-import { renderText } from '../frame/shown-text.tsx';
-import { ScrollRegion } from '../lists/scrolled.tsx';
+import { renderText } from '../frame/display-text.tsx';
+import { ScrollRegion } from '../lists/scroll-region.tsx';
 import { type Edge, type GridPosition, layOutGraph } from './graph-layout.ts';
 
 export interface GraphNode {

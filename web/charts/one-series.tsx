@@ -2,7 +2,7 @@
 import { useMemo } from 'preact/hooks';
 import type { Result } from '../../queries/result.ts';
 import { readParam, setParams } from '../frame/address.ts';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 import { LineChart } from './lines.tsx';
 import { toLines } from './values.ts';
 

@@ -1,9 +1,9 @@
 /** Query result as a line chart or a table */
 
 import type { Result } from '../../queries/result.ts';
-import { renderText, toText } from '../frame/shown-text.tsx';
-import { formatTime } from '../frame/shown-time.ts';
-import { ScrollRegion } from '../lists/scrolled.tsx';
+import { renderText, toText } from '../frame/display-text.tsx';
+import { formatTime } from '../frame/format-time.ts';
+import { ScrollRegion } from '../lists/scroll-region.tsx';
 import { TableHeader } from '../lists/table-header.tsx';
 import { LineChart } from './lines.tsx';
 import { toNumberOrUndefined } from './reduce.ts';

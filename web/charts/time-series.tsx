@@ -2,11 +2,11 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { assignColorClasses } from '../frame/colors.ts';
-import { renderText } from '../frame/shown-text.tsx';
-import { displayTimeZone, formatClockTime, formatDay, formatShortTime } from '../frame/shown-time.ts';
+import { renderText } from '../frame/display-text.tsx';
+import { displayTimeZone, formatClockTime, formatDay, formatShortTime } from '../frame/format-time.ts';
 import { theme } from '../frame/theme.ts';
 import { setRangeInMs } from '../frame/time-range.ts';
-import { ScrollRegion } from '../lists/scrolled.tsx';
+import { ScrollRegion } from '../lists/scroll-region.tsx';
 import { TableHeader } from '../lists/table-header.tsx';
 import { reduceComplete } from './reduce.ts';
 import {

@@ -1,8 +1,8 @@
 /** Data table of a chart */
 import { useState } from 'preact/hooks';
-import { renderText } from '../frame/shown-text.tsx';
-import { formatTime } from '../frame/shown-time.ts';
-import { ScrollRegion } from '../lists/scrolled.tsx';
+import { renderText } from '../frame/display-text.tsx';
+import { formatTime } from '../frame/format-time.ts';
+import { ScrollRegion } from '../lists/scroll-region.tsx';
 import type { Line } from './values.ts';
 
 /** Maximum number of series in the data table */

@@ -1,9 +1,9 @@
 /** Assignee of an item, with a select for users who may change it */
 import type { Action } from '../client/action.ts';
+import { renderText } from '../frame/display-text.tsx';
 import { ErrorMessage } from '../frame/freshness.tsx';
 import { useNames } from '../frame/people.ts';
 import { type AnyCall, isPermitted } from '../frame/rights.ts';
-import { renderText } from '../frame/shown-text.tsx';
 import { Options } from './inputs.tsx';
 
 export const Assignee = ({

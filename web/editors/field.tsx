@@ -1,6 +1,6 @@
 /** Form field with its label, hint and validation error */
 import type { ComponentChildren } from 'preact';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 
 /** Error of a field, rendered even when empty, because screen readers announce only changes of rendered alerts. */
 export const FieldProblem = ({ message }: { readonly message: string | undefined }) => (

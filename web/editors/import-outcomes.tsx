@@ -1,7 +1,8 @@
 /** Outcomes of imported items */
+
+import { renderText } from '../frame/display-text.tsx';
 import { Link } from '../frame/link.tsx';
-import { renderText } from '../frame/shown-text.tsx';
-import { ScrollRegion } from '../lists/scrolled.tsx';
+import { ScrollRegion } from '../lists/scroll-region.tsx';
 import { TableHeader } from '../lists/table-header.tsx';
 
 /** Actual or previewed outcome of one item */

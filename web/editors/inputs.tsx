@@ -3,7 +3,7 @@ import { X } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { IconButton } from '../components/button.tsx';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 import { Field, FieldProblem } from './field.tsx';
 
 interface InputProps<Value> {

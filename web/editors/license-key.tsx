@@ -1,7 +1,7 @@
 /** License key that is filled in snippets. The API shows a key only once, when it is created. */
 import { signal } from '@preact/signals';
 import { useState } from 'preact/hooks';
-import type { mintLicenseKey } from '../../api/groups/license-keys/mint.ts';
+import type { mintLicenseKey } from '../../api/groups/license-keys/mint-key.ts';
 import { Action } from '../client/action.ts';
 import { declareCall } from '../client/call.ts';
 import { Badge } from '../components/badge.tsx';

@@ -1,8 +1,8 @@
 /** Form fields of maintenance windows and check downtimes: time, recurrence and projects */
 import type { z } from 'zod';
 import type { MaintenanceWindowFields } from '../../schemas/resources/maintenance-window.ts';
+import { formatIsoMinute } from '../frame/format-time.ts';
 import { projects } from '../frame/project.ts';
-import { formatIsoMinute } from '../frame/shown-time.ts';
 import { TableHeader } from '../lists/table-header.tsx';
 import { CheckboxGroup, CheckInput, LocalTimeInput, NumberInput, SelectInput, TextInput } from './inputs.tsx';
 

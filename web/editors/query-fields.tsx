@@ -1,7 +1,7 @@
 /** Form fields of a query */
 import { useState } from 'preact/hooks';
 import type { Query } from '../../queries/query.ts';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 import { nameFormat, nameListFormat, searchFormat } from '../search/completion.ts';
 import { findSearchProblem } from '../search/problem.ts';
 import { suggestLogFields } from '../search/suggest-log-fields.ts';

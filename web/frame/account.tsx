@@ -3,11 +3,11 @@ import { LogOut } from 'lucide';
 import { Button } from '../components/button.tsx';
 import { Popover } from '../components/popover.tsx';
 import { toArea } from './address.ts';
+import { renderText } from './display-text.tsx';
 import { ErrorMessage } from './freshness.tsx';
 import { Link } from './link.tsx';
 import { type Preferences, preferences, updateAction, updatePreferences } from './preferences.ts';
 import { otherOrganizations, type Session, sessionError, signOut, switchOrganization } from './session.ts';
-import { renderText } from './shown-text.tsx';
 import { theme, themes } from './theme.ts';
 
 const OrganizationSwitch = () =>

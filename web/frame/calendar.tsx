@@ -2,7 +2,7 @@
 import { ChevronLeft, ChevronRight } from 'lucide';
 import { useState } from 'preact/hooks';
 import { IconButton } from '../components/button.tsx';
-import { displayClock } from './shown-time.ts';
+import { displayClock } from './format-time.ts';
 
 const dayMs = 86_400_000;
 const monthFormat = new Intl.DateTimeFormat('en', { month: 'long', year: 'numeric', timeZone: 'UTC' });

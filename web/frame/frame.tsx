@@ -9,14 +9,13 @@ import { TooltipLayer } from '../components/tooltip.tsx';
 import { navigate, path, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
 import { areaDocs } from './area-docs.ts';
+import { renderText } from './display-text.tsx';
 import { isPaletteOpen, listenToKeys, ShortcutDialog } from './keys.tsx';
 import { reloadPage } from './lazy-load.tsx';
-
 import { preferences } from './preferences.ts';
 import { projectId } from './project.ts';
 import { RangePicker } from './range-picker.tsx';
 import { session, sessionError } from './session.ts';
-import { renderText } from './shown-text.tsx';
 import { isCurrentArea, MenuButton, Sidebar } from './sidebar.tsx';
 
 const loadedPalette = signal<typeof import('./palette.tsx').Palette | undefined>(undefined);

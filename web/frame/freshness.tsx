@@ -2,9 +2,9 @@
 import type { QueryState } from '../client/query.ts';
 import type { CallError } from '../client/request.ts';
 import { CopyButton } from '../components/copy-button.tsx';
+import { renderText } from './display-text.tsx';
 import { formatDuration } from './durations.ts';
-import { renderText } from './shown-text.tsx';
-import { formatClockTime } from './shown-time.ts';
+import { formatClockTime } from './format-time.ts';
 import { refresh } from './time-range.ts';
 
 /** Returns the reasons of an incomplete response; empty if it is complete. */

@@ -1,6 +1,6 @@
 /** Renders Markdown. HTML is rendered as text, and so are links other than http, https, paths and fragments. */
 import type { ComponentChildren } from 'preact';
-import { renderText } from './shown-text.tsx';
+import { renderText } from './display-text.tsx';
 
 const inlinePattern =
   /\\([\\`*_{}[\]()#+.!|~<>-])|`([^`]+)`|\*\*([^*]+)\*\*|\*([^*\s][^*]*)\*|~~([^~]+)~~|!?\[([^[\]]*)\]\(([^()\s]*)\)|<(https?:[^\s<>]+)>/g;

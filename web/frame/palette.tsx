@@ -8,9 +8,9 @@ import { declareCall, declareListCall } from '../client/call.ts';
 import { request } from '../client/request.ts';
 import { navigate, toArea } from './address.ts';
 import { type Area, explainClosedArea } from './area.ts';
+import { renderText } from './display-text.tsx';
 import { projectScope } from './project.ts';
 import { getDataLink } from './query-links.ts';
-import { renderText } from './shown-text.tsx';
 import { timeRange } from './time-range.ts';
 
 /** A navigation target */

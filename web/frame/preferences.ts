@@ -4,7 +4,7 @@ import type { getPreferences, putPreferences } from '../../api/groups/users/pref
 import { Action } from '../client/action.ts';
 import { declareCall, type ResponseBody } from '../client/call.ts';
 import { request } from '../client/request.ts';
-import { setTimePreferences } from './shown-time.ts';
+import { setTimePreferences } from './format-time.ts';
 import { theme } from './theme.ts';
 
 export type Preferences = ResponseBody<typeof getPreferences>;

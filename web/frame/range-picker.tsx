@@ -5,7 +5,7 @@ import { Button, ButtonGroup, IconButton } from '../components/button.tsx';
 import { closePopover, Popover } from '../components/popover.tsx';
 import { RefreshControls } from './auto-refresh.tsx';
 import { Calendar } from './calendar.tsx';
-import { displayTimeZone, formatTime } from './shown-time.ts';
+import { displayTimeZone, formatTime } from './format-time.ts';
 import {
   comparesPrevious,
   findRangeProblems,

@@ -1,7 +1,7 @@
 /** Search forms with a validation error */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { renderText } from './shown-text.tsx';
+import { renderText } from './display-text.tsx';
 
 /** Form around a search input. The input must have the id `search`, and `search-problem` must describe it. */
 export const SearchForm = ({

@@ -7,9 +7,9 @@ import { AccountMenu } from './account.tsx';
 import { path, setParams, toArea } from './address.ts';
 import { type Area, type AreaGroup, explainClosedArea } from './area.ts';
 import { AreaCountBadge } from './area-count.tsx';
+import { renderText } from './display-text.tsx';
 import { projectId, projects } from './project.ts';
 import type { Session } from './session.ts';
-import { renderText } from './shown-text.tsx';
 
 /** Returns whether the page displays an area. */
 export const isCurrentArea = (area: Area): boolean =>

@@ -1,5 +1,5 @@
 /** Time in a cell of a list */
-import { formatTime } from './shown-time.ts';
+import { formatTime } from './format-time.ts';
 
 /** Shows a time in epoch milliseconds. On phones the date is omitted if it is today, so that the time fits. */
 export const TimeCell = ({ ms }: { readonly ms: number }) => {

@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { formatTime, parseTime } from '../../queries/time.ts';
 import { readParam, setParams } from './address.ts';
-import { displayClock, formatTimeSpan } from './shown-time.ts';
+import { displayClock, formatTimeSpan } from './format-time.ts';
 
 /** Time range as in request parameters, for example `now-1h` to `now` */
 export interface TimeRange {

@@ -3,13 +3,13 @@ import { useEffect, useState } from 'preact/hooks';
 import type { findRootCause } from '../../api/groups/ai/root-cause.ts';
 import { type CallInput, declareCall, type ResponseBody } from '../client/call.ts';
 import { ApiQuery } from '../client/query.ts';
+import { renderText } from '../frame/display-text.tsx';
+import { formatIsoTime } from '../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
 import { Link } from '../frame/link.tsx';
 import { projectScope } from '../frame/project.ts';
 import { toResourcePage } from '../frame/resource-links.ts';
 import { isPermitted } from '../frame/rights.ts';
-import { renderText } from '../frame/shown-text.tsx';
-import { formatIsoTime } from '../frame/shown-time.ts';
 
 export const causeCall = declareCall<typeof findRootCause>('POST', '/api/ai/root-cause');
 

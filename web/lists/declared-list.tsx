@@ -6,19 +6,19 @@ import { PagedList } from '../client/pages.ts';
 import type { QueryState } from '../client/query.ts';
 import { SkeletonRows } from '../components/skeleton.tsx';
 import { readParam, setParams } from '../frame/address.ts';
+import { renderText, toText } from '../frame/display-text.tsx';
 import { useEscape } from '../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
 import { toBreakClass } from '../frame/line-breaks.ts';
 import type { ViewWithCall } from '../frame/parts.tsx';
 import { projectId } from '../frame/project.ts';
 import { Search } from '../frame/search.tsx';
-import { renderText, toText } from '../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../frame/time-range.ts';
 import { toMidSentenceTitle } from '../frame/title-in-sentence.ts';
 import { EmptyView } from './empty-view.tsx';
 import { AssigneeFilter } from './owner-select.tsx';
 import { LoadedItem } from './read-one.tsx';
-import { ScrollRegion } from './scrolled.tsx';
+import { ScrollRegion } from './scroll-region.tsx';
 import { ShowMore } from './show-more.tsx';
 
 /** Select whose value filters or sorts the list */

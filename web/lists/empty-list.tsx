@@ -5,7 +5,7 @@ import { Button, ButtonLink } from '../components/button.tsx';
 import { EmptyState } from '../components/empty-state.tsx';
 import { path, readParam, setParams, toArea } from '../frame/address.ts';
 import { areaDocs } from '../frame/area-docs.ts';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 import { defaultEmptyView, emptyViews, type NextStep } from './empty-views.ts';
 
 /** Parameters of the address that filter lists */

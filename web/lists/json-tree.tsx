@@ -1,7 +1,7 @@
 /** JSON value as a tree; large objects and lists are displayed page by page */
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 import { LongText } from './long-text.tsx';
 
 /** Number of entries displayed at once */

@@ -1,6 +1,6 @@
 /** Renders long text in parts, because a browser takes seconds to lay out megabytes */
 import { useState } from 'preact/hooks';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 
 /** Number of characters that are displayed initially, and maximum per part of the full text */
 const maxCharacters = 20_000;

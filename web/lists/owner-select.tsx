@@ -1,7 +1,7 @@
 /** Select that filters a list by assignee: the user, or the assignee in the URL */
 import { readParam, setParams } from '../frame/address.ts';
+import { renderText } from '../frame/display-text.tsx';
 import { session } from '../frame/session.ts';
-import { renderText } from '../frame/shown-text.tsx';
 
 export const AssigneeFilter = () => {
   const assigneeId = readParam('assigneeId');

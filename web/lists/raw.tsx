@@ -1,6 +1,6 @@
 /** Scrollable preformatted text */
-import { renderText } from '../frame/shown-text.tsx';
-import { ScrollRegion } from './scrolled.tsx';
+import { renderText } from '../frame/display-text.tsx';
+import { ScrollRegion } from './scroll-region.tsx';
 
 export const RawText = ({ label, text }: { readonly label: string; readonly text: string }) => (
   <ScrollRegion class="body" label={label}>

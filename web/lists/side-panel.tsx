@@ -2,7 +2,7 @@
 import { Maximize2 } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { ButtonLink } from '../components/button.tsx';
-import { renderText, toText } from '../frame/shown-text.tsx';
+import { renderText, toText } from '../frame/display-text.tsx';
 import { LongText } from './long-text.tsx';
 import { ManyFields } from './many-fields.tsx';
 

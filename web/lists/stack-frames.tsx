@@ -1,5 +1,5 @@
 /** Frames of a stack, mapped to source files where a source map has them */
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 
 interface Position {
   readonly function: string | null;

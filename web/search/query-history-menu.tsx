@@ -3,7 +3,7 @@ import { History } from 'lucide';
 import { IconButton } from '../components/button.tsx';
 import { Menu } from '../components/menu.tsx';
 import { setParams } from '../frame/address.ts';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 import { clearQueries, type Explorer, listQueries } from './query-history.ts';
 
 const label = 'Query history';

@@ -1,6 +1,6 @@
 /** Text field with suggestions below it: for a search, a name, or a list of names */
 import { useId, useLayoutEffect, useRef } from 'preact/hooks';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 import type { InputFormat } from './completion.ts';
 import { type Suggest, type SuggestionList, useSuggestions } from './suggestions.ts';
 

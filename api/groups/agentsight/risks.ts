@@ -5,7 +5,7 @@ import { detectionRules } from '../../../schemas/resources/detection-rule.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
 import { toNullIfEmpty } from '../../../schemas/text.ts';
 import { listRiskRules, RiskRule, readRiskEvents } from '../../../subjects/agents/risks.ts';
-import type { StoredRule } from '../../../subjects/detections/deployed.ts';
+import type { StoredRule } from '../../../subjects/detections/deployment.ts';
 import { parseEvents, readSignals, type StoredSignal } from '../../../subjects/detections/stored-signals.ts';
 import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -5,7 +5,12 @@ import { anomalyDetectors } from '../../../schemas/resources/anomaly-detector.ts
 import { anomalyFeedback, buildFeedbackId } from '../../../schemas/resources/anomaly-feedback.ts';
 import { type Contributions, readContributions } from '../../../subjects/anomalies/contributions.ts';
 import { parseStoredDetector } from '../../../subjects/anomalies/detector.ts';
-import { findAnomaly, readAnomalies, readScores, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
+import {
+  findAnomaly,
+  readAnomalies,
+  readScores,
+  type StoredAnomaly,
+} from '../../../subjects/anomalies/read-anomalies.ts';
 import { FeedEvent } from '../../../subjects/events/events.ts';
 import { finishHistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
 import { KubernetesEvent } from '../../../subjects/kubernetes/events.ts';

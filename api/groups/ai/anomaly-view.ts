@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { anomalySigns } from '../../../schemas/anomalies.ts';
 import { type AnomalyFeedback, anomalyVerdicts } from '../../../schemas/resources/anomaly-feedback.ts';
+import type { StoredAnomaly } from '../../../subjects/anomalies/read-anomalies.ts';
 import { describeAnomaly } from '../../../subjects/anomalies/scores/anomaly-text.ts';
 import { computeWeeklyOccurrences } from '../../../subjects/anomalies/scores/scorer.ts';
-import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
 
 const NullableNumber = z.number().nullable();
 const labels = z.record(z.string(), z.string());

@@ -9,7 +9,7 @@ import {
   maxMarks,
 } from '../../../schemas/resources/anomaly-feedback.ts';
 import { computeAdjustments } from '../../../subjects/anomalies/feedback.ts';
-import { findAnomaly, type StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
+import { findAnomaly, type StoredAnomaly } from '../../../subjects/anomalies/read-anomalies.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';

@@ -1,9 +1,9 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { z } from 'zod';
 import { createValidationError } from '../../../queries/errors.ts';
-import { computeCrossing, type Threshold } from '../../../queries/forecast/crossing.ts';
 import type { Forecast } from '../../../queries/forecast/forecast.ts';
 import { computeMedianStepMs, forecastPoints } from '../../../queries/forecast/points.ts';
+import { computeCrossing, type Threshold } from '../../../queries/forecast/threshold-crossing.ts';
 import { parseDuration } from '../../../queries/time.ts';
 import { DurationText } from '../../../queries/time-parameters.ts';
 import { defineOperation } from '../../kernel/operation.ts';

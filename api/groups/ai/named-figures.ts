@@ -7,7 +7,7 @@ import { Result } from '../../../queries/result.ts';
 import { parseQuery, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { findNamedMetrics, interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
-import { readCachedCatalogue, readMetricLabels } from '../../../subjects/questions/landed.ts';
+import { readCachedCatalogue, readMetricLabels } from '../../../subjects/questions/read-catalogue.ts';
 import { describeQuery } from '../../../subjects/questions/sentence.ts';
 import { extractQueries } from '../../../subjects/runbooks/named-queries.ts';
 import type { FoundPassage } from '../../../subjects/runbooks/passage-index.ts';

@@ -2,7 +2,7 @@
 import { findRangeProblem, type Range } from '../../../queries/range.ts';
 import type { Incompleteness } from '../../../queries/result.ts';
 import type { TenantReader } from '../../../queries/tenant-reader.ts';
-import type { StoredAnomaly } from '../../../subjects/anomalies/stored.ts';
+import type { StoredAnomaly } from '../../../subjects/anomalies/read-anomalies.ts';
 import type { FeedEvent } from '../../../subjects/events/events.ts';
 import { readFeedPage } from '../../../subjects/events/feed.ts';
 import { type KubernetesEvent, readEvents } from '../../../subjects/kubernetes/events.ts';

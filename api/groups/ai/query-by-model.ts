@@ -12,8 +12,8 @@ import { parseQuery } from '../../../queries/run.ts';
 import { buildSteps, resolveStepMs } from '../../../queries/steps.ts';
 import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import type { Catalogue } from '../../../subjects/questions/catalogue.ts';
-import { selectRelevantNames } from '../../../subjects/questions/fitting.ts';
 import type { Interpretation, InterpretedWord } from '../../../subjects/questions/interpretation.ts';
+import { selectRelevantNames } from '../../../subjects/questions/relevant-names.ts';
 import { createQueryReader, readValidities } from '../../kernel/query-reader.ts';
 import { type ModelContext, parseJsonText, queryModel } from './model.ts';
 

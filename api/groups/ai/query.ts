@@ -7,14 +7,18 @@ import { parseQuery, run } from '../../../queries/run.ts';
 import { formatTime } from '../../../queries/time.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
 import { mentionsDeployment } from '../../../subjects/questions/deployment-times.ts';
-import { findExcludingConditions, isEmpty } from '../../../subjects/questions/excluding.ts';
+import { findExcludingConditions, isEmpty } from '../../../subjects/questions/excluding-conditions.ts';
 import { findNamedMetrics, interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
 import {
   type Interpretation,
   type InterpretationResult,
   refusalCodes,
 } from '../../../subjects/questions/interpretation.ts';
-import { readCachedCatalogue, readMetricLabels, readServiceDeployments } from '../../../subjects/questions/landed.ts';
+import {
+  readCachedCatalogue,
+  readMetricLabels,
+  readServiceDeployments,
+} from '../../../subjects/questions/read-catalogue.ts';
 import { describeQuery } from '../../../subjects/questions/sentence.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader, readValidities } from '../../kernel/query-reader.ts';

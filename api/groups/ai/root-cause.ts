@@ -2,9 +2,15 @@ import { z } from 'zod';
 import { type ProjectScope, projectScopeParameters } from '../../../queries/project-scope.ts';
 import { runWithoutCost } from '../../../queries/run.ts';
 import { getNodeDisplayName } from '../../../subjects/causes/incident-context.ts';
-import { type Causes, causeKinds, findCauses, type JudgedCause, minScore } from '../../../subjects/causes/judge.ts';
 import { readIncidentContext } from '../../../subjects/causes/read-incident-context.ts';
-import { judgeSourceChanges } from '../../../subjects/causes/shown-by.ts';
+import {
+  type Causes,
+  causeKinds,
+  findCauses,
+  type JudgedCause,
+  minScore,
+} from '../../../subjects/causes/score-causes.ts';
+import { judgeSourceChanges } from '../../../subjects/causes/source-changes.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';

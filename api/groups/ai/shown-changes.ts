@@ -4,7 +4,7 @@
  */
 import { alertRoutingId } from '../../../schemas/resources/alert-routing.ts';
 import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
-import { changesBeforeMs, type SourceChange, type SymptomSource } from '../../../subjects/causes/shown-by.ts';
+import { changesBeforeMs, type SourceChange, type SymptomSource } from '../../../subjects/causes/source-changes.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { findNewestRecords } from '../audit/chain/record-search.ts';
 

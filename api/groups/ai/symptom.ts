@@ -4,7 +4,7 @@ import { parseRange } from '../../../queries/range.ts';
 import { TimeText } from '../../../queries/time-parameters.ts';
 import { incidents } from '../../../schemas/resources/incident.ts';
 import { readTransitions } from '../../../subjects/alerts/history.ts';
-import { findAnomaly } from '../../../subjects/anomalies/stored.ts';
+import { findAnomaly } from '../../../subjects/anomalies/read-anomalies.ts';
 import type { Symptom } from '../../../subjects/causes/read-incident-context.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { type ApiError, createFieldError } from '../../errors.ts';

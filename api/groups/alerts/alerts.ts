@@ -24,7 +24,7 @@ import type { Ports } from '../../kernel/ports.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
 import { collection, parseRuleDocument } from './alert-rule.ts';
-import { createMutingLookup } from './muting.ts';
+import { createMutingLookup } from './muting-lookup.ts';
 import { listFiringPlatformAlerts } from './platform-alerts.ts';
 import { GroupView, Staleness, toGroupView, toIsoTime, toStalenessView } from './views.ts';
 

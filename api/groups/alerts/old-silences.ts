@@ -4,7 +4,7 @@ import { getFields } from '../../../runtime/stored-fields.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import { getSilenceState, silences } from '../../../schemas/resources/silence.ts';
-import { formatMatchers } from '../../../subjects/alerts/routing/matching.ts';
+import { formatMatchers } from '../../../subjects/alerts/routing/matchers.ts';
 import { createSystemActor, createSystemTransact } from '../../changes.ts';
 
 /** How long an ended silence stays in the list */

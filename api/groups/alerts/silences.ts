@@ -3,7 +3,7 @@ import { getFields } from '../../../runtime/stored-fields.ts';
 import { Matcher } from '../../../schemas/resources/alert-routing.ts';
 import { getSilenceState, type Silence, SilenceFields, silences } from '../../../schemas/resources/silence.ts';
 import { readFiringAlerts } from '../../../subjects/alerts/firing.ts';
-import { compileMatchers, formatMatchers } from '../../../subjects/alerts/routing/matching.ts';
+import { compileMatchers, formatMatchers } from '../../../subjects/alerts/routing/matchers.ts';
 import { validateMatchers } from '../../alert-matchers.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -1,5 +1,5 @@
 import { defineGroup } from '../define-group.ts';
-import { acceptInvite, register } from './joining.ts';
+import { acceptInvite, register } from './join.ts';
 import { login } from './login.ts';
 import { confirmMultiFactor, enrollMultiFactor, renewRecoveryCodes, turnMultiFactorOff } from './multi-factor.ts';
 import { finishOidc, startOidc } from './oidc.ts';

@@ -9,8 +9,8 @@ import { authenticate, createUnauthenticatedError } from '../../identity/session
 import { beginSession } from '../../identity/sessions.ts';
 import { admissionActions, admitUser, linkIdentity } from '../../identity/sso/admission.ts';
 import { extractDomain } from '../../identity/sso/domains.ts';
+import { buildRedirectUri, findEnabledProvider } from '../../identity/sso/enabled-provider.ts';
 import { consumeFlow, type Flow, flowLifetimeMs, isLocalPath, storeFlow } from '../../identity/sso/flow.ts';
-import { buildRedirectUri, findEnabledProvider } from '../../identity/sso/oidc-client.ts';
 import { createAuthorizationUrl, discoverOrUnavailable, exchangeCode } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';

@@ -12,7 +12,7 @@ import {
 import { templateUses } from '../../../schemas/resources/dashboard-template.ts';
 import { type SavedQuery, savedQueries } from '../../../schemas/resources/saved-query.ts';
 import { DashboardId } from '../../../subjects/dashboards/as-code.ts';
-import { selectDifferences } from '../../../subjects/dashboards/compared.ts';
+import { selectDifferences } from '../../../subjects/dashboards/differences.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { withStableIds } from '../../../subjects/dashboards/ids.ts';
 import { countedDays, countViews } from '../../../subjects/dashboards/openings.ts';
@@ -31,7 +31,7 @@ import { readValidities } from '../../kernel/query-reader.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { hasSameContent } from '../../resources/resource-history.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { sharedOrOwnVisibility } from '../../resources/shared-or-own.ts';
+import { sharedOrOwnVisibility } from '../../resources/visibility.ts';
 
 /** A stored dashboard in the current form. */
 export type Document = DashboardFields &

@@ -11,7 +11,7 @@ import {
   readPage,
 } from '../../resources/resource-list.ts';
 import { storedView } from '../../resources/resource-spec.ts';
-import { sharedOrOwnVisibility } from '../../resources/shared-or-own.ts';
+import { sharedOrOwnVisibility } from '../../resources/visibility.ts';
 import { DashboardView, SourceName } from './dashboard.ts';
 
 const listDefinition: ListDefinition = {

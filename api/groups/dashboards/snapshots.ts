@@ -22,7 +22,7 @@ import {
   SnapshotContent,
 } from '../../../subjects/dashboards/snapshots/content.ts';
 import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.ts';
-import { createResultStripper } from '../../../subjects/dashboards/snapshots/stripped.ts';
+import { createResultStripper } from '../../../subjects/dashboards/snapshots/result-stripper.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';

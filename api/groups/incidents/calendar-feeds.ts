@@ -6,7 +6,7 @@ import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts'
 import { readPlan } from '../../../schemas/resources/tenant-plan.ts';
 import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readMember, readNames } from '../../../subjects/on-call/people.ts';
-import { readShifts } from '../../../subjects/on-call/reading.ts';
+import { readShifts } from '../../../subjects/on-call/read-on-call.ts';
 import { requirePerson } from '../../callers/caller.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';

@@ -28,7 +28,7 @@ import {
 import { createPageDelivery, type PagingContext } from '../../../subjects/on-call/page.ts';
 import { decidePageEnd, toPageEndDelivery } from '../../../subjects/on-call/page-end.ts';
 import { type NamedPeople, readPeople } from '../../../subjects/on-call/people.ts';
-import { readPolicyOrOwners } from '../../../subjects/on-call/reading.ts';
+import { readPolicyOrOwners } from '../../../subjects/on-call/read-on-call.ts';
 import { type AuditedTransaction, createSystemActor, createSystemTransact } from '../../changes.ts';
 import { getPendingNotification, type MailingPorts, toMailDrafts } from './project-mails.ts';
 import { writeIncident } from './write.ts';

@@ -3,7 +3,7 @@ import { parseMilliseconds } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { previewEscalation } from '../../../subjects/on-call/escalation.ts';
 import { readPeople } from '../../../subjects/on-call/people.ts';
-import { readEscalationPolicy } from '../../../subjects/on-call/reading.ts';
+import { readEscalationPolicy } from '../../../subjects/on-call/read-on-call.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

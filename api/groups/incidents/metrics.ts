@@ -4,7 +4,7 @@ import { alertSeverities } from '../../../schemas/alerts.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import { computeMetrics, computeMetricsBy } from '../../../subjects/incidents/metrics.ts';
-import { countPages, countPagesByPerson } from '../../../subjects/on-call/paged.ts';
+import { countPages, countPagesByPerson } from '../../../subjects/on-call/pages.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';

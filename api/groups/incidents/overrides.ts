@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { getFields } from '../../../runtime/stored-fields.ts';
 import { OverrideFields } from '../../../schemas/resources/on-call-schedule.ts';
-import { listPeople } from '../../../subjects/on-call/reading.ts';
+import { listPeople } from '../../../subjects/on-call/read-on-call.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { findUnknownMember } from '../../resources/members.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { escalationActions } from '../../../schemas/resources/escalation.ts';
 import { organizations, organizationsTenant } from '../../../schemas/resources/organization.ts';
-import { groupPages, type PageEntry } from '../../../subjects/on-call/paged.ts';
+import { groupPages, type PageEntry } from '../../../subjects/on-call/pages.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';

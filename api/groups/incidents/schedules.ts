@@ -9,7 +9,7 @@ import {
   onCallSchedules,
 } from '../../../schemas/resources/on-call-schedule.ts';
 import { findDifferences } from '../../../subjects/on-call/differences.ts';
-import { listPeople, readAbsences } from '../../../subjects/on-call/reading.ts';
+import { listPeople, readAbsences } from '../../../subjects/on-call/read-on-call.ts';
 import { saveOnCallVersion } from '../../../subjects/on-call/versions.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -4,7 +4,7 @@ import { timeFormats, timeParameter } from '../../../queries/time-parameters.ts'
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
 import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readNames } from '../../../subjects/on-call/people.ts';
-import { listPeople, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/reading.ts';
+import { listPeople, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/read-on-call.ts';
 import { computeShifts, gapReasons } from '../../../subjects/on-call/shifts.ts';
 import { createLayerShifts, createShiftsResponse, maxRangeMs } from '../../../subjects/on-call/shifts-response.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';

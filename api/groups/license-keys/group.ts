@@ -1,6 +1,6 @@
 import { licenseKeyUses } from '../../../schemas/resources/license-key-use.ts';
 import { defineGroup } from '../define-group.ts';
-import { mintLicenseKey } from './mint.ts';
+import { mintLicenseKey } from './mint-key.ts';
 import { licenseKeyResource } from './resource.ts';
 import { revokeLicenseKey } from './revoke.ts';
 import { rotateLicenseKey } from './rotate.ts';

@@ -1,6 +1,6 @@
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { GracePeriod, rotateKey, secretView } from './minting.ts';
+import { GracePeriod, rotateKey, secretView } from './create-key.ts';
 import { licenseKeyResource } from './resource.ts';
 import { LicenseKeyView } from './views.ts';
 

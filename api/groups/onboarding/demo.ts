@@ -7,7 +7,7 @@ import { vulnerabilitySourceParts, vulnerabilitySources } from '../../../schemas
 import { computeSourceId } from '../../../subjects/vulnerabilities/sources.ts';
 import { ApiError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createKey } from '../license-keys/minting.ts';
+import { createKey } from '../license-keys/create-key.ts';
 import { importReport } from '../security/import-vulnerabilities.ts';
 import { demoReport, demoReportScanner, demoReportTarget } from './demo-report.ts';
 

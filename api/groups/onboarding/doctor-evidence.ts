@@ -3,7 +3,7 @@
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import { getDeadLetterAction } from '../../../subjects/dead-letters/actions.ts';
 import type { DeadLetter } from '../../../subjects/dead-letters/dead-letters.ts';
-import type { LastReceived } from '../../../subjects/onboarding/landed.ts';
+import type { LastReceived } from '../../../subjects/onboarding/last-received.ts';
 import type { Evidence } from './doctor-reads.ts';
 import { createHint, createProblem, createSuccess, type Finding, type FindingCode } from './finding.ts';
 

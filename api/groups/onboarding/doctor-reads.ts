@@ -5,7 +5,7 @@ import { buildUseId, type LicenseKeyUse, licenseKeyUses } from '../../../schemas
 import { emptyQuota, quotaId, quotas } from '../../../schemas/resources/quota.ts';
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
 import type { DeadLetter } from '../../../subjects/dead-letters/dead-letters.ts';
-import { type LastReceived, readLastReceived } from '../../../subjects/onboarding/landed.ts';
+import { type LastReceived, readLastReceived } from '../../../subjects/onboarding/last-received.ts';
 import { readVolumes } from '../../../subjects/usage/ledger.ts';
 import { type QuotaState, readUsedBytes, toQuotaStates } from '../../../subjects/usage/quota-states.ts';
 import type { Caller } from '../../callers/caller.ts';

@@ -2,7 +2,7 @@ import type { Columns } from '../../../schemas/ports/columns.ts';
 import type { Documents } from '../../../schemas/ports/documents.ts';
 import type { OnboardingState } from '../../../schemas/resources/onboarding.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
-import { readFirstReceived } from '../../../subjects/onboarding/landed.ts';
+import { readFirstReceived } from '../../../subjects/onboarding/last-received.ts';
 import { updateState } from './state.ts';
 
 type FirstSeen = OnboardingState['firstSeen'];

@@ -3,7 +3,7 @@ import { defineGroup } from '../define-group.ts';
 import { dismissOnboardingSteps, showOnboarding } from './checklist.ts';
 import { deleteDemo, loadDemo, showDemo } from './demo.ts';
 import { runDoctor } from './doctor.ts';
-import { showReceivedTelemetry } from './received.ts';
+import { showReceivedTelemetry } from './received-telemetry.ts';
 import { listSnippets } from './snippets.ts';
 
 export const onboardingGroup = defineGroup({

@@ -7,7 +7,7 @@ import type { Caller } from '../../callers/caller.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { createKey, GracePeriod, rotateKey, secretView } from '../license-keys/minting.ts';
+import { createKey, GracePeriod, rotateKey, secretView } from '../license-keys/create-key.ts';
 import { licenseKeyResource } from '../license-keys/resource.ts';
 import { LicenseKeyView } from '../license-keys/views.ts';
 import { projectResource } from './resource.ts';

@@ -14,7 +14,7 @@ import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { findReferencingDocuments } from '../../resources/resource-references.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { sharedOrOwnVisibility } from '../../resources/shared-or-own.ts';
+import { sharedOrOwnVisibility } from '../../resources/visibility.ts';
 
 /** Fields of a saved query that callers can write. */
 export const SavedQueryFields = z.strictObject({

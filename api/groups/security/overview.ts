@@ -11,7 +11,7 @@ import { readTriages } from '../../../subjects/security/stored-triages.ts';
 import { resolveState } from '../../../subjects/security/triage.ts';
 import { assessFindings, resolveFindingState } from '../../../subjects/vulnerabilities/assess.ts';
 import { readInventory } from '../../../subjects/vulnerabilities/inventory.ts';
-import { readRunningTargets } from '../../../subjects/vulnerabilities/running.ts';
+import { readRunningTargets } from '../../../subjects/vulnerabilities/running-targets.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 import { parseFindingsRange } from './lists.ts';

@@ -17,7 +17,7 @@ import {
 import { findStatements, readInventory } from '../../../subjects/vulnerabilities/inventory.ts';
 import { priorities, priorityFactors } from '../../../subjects/vulnerabilities/priority.ts';
 import { targetKinds, vexStatuses } from '../../../subjects/vulnerabilities/report.ts';
-import { readRunningTargets } from '../../../subjects/vulnerabilities/running.ts';
+import { readRunningTargets } from '../../../subjects/vulnerabilities/running-targets.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';

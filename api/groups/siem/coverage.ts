@@ -8,7 +8,7 @@ import {
   type TechniqueCoverage,
 } from '../../../subjects/attack/coverage.ts';
 import { attackNotice, attackVersion } from '../../../subjects/attack/matrix.ts';
-import { parseDocuments } from '../../../subjects/detections/deployed.ts';
+import { parseDocuments } from '../../../subjects/detections/deployment.ts';
 import { countSignals } from '../../../subjects/detections/stored-signals.ts';
 import { findRuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { defineOperation } from '../../kernel/operation.ts';

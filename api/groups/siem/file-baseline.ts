@@ -14,7 +14,7 @@ import {
 } from '../../../schemas/resources/file-baseline.ts';
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import { parseEventsRange } from '../../../subjects/events/events.ts';
-import { readFiles } from '../../../subjects/file-integrity/stored.ts';
+import { readFiles } from '../../../subjects/file-integrity/read-changes.ts';
 import { type Caller, requirePerson } from '../../callers/caller.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

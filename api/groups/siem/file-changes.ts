@@ -3,14 +3,14 @@ import { encodeCursor, encodeText } from '../../../queries/cursor.ts';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { FileState, fileActions, fileSources } from '../../../schemas/file-changes.ts';
 import { type HistoryPage, historyParameters, parseHistoryPage } from '../../../subjects/events/history-page.ts';
-import { type Judgement, type Verdict, verdicts } from '../../../subjects/file-integrity/judge.ts';
 import {
   defaultWindowSeconds,
   type JudgedChange,
   type JudgingContext,
   readJudgedChanges,
-} from '../../../subjects/file-integrity/judged.ts';
-import { type ChangeFilter, countChanges } from '../../../subjects/file-integrity/stored.ts';
+} from '../../../subjects/file-integrity/approval.ts';
+import { type Judgement, type Verdict, verdicts } from '../../../subjects/file-integrity/judge.ts';
+import { type ChangeFilter, countChanges } from '../../../subjects/file-integrity/read-changes.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 

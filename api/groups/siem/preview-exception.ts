@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { RuleException } from '../../../schemas/resources/detection-rule.ts';
-import { findExceptionError } from '../../../subjects/detections/deployed.ts';
+import { findExceptionError } from '../../../subjects/detections/deployment.ts';
 import { maxPreviewedSignals, previewException } from '../../../subjects/detections/exception-preview.ts';
 import { createRuleDeploymentSource } from '../../../subjects/detections/rule-tests.ts';
 import { ApiError, createFieldErrors, createNotFoundError } from '../../errors.ts';

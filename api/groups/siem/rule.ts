@@ -11,7 +11,7 @@ import {
 } from '../../../schemas/resources/detection-rule.ts';
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
-import { findExceptionError, parseDocuments } from '../../../subjects/detections/deployed.ts';
+import { findExceptionError, parseDocuments } from '../../../subjects/detections/deployment.ts';
 import { formatSigmaError, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
 import { findMissingRules } from '../../../subjects/detections/named-rules.ts';
 import { maxRuleCharacters, readRulesInWorker } from '../../../subjects/detections/read.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { detectionPlaceholders, detectionRules } from '../../../schemas/resources/detection-rule.ts';
-import { parseDocuments } from '../../../subjects/detections/deployed.ts';
+import { parseDocuments } from '../../../subjects/detections/deployment.ts';
 import { findMissingRules } from '../../../subjects/detections/named-rules.ts';
 import { readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { getRequirements } from '../../../subjects/detections/rule-set.ts';

@@ -1,6 +1,6 @@
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import type { IdentifiedSlo } from '../../../subjects/slos/document.ts';
-import { parseStoredSlo } from '../../../subjects/slos/stored.ts';
+import { parseStoredSlo } from '../../../subjects/slos/parse-slo.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createNotFoundError } from '../../errors.ts';
 import type { Ports } from '../../kernel/ports.ts';

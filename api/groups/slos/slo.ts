@@ -7,10 +7,10 @@ import { maxSlos, type StoredSlo, slos } from '../../../schemas/resources/slo.ts
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { readExclusions } from '../../../subjects/slos/exclusions.ts';
 import { hasNoData } from '../../../subjects/slos/overdue-measurements.ts';
+import { parseStoredSlo } from '../../../subjects/slos/parse-slo.ts';
 import { findSloProblems } from '../../../subjects/slos/problems.ts';
 import { listRequiredEntitlements } from '../../../subjects/slos/signals.ts';
 import { readSloStatuses } from '../../../subjects/slos/status.ts';
-import { parseStoredSlo } from '../../../subjects/slos/stored.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { createFieldErrors } from '../../errors.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';

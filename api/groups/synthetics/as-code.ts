@@ -9,8 +9,8 @@ import {
   writeCheckYaml,
 } from '../../../subjects/synthetics/as-code.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
-import { readChecks, readKnownNames } from '../../../subjects/synthetics/known.ts';
 import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
+import { readChecks, readKnownNames } from '../../../subjects/synthetics/read-checks.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import {

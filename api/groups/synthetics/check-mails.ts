@@ -6,8 +6,8 @@ import {
   syntheticCheckNotifications,
 } from '../../../schemas/resources/synthetic-notification.ts';
 import { findActiveDowntime, readWindows } from '../../../subjects/synthetics/downtimes.ts';
-import { type IdentifiedCheck, readChecks } from '../../../subjects/synthetics/known.ts';
 import { type LastVerdict, readLastVerdicts } from '../../../subjects/synthetics/notified-state.ts';
+import { type IdentifiedCheck, readChecks } from '../../../subjects/synthetics/read-checks.ts';
 import { buildLink } from '../../mail/links.ts';
 import { type MailDraft, sanitizeName } from '../../mail/mail-text.ts';
 import {

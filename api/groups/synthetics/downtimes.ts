@@ -10,7 +10,7 @@ import {
   referencesChecks,
   type Window,
 } from '../../../subjects/synthetics/downtimes.ts';
-import { type IdentifiedCheck, readChecks } from '../../../subjects/synthetics/known.ts';
+import { type IdentifiedCheck, readChecks } from '../../../subjects/synthetics/read-checks.ts';
 import { createFieldErrors, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { formatEtag, parsePrecondition } from '../../resources/preconditions.ts';

@@ -12,7 +12,7 @@ import {
 import { syntheticPictures } from '../../../schemas/resources/synthetic-picture.ts';
 import { UnsupportedType } from '../../../schemas/synthetic-work.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
-import { readChecks } from '../../../subjects/synthetics/known.ts';
+import { readChecks } from '../../../subjects/synthetics/read-checks.ts';
 import { ApiError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { idParameter } from '../../resources/resource-operations.ts';

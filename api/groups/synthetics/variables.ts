@@ -5,13 +5,13 @@ import {
   type SyntheticVariable,
   syntheticVariables,
 } from '../../../schemas/resources/synthetic-variable.ts';
+import { findUnboundSecrets, isBoundTo } from '../../../subjects/synthetics/problems.ts';
 import {
   groupChecksByVariable,
   type IdentifiedCheck,
   readChecks,
   readKnownNames,
-} from '../../../subjects/synthetics/known.ts';
-import { findUnboundSecrets, isBoundTo } from '../../../subjects/synthetics/problems.ts';
+} from '../../../subjects/synthetics/read-checks.ts';
 import { templateNamePattern } from '../../../subjects/synthetics/templates.ts';
 import { variablePurpose } from '../../../subjects/synthetics/work.ts';
 import { hasSameFields } from '../../changes.ts';

@@ -13,7 +13,7 @@ import {
   countFilledPanels,
   rankTemplates,
   type TemplateStatus,
-} from '../../../subjects/dashboards/templates/ranking.ts';
+} from '../../../subjects/dashboards/templates/rank-templates.ts';
 import { loadTemplates, type Template } from '../../../subjects/dashboards/templates/templates.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { createNotFoundError } from '../../errors.ts';

@@ -5,7 +5,7 @@ import {
   type NumberOrReason,
   toKnownNumber,
   toUnknownNumber,
-} from '../../../queries/unknown.ts';
+} from '../../../queries/unknown-numbers.ts';
 import { Price } from '../../../schemas/resources/plan.ts';
 import { type Signal, signals } from '../../../schemas/telemetry-signals.ts';
 import { readVolumes } from '../../../subjects/usage/ledger.ts';

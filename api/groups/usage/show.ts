@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../../queries/unknown.ts';
+import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../../queries/unknown-numbers.ts';
 import { ledgerGroups } from '../../../runtime/ledger-groups.ts';
 import type { Bus } from '../../../schemas/ports/bus.ts';
 import { getQuotaWindow } from '../../../schemas/resources/quota.ts';

@@ -4,7 +4,7 @@ import { TimeZone } from '../../../schemas/resources/preferences.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { createOrganizationClosedMail } from '../../identity/accounts/account-mails.ts';
-import { closeOrganization } from '../../identity/accounts/closing.ts';
+import { closeOrganization } from '../../identity/accounts/close-organization.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { readOwnerAddresses } from '../../identity/accounts/owners.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -7,7 +7,7 @@ import {
 import { createFieldError } from '../../errors.ts';
 import { removeSessions } from '../../identity/sessions.ts';
 import { isDomainVerified, normalizeDomain, syncVerifiedDomains } from '../../identity/sso/domains.ts';
-import { buildRedirectUri, clientSecretPurpose } from '../../identity/sso/oidc-client.ts';
+import { buildRedirectUri, clientSecretPurpose } from '../../identity/sso/enabled-provider.ts';
 import { describeFailure, discoverProvider, findIssuerProblem } from '../../identity/sso/provider.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';

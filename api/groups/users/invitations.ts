@@ -7,7 +7,7 @@ import { requireScopesOfRole } from '../../callers/scopes.ts';
 import type { AuditedTransaction } from '../../changes.ts';
 import { ApiError, createNotFoundError, createRateLimitError } from '../../errors.ts';
 import { createInvitationMail } from '../../identity/accounts/account-mails.ts';
-import { deleteInvitation } from '../../identity/accounts/joining.ts';
+import { deleteInvitation } from '../../identity/accounts/join-tokens.ts';
 import { EmailAddress } from '../../identity/accounts/names.ts';
 import { createToken } from '../../identity/accounts/one-time-tokens.ts';
 import { defineOperation } from '../../kernel/operation.ts';

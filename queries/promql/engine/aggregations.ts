@@ -4,10 +4,10 @@ import { formatWithoutExponent } from '../syntax/numbers.ts';
 import { quoteText } from '../syntax/quotes.ts';
 import type { Aggregation, Expression } from '../syntax/tree.ts';
 import { type Accumulator, type AggregationState, createAccumulator } from './accumulators.ts';
-import { evaluateSelection } from './choosing.ts';
 import type { Evaluation } from './context.ts';
 import { GroupIndex } from './groups.ts';
 import { absent, histogram, Row } from './rows.ts';
+import { evaluateSelection } from './selection.ts';
 
 const formatValue = (row: Row, step: number): string =>
   row.kinds[step] === histogram

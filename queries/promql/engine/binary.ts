@@ -3,8 +3,14 @@ import type { Histogram } from '../histograms/histogram.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import { type Binary, getValueType, isComparison, isSetOperator, type Matching } from '../syntax/tree.ts';
 import type { Evaluation } from './context.ts';
+import {
+  buildResultLabels,
+  findRowOfGroups,
+  groupSides,
+  type OperandSide,
+  selectMatchingLabels,
+} from './label-matching.ts';
 import type { LabelSet } from './labels.ts';
-import { buildResultLabels, findRowOfGroups, groupSides, type OperandSide, selectMatchingLabels } from './matching.ts';
 import { type Annotate, changesMetric, getElementOperation, type Outcome } from './operators.ts';
 import { absent, duplicateLabelsMessage, float, Row } from './rows.ts';
 import { evaluateSetOperator } from './set-operators.ts';

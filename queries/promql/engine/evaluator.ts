@@ -25,7 +25,7 @@ import { collectEqualityLabels, evaluateAbsent, evaluateRangeCall, findRangeArgu
 import { absent, float, getStepTimeMs, histogram, mergeRows, Row, type Steps } from './rows.ts';
 import { cellsPerSample } from './samples.ts';
 import { evaluateSampleTimes, evaluateSelector } from './selectors.ts';
-import { evaluateSort } from './sorting.ts';
+import { evaluateSort } from './sort.ts';
 import { evaluateElementFunction, evaluateStepTimes, mergeRenamed, scalarToVector } from './vector-functions.ts';
 
 /** State shared by all parts of one query. */

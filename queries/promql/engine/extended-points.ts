@@ -1,7 +1,7 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { VectorSelector } from '../syntax/tree.ts';
+import { findFirstIndexAt, interpolateFloats } from './interpolation.ts';
 import type { Samples } from './samples.ts';
-import { findFirstIndexAt, interpolateFloats } from './smoothing.ts';
 import type { Window } from './window.ts';
 
 /** Returns the samples of a window; for an `anchored` or `smoothed` selector, with points at both ends of its range. */

@@ -2,7 +2,7 @@ import { combine, HistogramSum, IncompatibleHistogramsError } from '../histogram
 import type { Histogram } from '../histograms/histogram.ts';
 import { wasReset } from '../histograms/resets.ts';
 import type { Evaluation } from './context.ts';
-import { findFirstIndexAt, interpolateFloats, interpolateHistograms } from './smoothing.ts';
+import { findFirstIndexAt, interpolateFloats, interpolateHistograms } from './interpolation.ts';
 import type { RangeCall, Window } from './window.ts';
 
 interface RateKind {

@@ -2,10 +2,10 @@ import type { Series } from '../series.ts';
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { VectorSelector } from '../syntax/tree.ts';
 import { type Evaluation, getReferenceTime } from './context.ts';
+import { interpolateAt } from './interpolation.ts';
 import { LabelSet } from './labels.ts';
 import { getStepTimeMs, Row } from './rows.ts';
 import { SampleLookup, toSamples } from './samples.ts';
-import { interpolateAt } from './smoothing.ts';
 
 const buildSelectorRow = (evaluation: Evaluation, node: VectorSelector, series: Series): Row => {
   const { steps, options, counts } = evaluation;

@@ -1,7 +1,7 @@
 import { PromqlExecutionError } from '../syntax/errors.ts';
 import type { Binary, Matching } from '../syntax/tree.ts';
 import type { Evaluation, SampleCounts } from './context.ts';
-import { groupSides, type OperandSide } from './matching.ts';
+import { groupSides, type OperandSide } from './label-matching.ts';
 import { absent, duplicateLabelsMessage, Row } from './rows.ts';
 
 /** Marks the groups that have a series at a step. */

@@ -6,7 +6,7 @@ import { availableParallelism } from 'node:os';
 import { MessageChannel } from 'node:worker_threads';
 import { PoolThread } from '../../../runtime/worker-pool.ts';
 import { FairQueue, TooManyWaitingError } from '../../limits/fair-queue.ts';
-import { selectAdditionalSeries } from '../added.ts';
+import { selectAdditionalSeries } from '../additional-series.ts';
 import { PromqlError } from '../errors.ts';
 import { type BlockReader, openBlockReader } from '../fetch/known-selections.ts';
 import type { Scope } from '../fetch/scope.ts';

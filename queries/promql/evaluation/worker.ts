@@ -1,6 +1,6 @@
 /** Evaluates expressions in a worker. It blocks while it waits for points, so that evaluation is synchronous code. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
-import { mergeAdditionalSeries } from '../added.ts';
+import { mergeAdditionalSeries } from '../additional-series.ts';
 import { readBlockSeries } from '../fetch/series-of-piece.ts';
 import { evaluate, listSelections, parse } from '../index.ts';
 import type { Selection, Series } from '../series.ts';

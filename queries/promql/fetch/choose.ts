@@ -20,7 +20,7 @@ import {
   buildPrometheusCondition,
   type Condition,
   type ValueTest,
-} from './matching.ts';
+} from './matcher-conditions.ts';
 import { buildScopeCondition, type Scope, type Window } from './scope.ts';
 import { findMetricsByName } from './stored-metrics.ts';
 

@@ -7,7 +7,7 @@ import { buildProjectScopeCondition, toProjectScopeParameters } from '../../proj
 import { RowCache } from '../../row-cache.ts';
 import type { Matcher } from '../series.ts';
 import { type SelectedSeries, type SeriesSelection, selectSeriesWithSource } from './choose.ts';
-import type { Condition } from './matching.ts';
+import type { Condition } from './matcher-conditions.ts';
 import { buildPointsStatement, type PointBlock, PointBlockReader, storageOrder } from './pieces.ts';
 import { readSeriesIds } from './rows.ts';
 import type { Scope, Window } from './scope.ts';

@@ -2,7 +2,7 @@
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
 import type { PointTable, SelectedSeries, SeriesSource } from './choose.ts';
-import type { Condition } from './matching.ts';
+import type { Condition } from './matcher-conditions.ts';
 import type { Window } from './scope.ts';
 
 /** Series with their points in ClickHouse's Native format (`native-blocks.ts`). */

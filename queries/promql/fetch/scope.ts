@@ -2,7 +2,7 @@
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import type { PlanReader } from '../../entitlement.ts';
 import { buildProjectScopeCondition, toProjectScopeParameters } from '../../project-scope.ts';
-import { getEarliestRowMs } from '../../series-seen.ts';
+import { getEarliestRowMs } from '../../series-first-seen.ts';
 import type { Translation } from '../otlp/labels.ts';
 
 const dayMs = 86_400_000;

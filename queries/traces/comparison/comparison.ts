@@ -15,7 +15,7 @@ import {
   falseDiscoveryRate,
   groupByCorrelation,
   rankDifferences,
-} from './ranking.ts';
+} from './rank-differences.ts';
 import { Sample, type Selection, sampleSize } from './sample.ts';
 
 /** Maximum number of differences checked for correlation. */

@@ -3,7 +3,7 @@ import { quoteString } from '../../../schemas/tables/literal.ts';
 import { spanKinds } from '../../signals/span-record.ts';
 import type { TenantReader } from '../../tenant-reader.ts';
 import { statementKeys } from '../statement.ts';
-import type { Candidate } from './ranking.ts';
+import type { Candidate } from './rank-differences.ts';
 import type { Sample } from './sample.ts';
 
 /** Maximum number of tested values per field, most frequent first. */

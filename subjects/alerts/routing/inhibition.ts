@@ -1,6 +1,6 @@
 /** Inhibition: firing alerts that mute others. */
 import type { InhibitRule } from '../../../schemas/resources/alert-routing.ts';
-import { type CompiledMatchers, compileMatchers, type Labels } from './matching.ts';
+import { type CompiledMatchers, compileMatchers, type Labels } from './matchers.ts';
 
 interface FiringSource {
   readonly id: string;

@@ -1,6 +1,6 @@
 /** Validation of routing documents beyond their schema, including references to missing objects. */
 import type { AlertRouting, Matcher, Route } from '../../../schemas/resources/alert-routing.ts';
-import { findMatcherProblem } from './matching.ts';
+import { findMatcherProblem } from './matchers.ts';
 
 export interface RoutingProblem {
   /** Dotted path of the field, such as `route.receiver`. */

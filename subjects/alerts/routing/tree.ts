@@ -5,7 +5,7 @@ import {
   parseRoutingDurationMs,
   type Route,
 } from '../../../schemas/resources/alert-routing.ts';
-import { type CompiledMatchers, compileMatchers, formatMatchers, type Labels } from './matching.ts';
+import { type CompiledMatchers, compileMatchers, formatMatchers, type Labels } from './matchers.ts';
 
 /** A route with all inherited settings. */
 export interface CompiledRoute {

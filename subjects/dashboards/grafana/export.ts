@@ -1,8 +1,8 @@
 /** Exports a dashboard to Grafana, with the data that Grafana's form lacks in a hidden variable. */
 import type { DashboardFields } from '../document.ts';
+import { hiddenVariableName, selectDataToExport } from './hidden-export.ts';
 import { readGrafana } from './import.ts';
 import { getAtPath } from './lens.ts';
-import { hiddenVariableName, selectDataToExport } from './travelling.ts';
 import { assignPanelNumbers, orderSections, writeDashboard } from './write-dashboard.ts';
 
 /** Converts a dashboard to Grafana's classic JSON. Panels without an equivalent become text panels. */

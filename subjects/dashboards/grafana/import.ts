@@ -17,6 +17,7 @@ import { DashboardFields, DashboardWithParsedPanels, maxVariables, type Panel } 
 import { isBuiltIn, readAnnotation } from './annotations.ts';
 import { dashboardDefaults } from './defaults.ts';
 import { type UnwrappedDashboard, unwrapDashboard } from './envelope.ts';
+import { hiddenVariableName, mergeHiddenData } from './hidden-export.ts';
 import { type Layout, type PlacedPanel, readClassicLayout, readResourceLayout } from './layout.ts';
 import { type Loss as LeafLoss, Ledger, toFieldsList } from './ledger.ts';
 import { getAtPath } from './lens.ts';
@@ -24,7 +25,6 @@ import { type ConvertedPanel, readPanel } from './panel.ts';
 import { toClassic } from './resource.ts';
 import { readSettings } from './settings.ts';
 import { Sources, toSourceReference } from './sources.ts';
-import { hiddenVariableName, mergeHiddenData } from './travelling.ts';
 import { choosesMetrics, describeUnsupported, readVariable } from './variables.ts';
 import { assignPanelNumbers, writeDashboard } from './write-dashboard.ts';
 

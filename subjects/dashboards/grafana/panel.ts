@@ -9,7 +9,7 @@ import { type Ledger, toFieldsList } from './ledger.ts';
 import { getAtPath } from './lens.ts';
 import { readLinks } from './links.ts';
 import { readQueries, readStep } from './queries.ts';
-import { renameInOverrides, renameInTransformations } from './renamed.ts';
+import { renameInOverrides, renameInTransformations } from './query-renames.ts';
 import type { Sources } from './sources.ts';
 import { isPanelKey } from './strict.ts';
 import { readTransformations } from './transformations.ts';

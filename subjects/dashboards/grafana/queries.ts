@@ -6,7 +6,7 @@ import { parseDuration } from '../../../queries/time.ts';
 import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { Panel } from '../document.ts';
 import { type Ledger, toFieldsList } from './ledger.ts';
-import type { QueryRenames } from './renamed.ts';
+import type { QueryRenames } from './query-renames.ts';
 import { guessSource, type SourceKind, type Sources } from './sources.ts';
 
 type PanelQuery = Panel['queries'][number];

@@ -4,7 +4,6 @@ import { formatDuration, parseDurationMs } from '../../alerts/durations.ts';
 import { type BurnRule, createDefaultBurnRules } from '../burn-rules.ts';
 import type { SloFields } from '../document.ts';
 import { fractionToNumber } from '../slices/fraction.ts';
-import { validateSlo } from './checked.ts';
 import {
   insertWindow,
   mapExpression,
@@ -16,6 +15,7 @@ import {
   splitErrorRatio,
 } from './counters.ts';
 import { type Fields, type OpenSloObject, peekObjectName, readLabels, type SloPart } from './objects.ts';
+import { validateSlo } from './validate.ts';
 
 const sliceMs = parseDurationMs(slice);
 

@@ -3,7 +3,6 @@
 import { runInWorker } from '../../../queries/worker.ts';
 import { type SloFields, sloOperators } from '../document.ts';
 import { createFraction, decimalToFraction, fractionToNumber, multiply } from '../slices/fraction.ts';
-import { validateSlo } from './checked.ts';
 import {
   type Indicator,
   type ObjectsByName,
@@ -16,6 +15,7 @@ import {
 import { type Fields, type OpenSloObject, parseObjects, peekObjectName, readLabels, type SloPart } from './objects.ts';
 import { parsePyrraSlo, parseSlothSlos } from './others.ts';
 import { parseDurationWindow, parseSlice, parseUnitWindow, type WindowFields } from './times.ts';
+import { validateSlo } from './validate.ts';
 
 /** A parsed SLO with its location */
 export interface ParsedSlo extends Pick<SloPart, 'line' | 'importedFrom'> {

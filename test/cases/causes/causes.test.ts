@@ -1,7 +1,7 @@
 /** Causes of two synthetic faults of each kind; `test/bench/causes.ts` has many more. */
 import test from 'ava';
 import { minuteMs } from '../../../subjects/causes/incident-context.ts';
-import { findCauses } from '../../../subjects/causes/judge.ts';
+import { findCauses } from '../../../subjects/causes/score-causes.ts';
 import { faultCase } from './faults.ts';
 import { judgementsOf, sharesOf } from './measured.ts';
 

@@ -11,7 +11,7 @@ import {
   minuteMs,
   type Novelty,
 } from '../../../subjects/causes/incident-context.ts';
-import type { CauseKind } from '../../../subjects/causes/judge.ts';
+import type { CauseKind } from '../../../subjects/causes/score-causes.ts';
 import { randomOf } from '../random.ts';
 
 const drawing = (seed: number) => {

@@ -1,5 +1,5 @@
 /** How often the causes of synthetic faults are found. */
-import { findCauses } from '../../../subjects/causes/judge.ts';
+import { findCauses } from '../../../subjects/causes/score-causes.ts';
 import { type CaseKind, faultCase, faultKinds } from './faults.ts';
 
 /** Each fault, and four kinds without a cause. */

@@ -1,8 +1,8 @@
 /** A change to the rule or detector that reports a symptom, as its cause. */
 import test from 'ava';
 import { minuteMs } from '../../../subjects/causes/incident-context.ts';
-import { minScore } from '../../../subjects/causes/judge.ts';
-import { judgeSourceChanges, type SourceChange } from '../../../subjects/causes/shown-by.ts';
+import { minScore } from '../../../subjects/causes/score-causes.ts';
+import { judgeSourceChanges, type SourceChange } from '../../../subjects/causes/source-changes.ts';
 
 const noticedMs = Date.UTC(2026, 2, 11, 10, 30);
 const changed = (minutes: number): SourceChange => ({

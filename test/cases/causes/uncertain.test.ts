@@ -1,7 +1,7 @@
 /** The reasons for requests that may or may not be worse, and for errors in bursts. */
 import test from 'ava';
 import type { IncidentContext, MinuteActivity } from '../../../subjects/causes/incident-context.ts';
-import { findCauses } from '../../../subjects/causes/judge.ts';
+import { findCauses } from '../../../subjects/causes/score-causes.ts';
 
 const minuteMs = 60_000;
 const detectedMs = 1_767_571_200_000;

@@ -7,7 +7,7 @@ import { Visual } from '../../../schemas/dashboards/visuals.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import type { DashboardResponse, PanelItem } from '../../../subjects/dashboards/query/question.ts';
 import { createSnapshotContent } from '../../../subjects/dashboards/snapshots/content.ts';
-import { createResultStripper } from '../../../subjects/dashboards/snapshots/stripped.ts';
+import { createResultStripper } from '../../../subjects/dashboards/snapshots/result-stripper.ts';
 
 type Given = Readonly<Record<string, unknown>>;
 

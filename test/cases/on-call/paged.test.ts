@@ -1,7 +1,7 @@
 /** Pages are counted once per person, and as night pages by the local time of the organization. */
 import test from 'ava';
 import type { EscalationAction } from '../../../schemas/resources/escalation.ts';
-import { countPages, countPagesByPerson, groupPages } from '../../../subjects/on-call/paged.ts';
+import { countPages, countPagesByPerson, groupPages } from '../../../subjects/on-call/pages.ts';
 
 let created = 0;
 const page = (at: string, userId: string, more: Partial<EscalationAction> & { readonly contact?: string } = {}) => {

@@ -12,9 +12,9 @@ import {
   toArea,
   toChangedUrl,
 } from '../../../web/frame/address.ts';
+import { setTimePreferences } from '../../../web/frame/format-time.ts';
 import { projectScope } from '../../../web/frame/project.ts';
 import { getDataLink, listQueryLinks } from '../../../web/frame/query-links.ts';
-import { setTimePreferences } from '../../../web/frame/shown-time.ts';
 import {
   findRangeProblems,
   recentRanges,

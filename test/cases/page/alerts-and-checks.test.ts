@@ -3,7 +3,7 @@ import test from 'ava';
 import { phases } from '../../../subjects/synthetics/assertions.ts';
 import { checkTypes } from '../../../subjects/synthetics/registry.ts';
 import { BrowserStep } from '../../../subjects/synthetics/types/browser-steps.ts';
-import { isSeriesOfAlert, toEvaluatedValues } from '../../../web/areas/alerts/shown.ts';
+import { isSeriesOfAlert, toEvaluatedValues } from '../../../web/areas/alerts/alert-format.ts';
 import { emptyBrowserSteps } from '../../../web/areas/checks/browser-kinds.ts';
 import {
   assertionSourcesByType,

@@ -3,7 +3,7 @@ import './browser.ts';
 
 import test from 'ava';
 import { nameSeries } from '../../../queries/series-names.ts';
-import { formatAlertValue } from '../../../web/areas/alerts/shown.ts';
+import { formatAlertValue } from '../../../web/areas/alerts/alert-format.ts';
 import { reduceSteps } from '../../../web/charts/reduce.ts';
 import {
   defaultTooltip,

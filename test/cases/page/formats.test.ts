@@ -3,13 +3,12 @@ import './browser.ts';
 
 import test from 'ava';
 import { getWallClock } from '../../../runtime/wall-clock.ts';
+import { formatCondition } from '../../../web/areas/alerts/alert-format.ts';
 import type { Rule } from '../../../web/areas/alerts/calls.ts';
-import { formatCondition } from '../../../web/areas/alerts/shown.ts';
 import { parseLines, parsePairs } from '../../../web/editors/lines.ts';
 import { formatRuleName } from '../../../web/frame/action-titles.ts';
 import { toCondition } from '../../../web/frame/conditions.ts';
 import { formatDuration } from '../../../web/frame/durations.ts';
-import { toSeverityLevel } from '../../../web/frame/severity.ts';
 import {
   displayClock,
   displayTimeZone,
@@ -19,7 +18,8 @@ import {
   formatShortTime,
   formatTime,
   setTimePreferences,
-} from '../../../web/frame/shown-time.ts';
+} from '../../../web/frame/format-time.ts';
+import { toSeverityLevel } from '../../../web/frame/severity.ts';
 
 test('durations have three digits and the largest unit that fits', (t) => {
   const shown: readonly (readonly [nanoseconds: number | string, text: string])[] = [

@@ -3,11 +3,11 @@ import './browser.ts';
 
 import test from 'ava';
 import { explainClosedArea } from '../../../web/frame/area.ts';
+import { displayTimeZone } from '../../../web/frame/format-time.ts';
 import { formatNames } from '../../../web/frame/people.ts';
 import { loadPreferences, preferences, updatePreferences } from '../../../web/frame/preferences.ts';
 import { explainDenial, isPermitted } from '../../../web/frame/rights.ts';
 import { openSession, otherOrganizations, type Session, session, sessionError } from '../../../web/frame/session.ts';
-import { displayTimeZone } from '../../../web/frame/shown-time.ts';
 import { theme } from '../../../web/frame/theme.ts';
 import { eventually } from '../../waiting.ts';
 import { answerWith, json, requests } from './browser.ts';

@@ -11,7 +11,7 @@ import {
   initialHeartbeatState,
   stopMonitoring,
 } from '../../../subjects/synthetics/heartbeats.ts';
-import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/location-votes.ts';
 import type { HeartbeatSchedule } from '../../../subjects/synthetics/types/heartbeat.ts';
 import type { TimePeriod } from '../../../subjects/synthetics/uptime.ts';
 import { TaskRun } from '../run-task.ts';

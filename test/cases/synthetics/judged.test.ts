@@ -1,7 +1,7 @@
 /** When checks are due, and how results become changes of state. */
 import test from 'ava';
 import { findLastDueMs, findNextDueMs, isDueAt } from '../../../subjects/synthetics/due-times.ts';
-import { findSuspects, judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import { findSuspects, judgeChanges, type KnownStates } from '../../../subjects/synthetics/location-votes.ts';
 import { splitPeriods } from '../../../subjects/synthetics/periods.ts';
 import type { Outcome } from '../../../subjects/synthetics/state.ts';
 import type { CheckResult } from '../../../subjects/synthetics/stored-results.ts';

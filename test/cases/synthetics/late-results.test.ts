@@ -1,6 +1,5 @@
 /** What a check was while its results were not read: as if they had been read at once. */
 import test from 'ava';
-import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
 import {
   findCorrections,
   findMissedOutage,
@@ -12,6 +11,7 @@ import {
   settledAtMs,
   statesAt,
 } from '../../../subjects/synthetics/late-results.ts';
+import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/location-votes.ts';
 import type { Outcome } from '../../../subjects/synthetics/state.ts';
 import type { CheckResult } from '../../../subjects/synthetics/stored-results.ts';
 import { seeded } from '../random.ts';

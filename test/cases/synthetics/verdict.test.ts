@@ -2,7 +2,7 @@
 import test from 'ava';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { createStateEvent } from '../../../subjects/synthetics/events.ts';
-import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/judged.ts';
+import { judgeChanges, type KnownStates } from '../../../subjects/synthetics/location-votes.ts';
 import type { Outcome } from '../../../subjects/synthetics/state.ts';
 import type { CheckResult } from '../../../subjects/synthetics/stored-results.ts';
 import { createVerdict, type FailedAlone } from '../../../subjects/synthetics/verdict.ts';

@@ -2,13 +2,13 @@
 import { formatNumber } from '../../charts/values.ts';
 import { Badge } from '../../components/badge.tsx';
 import { readParam, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
+import { areaPath, CoverageSummary, UnexplainedCount } from './agent-format.tsx';
 import { AgentPage } from './agent-page.tsx';
 import { agentsCall } from './calls.ts';
-import { areaPath, CoverageSummary, UnexplainedCount } from './shown.tsx';
 
 const AgentList = createListView({
   title: 'Agents',

@@ -8,18 +8,18 @@ import { Card } from '../../components/card.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { StatTile } from '../../components/stat-tile.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { formatCost } from '../llm/figures.ts';
+import { areaPath, CoverageBadge, renderProgram, UnexplainedCount } from './agent-format.tsx';
 import { type AgentDetails, agentCall } from './calls.ts';
-import { areaPath, CoverageBadge, renderProgram, UnexplainedCount } from './shown.tsx';
 
 const Table = ({
   title,

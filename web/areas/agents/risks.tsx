@@ -1,12 +1,12 @@
 /** Risks: security signals about agents */
 import { Badge } from '../../components/badge.tsx';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
+import { toSessionUrl } from './agent-format.tsx';
 import { risksCall } from './calls.ts';
-import { toSessionUrl } from './shown.tsx';
 
 const severityTones = {
   informational: 'neutral',

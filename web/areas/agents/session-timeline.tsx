@@ -7,18 +7,18 @@ import { Button, ButtonLink } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { LongText } from '../../lists/long-text.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
-import { formatMs } from '../digital-experience/shown.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
+import { formatMs } from '../digital-experience/session-format.tsx';
+import { areaPath, LinkBadge, renderProgram, toEffectText, toEffectTitle, UnexplainedCount } from './agent-format.tsx';
 import { type Effect, sessionsCall, type Turn } from './calls.ts';
-import { areaPath, LinkBadge, renderProgram, toEffectText, toEffectTitle, UnexplainedCount } from './shown.tsx';
 
 type ToolCall = Turn['calls'][number];
 

@@ -2,14 +2,14 @@
 import { formatNumber } from '../../charts/values.ts';
 import { Badge } from '../../components/badge.tsx';
 import { readParam } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
-import { formatMs } from '../digital-experience/shown.tsx';
+import { formatMs } from '../digital-experience/session-format.tsx';
+import { toSessionUrl, UnexplainedCount } from './agent-format.tsx';
 import { sessionsCall } from './calls.ts';
 import { SessionTimeline } from './session-timeline.tsx';
-import { toSessionUrl, UnexplainedCount } from './shown.tsx';
 
 const SessionList = createListView({
   title: 'Sessions',

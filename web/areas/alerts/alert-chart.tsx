@@ -4,10 +4,10 @@ import { ApiQuery } from '../../client/query.ts';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { refreshCount } from '../../frame/time-range.ts';
+import { isSeriesOfAlert, toEvaluatedValues } from './alert-format.ts';
 import { type Alert, evaluationsCall, previewRuleCall, type Rule } from './calls.ts';
 import { PastChart } from './rule/chart.tsx';
 import { pickWritableFields } from './rule/draft.ts';
-import { isSeriesOfAlert, toEvaluatedValues } from './shown.ts';
 
 /** Evaluations of an alert that are drawn, the newest ones */
 const maxEvaluations = 500;

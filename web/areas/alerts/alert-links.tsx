@@ -2,14 +2,14 @@
 import type { Query } from '../../../queries/query.ts';
 import { toArea } from '../../frame/address.ts';
 import { toCondition } from '../../frame/conditions.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { getDataLink } from '../../frame/query-links.ts';
 import { toServicePage } from '../../frame/resource-links.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
+import { formatMatchers } from './alert-format.ts';
 import { type Alert, type Rule, silencesCall } from './calls.ts';
-import { formatMatchers } from './shown.ts';
 
 /** Links to what happened to the service and to the data of the rule, in the time of the alert. */
 export const RelatedLinks = ({

@@ -1,7 +1,7 @@
 /** Page of one alert, with an address of its own */
 import { Card } from '../../components/card.tsx';
 import { readParam } from '../../frame/address.ts';
-import { renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { AlertStatus, LoadedAlert } from './alert-panel.tsx';
 
 export const AlertPage = () => (

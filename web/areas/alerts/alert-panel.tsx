@@ -7,21 +7,21 @@ import { Badge, type Tone } from '../../components/badge.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
 import { capitalize } from '../../frame/capitalize.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { useNames } from '../../frame/people.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { formatAlertValue } from './alert-format.ts';
 import { AnnotationLinks, Muting, RelatedLinks } from './alert-links.tsx';
 import { type Alert, acknowledgeCall, alertsCall, createSilenceCall, ruleCall } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
 import { NotifiedChannels } from './notifications.tsx';
-import { formatAlertValue } from './shown.ts';
 import { SilenceFields } from './silence-span.tsx';
 
 const AcknowledgeForm = ({ id }: { readonly id: string }) => {

@@ -1,12 +1,12 @@
 /** Last evaluations of a rule, or of one of its alerts: the value, and why the alert fired or not */
 
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
+import { formatAlertValue } from './alert-format.ts';
 import { evaluationsCall } from './calls.ts';
-import { formatAlertValue } from './shown.ts';
 
 export const Evaluations = ({ ruleId, alertId }: { readonly ruleId: string; readonly alertId?: string }) => {
   const hasAlert = alertId !== undefined;

@@ -1,14 +1,14 @@
 /** Instances of an alert rule in its last evaluation, with their states, values and reasons */
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { toSeverityLevel } from '../../frame/severity.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
+import { formatAlertValue, formatLabels } from './alert-format.ts';
 import { groupsCall } from './calls.ts';
-import { formatAlertValue, formatLabels } from './shown.ts';
 
 export const RuleInstances = ({ ruleId }: { readonly ruleId: string }) => {
   const { response, error } = useQuery(groupsCall, { params: { id: ruleId }, query: { limit: 100 } });

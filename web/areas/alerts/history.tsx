@@ -1,13 +1,13 @@
 /** State changes of alerts with their reasons, for all rules, one rule or one alert */
 import { formatRuleName } from '../../frame/action-titles.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { toSeverityLevel } from '../../frame/severity.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
+import { formatAlertValue, formatLabels } from './alert-format.ts';
 import { historyCall } from './calls.ts';
-import { formatAlertValue, formatLabels } from './shown.ts';
 
 export const History = createListView({
   title: 'Alert history',

@@ -6,9 +6,9 @@ import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { createPlan, PlanProjectFields, PlanSloField, PlanTimeFields } from '../../editors/plan.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
+import { formatMatchers, parseMatchers } from './alert-format.ts';
 import { createMaintenanceWindowCall, type MaintenanceWindow, replaceMaintenanceWindowCall } from './calls.ts';
-import { SilencePreview } from './muted.tsx';
-import { formatMatchers, parseMatchers } from './shown.ts';
+import { SilencePreview } from './silence-preview.tsx';
 
 type MaintenanceWindowInput = z.input<typeof MaintenanceWindowFields>;
 

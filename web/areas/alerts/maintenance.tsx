@@ -1,15 +1,15 @@
 /** Maintenance windows: their times, and the alerts that they mute */
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { formatRecurrence, NextOccurrences } from '../../editors/plan.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { projects } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
+import { formatMatchers } from './alert-format.ts';
 import { createMaintenanceWindowCall, type MaintenanceWindow, maintenanceWindowsCall } from './calls.ts';
 import { MaintenanceForm } from './maintenance-form.tsx';
-import { SilencePreview } from './muted.tsx';
-import { formatMatchers } from './shown.ts';
+import { SilencePreview } from './silence-preview.tsx';
 
 const resourceName = 'maintenance window';
 

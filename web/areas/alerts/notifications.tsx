@@ -1,8 +1,8 @@
 /** Notifications of an alert: the receivers that its labels match, and the responses of their channels */
 
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { type Alert, routingTestCall } from './calls.ts';
 import { deliveriesCall } from './channels/calls.ts';

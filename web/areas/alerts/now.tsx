@@ -4,16 +4,16 @@ import { PagedList } from '../../client/pages.ts';
 import { Badge } from '../../components/badge.tsx';
 import { formatRuleName } from '../../frame/action-titles.ts';
 import { readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { toSeverityLevel, toSeverityTone } from '../../frame/severity.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { TimeCell } from '../../frame/time-cell.tsx';
 import { refreshCount } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
+import { formatAlertValue, formatLabels } from './alert-format.ts';
 import { AlertPanel } from './alert-panel.tsx';
 import { type Alert, alertsCall } from './calls.ts';
-import { formatAlertValue, formatLabels } from './shown.ts';
 
 const alertPages = new PagedList(alertsCall, ({ items }) => items);
 

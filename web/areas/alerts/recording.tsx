@@ -1,7 +1,7 @@
 /** Recording rule groups: their series, and the status of their rules */
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 import { Fields } from '../../lists/side-panel.tsx';

@@ -11,21 +11,22 @@ import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { formatRuleName } from '../../frame/action-titles.ts';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { useEscape } from '../../frame/escape.ts';
+import { formatTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectId } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { SelectFilters } from '../../lists/declared-list.tsx';
 import { noDataFilter } from '../../lists/empty-results-filter.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { LoadedItem } from '../../lists/read-one.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
+import { formatCondition } from './alert-format.ts';
 import {
   createRuleCall,
   deleteRuleCall,
@@ -40,7 +41,6 @@ import {
 } from './calls.ts';
 import { Evaluations } from './evaluations.tsx';
 import { RuleInstances } from './groups.tsx';
-import { formatCondition } from './shown.ts';
 
 const pagedRules = new PagedList(rulesCall, ({ items }) => items);
 

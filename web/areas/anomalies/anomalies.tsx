@@ -4,18 +4,18 @@ import { formatQuantity } from '../../charts/values.ts';
 import { ButtonLink } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { readParam, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { defaultEmptyView, emptyViews } from '../../lists/empty-views.ts';
 import { suggestionsCall } from '../ask/calls.ts';
+import { formatSeries } from './anomaly-format.ts';
 import { AnomalyPanel } from './anomaly-panel.tsx';
 import { anomaliesCall, detectorsCall } from './calls.ts';
 import { Detectors } from './detectors.tsx';
-import { formatSeries } from './shown.ts';
 
 const AnomalyList = createListView({
   title: 'Anomalies',

@@ -6,10 +6,10 @@ import { Field } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { QueryFormFields } from '../../editors/query-fields.tsx';
 import { recordKinds, toQuery, toQueryParams } from '../../editors/query-form.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import {

@@ -1,9 +1,9 @@
 /** Detectors with their status */
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { noDataFilter } from '../../lists/empty-results-filter.ts';
 import { RawText } from '../../lists/raw.tsx';

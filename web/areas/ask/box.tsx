@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { setParams } from '../../frame/address.ts';
-import { renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 
 /** Form that stores the submitted question in the URL. */
 export const QuestionForm = ({

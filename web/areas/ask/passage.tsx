@@ -3,9 +3,9 @@
  * without HTML.
  */
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import type { Passage } from './calls.ts';
 
 export type Source = Passage['source'];

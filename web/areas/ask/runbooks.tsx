@@ -6,13 +6,13 @@ import { useEffect } from 'preact/hooks';
 import { ResultView } from '../../charts/result.tsx';
 import { ApiQuery } from '../../client/query.ts';
 import { readAllParams, readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { getTimeZoneName } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { listQueryLinks } from '../../frame/query-links.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { getTimeZoneName } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { QuestionForm } from './box.tsx';
 import {
   type Passage,

@@ -3,14 +3,14 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { RawText } from '../../lists/raw.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { applySuggestionCall, dismissSuggestionCall, type Suggestion, suggestionsCall } from './calls.ts';
 
 type SuggestionKind = Suggestion['kind'];

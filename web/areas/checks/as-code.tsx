@@ -7,7 +7,7 @@ import { TakeOverInput } from '../../editors/take-over-input.tsx';
 import { toArea } from '../../frame/address.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { exportChecksCall, importChecksCall } from './calls.ts';
 
 const ChecksImport = () => {

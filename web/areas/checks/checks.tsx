@@ -4,12 +4,12 @@ import { Action } from '../../client/action.ts';
 import { Button } from '../../components/button.tsx';
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
@@ -27,11 +27,11 @@ import {
   updateCheckCall,
   variablesCall,
 } from './calls.ts';
+import { describeState, formatMs, formatUptime, StateLabel } from './check-format.tsx';
 import { newHeartbeatToken } from './fresh-token.ts';
 import { Screenshots } from './pictures.tsx';
 import { RunNow, Runs } from './runs.tsx';
 import { typeNames } from './setting-kinds.ts';
-import { describeState, formatMs, formatUptime, StateLabel } from './shown.tsx';
 import { HourlyUptime, Uptimes } from './uptime.tsx';
 
 /** Minimum clock skew that is displayed, in milliseconds */

@@ -6,10 +6,10 @@ import { createNewButton, createProblemFinder } from '../../editors/form-state.t
 import { TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';

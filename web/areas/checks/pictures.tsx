@@ -1,8 +1,8 @@
 /** Screenshots of a browser check at the end of its last passed and its last failed run */
 
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { screenshotsCall } from './calls.ts';
 

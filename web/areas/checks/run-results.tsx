@@ -2,12 +2,12 @@
 import { Check as CheckMark, TriangleAlert, X } from 'lucide';
 import type { ResponseBody } from '../../client/call.ts';
 import { Icon, type IconShape } from '../../components/icon.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { RawText } from '../../lists/raw.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 import type { Run, runCheckCall } from './calls.ts';
+import { formatMs, PhasesWaterfall, StateLabel } from './check-format.tsx';
 import { formatAssertion } from './setting-kinds.ts';
-import { formatMs, PhasesWaterfall, StateLabel } from './shown.tsx';
 import { StepPage } from './stepped-page.tsx';
 
 export type LocationResult = ResponseBody<typeof runCheckCall.operation & object>['items'][number];

@@ -5,18 +5,18 @@ import { toLines } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { PagedList } from '../../client/pages.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Run, runCheckCall, runsCall } from './calls.ts';
+import { formatMs, PhasesBar, PhasesLegend, StateLabel } from './check-format.tsx';
 import { type LocationResult, RunResults, StepDetails } from './run-results.tsx';
-import { formatMs, PhasesBar, PhasesLegend, StateLabel } from './shown.tsx';
 
 interface LocationNameProps {
   /** Returns the name of a location by its id */

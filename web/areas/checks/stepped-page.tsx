@@ -1,9 +1,9 @@
 /** The page at the end of a browser step: its URL, web vitals, requests and console messages */
-import { renderText } from '../../frame/shown-text.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import type { Run } from './calls.ts';
-import { formatMs } from './shown.tsx';
+import { formatMs } from './check-format.tsx';
 
 type Page = NonNullable<Run['steps'][number]['page']>;
 type PageRequest = Page['requests'][number];

@@ -1,12 +1,12 @@
 /** Uptime of a check and its locations, of each hour of the last day and each day of the last month */
 
 import { StatTile } from '../../components/stat-tile.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { displayTimeZone, formatDay, formatShortTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { displayTimeZone, formatDay, formatShortTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { type Check, type Uptime, uptimeCall } from './calls.ts';
-import { formatMs, formatUptime, UptimeBars } from './shown.tsx';
+import { formatMs, formatUptime, UptimeBars } from './check-format.tsx';
 
 const uptimePeriods = { '1 day': 'day', '30 days': 'days30', '90 days': 'days90' } as const;
 

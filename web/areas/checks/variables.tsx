@@ -8,11 +8,11 @@ import { createNewButton, createProblemFinder } from '../../editors/form-state.t
 import { CheckInput, ListInput, MultilineInput, TextInput } from '../../editors/inputs.tsx';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';

@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount } from '../../frame/time-range.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { type DashboardList, listDashboardsCall } from './calls.ts';
 
 type FacetValues = NonNullable<DashboardList['facets']>['tags'];

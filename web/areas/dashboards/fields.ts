@@ -3,8 +3,8 @@ import type { Result } from '../../../queries/result.ts';
 import { nameByLegend } from '../../../queries/series-names.ts';
 import { reduceSteps, toNumberOrUndefined } from '../../charts/reduce.ts';
 import { formatQuantity } from '../../charts/values.ts';
-import { toText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
+import { toText } from '../../frame/display-text.tsx';
+import { formatTime } from '../../frame/format-time.ts';
 import type { Panel } from './calls.ts';
 import { isMatch } from './patterns.ts';
 

@@ -6,7 +6,7 @@ import { type ImportedFile, ImportForm } from '../../editors/import-form.tsx';
 import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { CheckInput } from '../../editors/inputs.tsx';
 import { navigate } from '../../frame/address.ts';
-import { renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { importDashboardCall } from './calls.ts';
 import { buildDashboardUrl } from './list.tsx';
 

@@ -2,7 +2,7 @@
 
 import type { DashboardContext } from './board.ts';
 import type { Document, Panel, Section } from './calls.ts';
-import { gridColumns, type Rectangle } from './rearranged.ts';
+import { gridColumns, type Rectangle } from './rearrange.ts';
 import { allValues } from './variable-values.ts';
 
 export type RepeatValues = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { readParam, setParams } from '../../frame/address.ts';
-import { renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import type { DashboardContext } from './board.ts';
 import type { Cell, SectionLayout } from './layout.ts';
 import { interpolateVariables } from './variable-values.ts';

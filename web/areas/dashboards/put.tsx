@@ -6,8 +6,8 @@ import { ApiQuery } from '../../client/query.ts';
 import { parseQueryText, toQueryKind } from '../../editors/query-form.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { navigate, readParam, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { addPanelCall, createDashboardCall, listDashboardsCall } from './calls.ts';
 
 /** Returns the query of the records that a query counts. */

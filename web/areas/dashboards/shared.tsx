@@ -2,10 +2,10 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { fragment } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute, formatMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute, formatMinute } from '../../frame/shown-time.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { type Snapshot, sharedSnapshotCall } from './calls.ts';
 import { gapPixels, rowHeightPixels } from './card.tsx';
 import type { PanelData } from './fields.ts';

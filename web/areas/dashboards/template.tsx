@@ -1,8 +1,8 @@
 /** One template: panels with and without data, required telemetry, and dashboards created from it */
 
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';

@@ -2,15 +2,15 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { navigate, readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { Search } from '../../frame/search.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { addFavouriteCall, instantiateCall, removeFavouriteCall, type Template, templatesCall } from './calls.ts';
 import { buildDashboardUrl } from './list.tsx';

@@ -1,6 +1,6 @@
 /** Selection fields of a dashboard's variables, stored in the URL */
 import { readAllParams, setParams } from '../../frame/address.ts';
-import { renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import type { DashboardContext } from './board.ts';
 import type { Variable } from './calls.ts';
 import { allValues, getUrlParameter } from './variable-values.ts';

@@ -7,12 +7,12 @@ import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { useDefaultRefresh } from '../../frame/auto-refresh.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { Markdown } from '../../frame/markdown.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import {
   comparesPrevious,
   refreshCount,

@@ -1,15 +1,15 @@
 /** Databases: instances as observed by their callers, normalized statements, and engines */
 import type { listDatabases } from '../../../api/groups/databases/list.ts';
 import type { listDatabaseQueries } from '../../../api/groups/databases/queries.ts';
-import { renderKnownText } from '../../charts/known.tsx';
+import { renderKnownText } from '../../charts/render-number.tsx';
 import { formatNumber } from '../../charts/values.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { formatDuration } from '../../frame/durations.ts';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';

@@ -4,16 +4,16 @@ import type {
   showDatabaseEngine,
   showDatabaseSeries,
 } from '../../../api/groups/databases/engines.ts';
-import { renderKnownNumber } from '../../charts/known.tsx';
 import { LineChart } from '../../charts/lines.tsx';
+import { renderKnownNumber } from '../../charts/render-number.tsx';
 import { toLines } from '../../charts/values.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { SelectInput } from '../../editors/inputs.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';

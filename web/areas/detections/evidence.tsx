@@ -5,9 +5,9 @@ import type { attachCaseEvidence } from '../../../api/groups/siem/case-additions
 import { Action } from '../../client/action.ts';
 import { declareCall } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 
 const attachEvidenceCall = declareCall<typeof attachCaseEvidence>('POST', '/api/siem/cases/{id}/evidence');

@@ -8,11 +8,11 @@ import { ApiQuery } from '../../client/query.ts';
 import { Field } from '../../editors/field.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { renderText, toText } from '../../frame/display-text.tsx';
+import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText, toText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 import type { Rule } from './rule-editor.tsx';
 

@@ -5,9 +5,9 @@ import type { FeedFields, feedResource } from '../../../api/groups/siem/feed.ts'
 import { declareCreateCall, declareListCall, declareReplaceCall, type ResourceView } from '../../client/call.ts';
 import { createItemPanel, createNewButton, useSaving } from '../../editors/form-state.tsx';
 import { CheckInput, NumberInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';
 

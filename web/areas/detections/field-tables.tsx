@@ -13,9 +13,9 @@ import {
 } from '../../client/call.ts';
 import { createItemPanel, createNewButton, useSaving } from '../../editors/form-state.tsx';
 import { JsonInput, ListInput, TextInput } from '../../editors/inputs.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 

@@ -2,9 +2,9 @@
 import type { listRetroHunts } from '../../../api/groups/siem/retro-hunts.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 

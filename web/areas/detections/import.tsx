@@ -9,7 +9,7 @@ import type { ImportOutcome } from '../../editors/import-outcomes.tsx';
 import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { TakeOverInput } from '../../editors/take-over-input.tsx';
 import { toArea } from '../../frame/address.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 
 const importRulesCall = declareCall<typeof importDetectionRules>('POST', '/api/siem/rules/import');
 

@@ -2,11 +2,11 @@
 import type { getMitreCoverage } from '../../../api/groups/siem/coverage.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 
 type Coverage = Extract<ResponseBody<typeof getMitreCoverage>, { tactics: unknown }>;
 type Technique = Coverage['tactics'][number]['techniques'][number];

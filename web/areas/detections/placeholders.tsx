@@ -14,9 +14,9 @@ import {
 import { createItemPanel, createNewButton, useSaving } from '../../editors/form-state.tsx';
 import { MultilineInput, TextInput } from '../../editors/inputs.tsx';
 import { parseLines } from '../../editors/lines.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 

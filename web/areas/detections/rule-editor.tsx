@@ -14,10 +14,10 @@ import {
 import { ApiQuery } from '../../client/query.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh, timeRange } from '../../frame/time-range.ts';
 
 export type Rule = ResourceView<typeof ruleResource>;

@@ -5,8 +5,8 @@ import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { createProblemFinder } from '../../editors/form-state.tsx';
 import { JsonInput } from '../../editors/inputs.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 
 const testRuleCall = declareCall<typeof testDetectionRule>('POST', '/api/siem/rules/{id}/test');
 

@@ -7,11 +7,11 @@ import { declareCall, declareCreateCall, type ResponseBody } from '../../client/
 import { Assignee } from '../../editors/assignee.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { navigate, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';

@@ -1,14 +1,14 @@
 /** Applications: browser sessions, releases and SDKs, and what was refused of their keys */
 import { formatNumber } from '../../charts/values.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Application, applicationsCall } from './calls.ts';
-import { areaPath, BadCount } from './shown.tsx';
+import { areaPath, BadCount } from './session-format.tsx';
 
 const formatShare = (share: number): string => `${formatNumber(share * 100)} %`;
 

@@ -6,12 +6,12 @@ import { Card } from '../../components/card.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
 import { RawText } from '../../lists/raw.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { type Key, keysCall } from './calls.ts';
 
 const formatSnippet = (key: string): string =>

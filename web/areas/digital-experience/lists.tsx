@@ -1,15 +1,15 @@
 /** Lists of pages, resources and errors of browsers */
 import { formatNumber, formatQuantity } from '../../charts/values.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { StackFrames } from '../../lists/stack-frames.tsx';
 import { pagesCall, type RumError, type RumPage, resourcesCall, rumErrorsCall } from './calls.ts';
-import { areaPath, BadCount, formatMs, SessionLink } from './shown.tsx';
+import { areaPath, BadCount, formatMs, SessionLink } from './session-format.tsx';
 
 const filters = ['application', 'page', 'release', 'device', 'browser', 'country'] as const;
 

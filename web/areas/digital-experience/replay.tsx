@@ -8,7 +8,7 @@ import { Card } from '../../components/card.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { type ReplayGap, replayCall } from './calls.ts';
-import { formatMs } from './shown.tsx';
+import { formatMs } from './session-format.tsx';
 
 /** A request to play from an offset. Each is another object, so that the same offset can be requested again. */
 export interface PlayRequest {

@@ -7,19 +7,19 @@ import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refreshCount } from '../../frame/time-range.ts';
 import { RawText } from '../../lists/raw.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Session, type SessionEvent, type SessionTrace, sessionCall } from './calls.ts';
 import { type PlayRequest, Replay } from './replay.tsx';
-import { areaPath, BadCount, formatBrowser, formatMs, formatSystem, formatVital, Rating } from './shown.tsx';
+import { areaPath, BadCount, formatBrowser, formatMs, formatSystem, formatVital, Rating } from './session-format.tsx';
 
 /** Kinds of events by their lane in the timeline */
 const lanes = {

@@ -2,11 +2,11 @@
 import { formatNumber } from '../../charts/values.ts';
 import { Badge } from '../../components/badge.tsx';
 import { readPathName } from '../../frame/address.ts';
-import { formatIsoTime } from '../../frame/shown-time.ts';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { sessionsCall } from './calls.ts';
+import { BadCount, formatDevice, formatMs, SessionLink } from './session-format.tsx';
 import { SessionPage } from './session-page.tsx';
-import { BadCount, formatDevice, formatMs, SessionLink } from './shown.tsx';
 
 const SessionList = createListView({
   title: 'Sessions',

@@ -5,16 +5,16 @@ import { formatNumber } from '../../charts/values.ts';
 import { Card } from '../../components/card.tsx';
 import { SkeletonRows } from '../../components/skeleton.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Filters, SelectFilters } from '../../lists/declared-list.tsx';
 import { EmptyView } from '../../lists/empty-view.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { type Vital, type VitalTrend, vitalsCall } from './calls.ts';
-import { formatVital, Rating } from './shown.tsx';
+import { formatVital, Rating } from './session-format.tsx';
 
 const titles: Readonly<Record<Vital['name'], string>> = {
   LCP: 'Largest Contentful Paint',

@@ -4,8 +4,8 @@ import { Action } from '../../client/action.ts';
 import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { type ErrorDetails, updateErrorCall } from './calls.ts';
 

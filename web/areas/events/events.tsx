@@ -1,11 +1,11 @@
 /** Events: deployments, configuration changes, alerts, anomalies, incidents, security signals, and custom events */
 import { formatChangeTitle } from '../../frame/action-titles.ts';
 import { setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { JsonTree } from '../../lists/json-tree.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';

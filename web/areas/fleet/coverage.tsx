@@ -4,8 +4,8 @@ import { formatNumber } from '../../charts/values.ts';
 import { declareCall } from '../../client/call.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 
 const coverageCall = declareCall<typeof listCoverage>('GET', '/api/instrumentation/coverage');

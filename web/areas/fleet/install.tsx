@@ -8,8 +8,8 @@ import { CopyButton } from '../../components/copy-button.tsx';
 import { CreateKey, fillInKey } from '../../editors/license-key.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
 import { capitalize } from '../../frame/capitalize.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { RawText } from '../../lists/raw.tsx';
 

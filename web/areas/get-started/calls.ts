@@ -1,7 +1,7 @@
 /** API calls of Get started */
 import type { dismissOnboardingSteps, showOnboarding } from '../../../api/groups/onboarding/checklist.ts';
 import type { deleteDemo, loadDemo, showDemo } from '../../../api/groups/onboarding/demo.ts';
-import type { showReceivedTelemetry } from '../../../api/groups/onboarding/received.ts';
+import type { showReceivedTelemetry } from '../../../api/groups/onboarding/received-telemetry.ts';
 import type { listSnippets } from '../../../api/groups/onboarding/snippets.ts';
 import { declareCall } from '../../client/call.ts';
 

@@ -5,10 +5,10 @@ import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 
 export const doctorCall = declareCall<typeof runDoctor>('POST', '/api/onboarding/doctor');
 

@@ -5,19 +5,19 @@ import type { ResponseBody } from '../../client/call.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Card } from '../../components/card.tsx';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { dismissCall, onboardingCall } from './calls.ts';
 import { DemoData } from './demo-shop.tsx';
 import { Doctor, doctorCall } from './doctor.tsx';
-import { SendingInstructions } from './sending.tsx';
+import { SendingInstructions } from './sending-instructions.tsx';
 
 type Step = ResponseBody<NonNullable<typeof onboardingCall.operation>>['steps'][number];
 

@@ -1,6 +1,6 @@
 /** Days of an on-call calendar. A day is its midnight in the time zone for display, as if it were UTC. */
 import { addMonths, floorToUnit } from '../../../runtime/calendar.ts';
-import { displayClock } from '../../frame/shown-time.ts';
+import { displayClock } from '../../frame/format-time.ts';
 
 export const dayMs = 86_400_000;
 export const daysPerWeek = 7;

@@ -9,15 +9,15 @@ import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { RemovalForm } from '../../editors/removal.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { useNames } from '../../frame/people.ts';
 import { session } from '../../frame/session.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { calendarFeedsCall, schedulesCall } from './calls.ts';
 

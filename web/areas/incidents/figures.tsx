@@ -2,12 +2,12 @@
 import { StatTile } from '../../components/stat-tile.tsx';
 import { RecordSelectInput } from '../../editors/inputs.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { formatDuration } from '../../frame/durations.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { useNames } from '../../frame/people.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { escalationPoliciesCall, type IncidentMetrics, incidentMetricsCall } from './calls.ts';
 

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { type MergeSuggestion, updateIncidentCall } from './calls.ts';
 

@@ -4,11 +4,11 @@ import type { addOverride, deleteOverride } from '../../../api/groups/incidents/
 import { Action } from '../../client/action.ts';
 import { declareCall } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { displayClock } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import type { NamesById } from '../../frame/people.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
 import { session } from '../../frame/session.ts';
-import { displayClock } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 
 const addOverrideCall = declareCall<typeof addOverride>('POST', '/api/on-call/schedules/{id}/overrides');

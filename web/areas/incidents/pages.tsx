@@ -1,7 +1,7 @@
 /** List of pages with their recipients, contacts and incidents */
 import { toArea } from '../../frame/address.ts';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { pagesCall } from './calls.ts';
 

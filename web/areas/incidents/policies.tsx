@@ -2,9 +2,9 @@
 import { useState } from 'preact/hooks';
 import { createItemPanel, createNewButton } from '../../editors/form-state.tsx';
 import { formatInterval } from '../../editors/intervals.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields } from '../../lists/side-panel.tsx';

@@ -9,10 +9,10 @@ import { FieldProblem } from '../../editors/field.tsx';
 import { useSaving } from '../../editors/form-state.tsx';
 import { LocalTimeInput, NumberInput, SelectListInput, TextInput } from '../../editors/inputs.tsx';
 import { IntervalListFields } from '../../editors/intervals.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { formatNames, type NamesById, useNames } from '../../frame/people.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 
 export type Schedule = ResourceView<typeof scheduleResource>;

@@ -8,13 +8,13 @@ import { Card } from '../../components/card.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { toWallDay } from '../../frame/calendar.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { getTimeZoneName } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { useNames } from '../../frame/people.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { getTimeZoneName } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import {
   addPeriods,
   type CalendarPeriod,

@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { toWallDay } from '../../frame/calendar.tsx';
 import { toColorClass } from '../../frame/colors.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatDay, formatShortTime } from '../../frame/format-time.ts';
 import { formatNames, type NamesById } from '../../frame/people.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatDay, formatShortTime } from '../../frame/shown-time.ts';
 import { daysPerWeek, findDayBounds } from './calendar-days.ts';
 import { mergeSamePeople, type ShiftOrGap, selectShifts } from './shifts.ts';
 

@@ -1,9 +1,9 @@
 /** Week of a schedule: a lane for who is on call, and one for the rotation of each layer */
 import type { ComponentChildren } from 'preact';
 import { toWallDay } from '../../frame/calendar.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { displayClock, formatDay, formatShortTime } from '../../frame/format-time.ts';
 import type { NamesById } from '../../frame/people.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { displayClock, formatDay, formatShortTime } from '../../frame/shown-time.ts';
 import { dayMs } from './calendar-days.ts';
 import { describePeople } from './shift-calendar.tsx';
 

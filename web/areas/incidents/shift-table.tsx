@@ -1,7 +1,8 @@
 /** Table of shifts, with the gaps in which no one is on call */
+
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { formatNames, type NamesById } from '../../frame/people.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { EndOverride } from './overrides.tsx';
 import type { ShiftOrGap } from './shifts.ts';

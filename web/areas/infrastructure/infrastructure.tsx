@@ -3,10 +3,10 @@ import type { listCompute } from '../../../api/groups/infrastructure/compute.ts'
 import type { listDisks } from '../../../api/groups/infrastructure/disks.ts';
 import type { listHosts } from '../../../api/groups/infrastructure/hosts.ts';
 import type { listProcesses } from '../../../api/groups/infrastructure/processes.ts';
-import { renderKnownNumber, renderKnownRatio, renderKnownText } from '../../charts/known.tsx';
+import { renderKnownNumber, renderKnownRatio, renderKnownText } from '../../charts/render-number.tsx';
 import { declareCall } from '../../client/call.ts';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { createTabbedView } from '../../frame/parts.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { HostPanel } from './host.tsx';
 

@@ -6,10 +6,10 @@ import type { listNamespaces } from '../../../api/groups/kubernetes/namespaces.t
 import type { listNodes } from '../../../api/groups/kubernetes/nodes.ts';
 import type { listPods } from '../../../api/groups/kubernetes/pods.ts';
 import type { listWorkloads } from '../../../api/groups/kubernetes/workloads.ts';
-import { renderKnownNumber, renderKnownRatio, renderKnownText } from '../../charts/known.tsx';
+import { renderKnownNumber, renderKnownRatio, renderKnownText } from '../../charts/render-number.tsx';
 import { declareCall } from '../../client/call.ts';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { createTabbedView } from '../../frame/parts.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { PodPanel } from './pod.tsx';
 

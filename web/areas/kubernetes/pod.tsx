@@ -1,15 +1,15 @@
 /** Side panel of a pod: containers, events and latest log records */
 
 import type { showPod } from '../../../api/groups/kubernetes/pod.ts';
-import { renderKnownNumber, renderKnownRatio } from '../../charts/known.tsx';
+import { renderKnownNumber, renderKnownRatio } from '../../charts/render-number.tsx';
 import { declareCall } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { toCondition } from '../../frame/conditions.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';

@@ -2,9 +2,9 @@
 import { formatQuantity } from '../../charts/values.ts';
 import { Badge } from '../../components/badge.tsx';
 import { readParam, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { requestsCall } from './calls.ts';
 import { formatCost, formatTokens } from './figures.ts';

@@ -1,13 +1,13 @@
 /** Most frequent values of fields, with counts, and all fields. A click includes or excludes a value. */
 import { useEffect, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { fieldsCall, fieldValuesCall } from '../../search/suggest-log-fields.ts';
 import { addCondition, changeSearch, facets, getLogQuery, search, setFacets } from './log-search.ts';
 

@@ -3,8 +3,8 @@
 import { ResultView } from '../../charts/result.tsx';
 import { Field } from '../../editors/field.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { nameListFormat } from '../../search/completion.ts';
 import { suggestLogFields } from '../../search/suggest-log-fields.ts';

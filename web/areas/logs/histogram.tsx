@@ -3,12 +3,12 @@
  * a time range.
  */
 import { useDrag } from '../../charts/drag.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatShortTime, formatTime } from '../../frame/format-time.ts';
 import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
 import { toSeverityLevel } from '../../frame/severity.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatShortTime, formatTime } from '../../frame/shown-time.ts';
 import { setRangeInMs } from '../../frame/time-range.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import type { Histogram } from './calls.ts';
 
 const chartHeight = 80;

@@ -1,6 +1,7 @@
 /** Records as rows with the default and selected columns */
+
+import { renderCellText, toText } from '../../frame/display-text.tsx';
 import { toSeverityLevel } from '../../frame/severity.ts';
-import { renderCellText, toText } from '../../frame/shown-text.tsx';
 import { TimeCell } from '../../frame/time-cell.tsx';
 import type { LogRecord } from './calls.ts';
 import { columns, getFieldValue, isWrapped } from './log-search.ts';

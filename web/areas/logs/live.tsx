@@ -1,8 +1,8 @@
 /** Records as they arrive, newest first */
 import { useEffect } from 'preact/hooks';
 import { LiveTail, type TailedRecord } from '../../client/live-tail.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { Rows } from '../../lists/rows.tsx';
 import { getRowClass, getRowLayout, renderCells } from './lines.tsx';
 import { openId, openRecord, search } from './log-search.ts';

@@ -11,7 +11,6 @@ import { SearchEditor } from '../../search/search-editor.tsx';
 import { suggestLogFields } from '../../search/suggest-log-fields.ts';
 import { Facets } from './facets.tsx';
 import { LogHistogram } from './histogram.tsx';
-import { RecordList } from './listed.tsx';
 import { LiveRecords, liveTail } from './live.tsx';
 import {
   changeSearch,
@@ -31,6 +30,7 @@ import {
 } from './log-search.ts';
 import { Patterns } from './patterns.tsx';
 import { OpenRecord } from './record.tsx';
+import { RecordList } from './record-list.tsx';
 import { FieldNames, Toolbar } from './toolbar.tsx';
 
 const LogTabs = () => (

@@ -5,15 +5,15 @@ import { ApiQuery } from '../../client/query.ts';
 import { IconButton } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
+import { renderText, toText } from '../../frame/display-text.tsx';
+import { formatTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText, toText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
 import { JsonTree, parseTree, type RenderLeafActions } from '../../lists/json-tree.tsx';
 import { LongText } from '../../lists/long-text.tsx';
 import { ManyFields } from '../../lists/many-fields.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import { type LogRecord, logCall } from './calls.ts';
 import {

@@ -1,12 +1,12 @@
 /** Number of series of each metric, its growth, and where the metric is used */
 import type { showCardinality } from '../../../api/groups/metrics/cardinality.ts';
-import { renderKnownText } from '../../charts/known.tsx';
+import { renderKnownText } from '../../charts/render-number.tsx';
 import type { ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';

@@ -1,7 +1,7 @@
 /** PromQL query of the metrics explorer, with its error */
 import { useEffect, useState } from 'preact/hooks';
 import { PromqlField } from '../../editors/promql-field.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { QueryHistoryMenu } from '../../search/query-history-menu.tsx';
 
 export const PromqlInput = ({

@@ -6,13 +6,13 @@ import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { endpointKinds } from './views.ts';
 

@@ -1,19 +1,19 @@
 /** Network: traffic between endpoints as a list and a map, and DNS lookups */
 
 import type { listFlows, showDns, showTopology } from '../../../api/groups/network/flows.ts';
-import { renderKnownNumber } from '../../charts/known.tsx';
+import { renderKnownNumber } from '../../charts/render-number.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import { declareCall } from '../../client/call.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { EmptyView } from '../../lists/empty-view.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { endpointKinds } from './views.ts';
 

@@ -1,7 +1,8 @@
 /** Security events of all kinds, the newest first */
+
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { eventsCall } from './calls.ts';
 import { Severity } from './severity.tsx';

@@ -1,7 +1,7 @@
 /** Secrets in telemetry, and the panel of one secret */
 import { toArea } from '../../frame/address.ts';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { type Secret, secretsCall, triageSecretCall } from './calls.ts';

@@ -1,8 +1,8 @@
 /** Runtime threats: groups of events of sensors, and the panel of one group */
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { type Threat, threatsCall, triageThreatCall } from './calls.ts';

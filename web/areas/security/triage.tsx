@@ -4,9 +4,9 @@ import { Action } from '../../client/action.ts';
 import type { Call, OperationDeclaration } from '../../client/call.ts';
 import { Assignee } from '../../editors/assignee.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 
 interface Triaged {

@@ -1,12 +1,12 @@
 /** Vulnerabilities by priority, and their packages and targets */
 import { readParam, setParams, toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { triageVulnerabilityCall, type Vulnerability, vulnerabilitiesCall } from './calls.ts';
 import { Severity } from './severity.tsx';

@@ -1,11 +1,11 @@
 /** Deployments of a service in the selected time range, with their verdicts */
 import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';

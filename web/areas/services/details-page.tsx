@@ -18,21 +18,21 @@ import { Tabs } from '../../components/tabs.tsx';
 import { readParam, toArea, toChangedUrl } from '../../frame/address.ts';
 import { toColorClass } from '../../frame/colors.ts';
 import { toCondition } from '../../frame/conditions.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { toServicePage } from '../../frame/resource-links.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { comparesPrevious, setComparesPrevious, timeRange, toMilliseconds } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import type { Edge } from './calls.ts';
 import { Deployments } from './deployments.tsx';
+import { ServiceInstances } from './instances.tsx';
 import { Operations } from './operations.tsx';
-import { isTabPermitted, LogsTab, SlosTab, TracesTab } from './related.tsx';
-import { ServiceInstances } from './running.tsx';
+import { isTabPermitted, LogsTab, SlosTab, TracesTab } from './signal-tabs.tsx';
 
 const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);
 

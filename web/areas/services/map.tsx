@@ -2,11 +2,11 @@
 import { useMemo, useState } from 'preact/hooks';
 import { Graph, type GraphEdge, type GraphNode } from '../../charts/graph.tsx';
 import type { ApiQuery } from '../../client/query.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { formatDuration } from '../../frame/durations.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { EmptyView } from '../../lists/empty-view.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import type { Edge, MapNode, Service, serviceMapCall, servicesCall } from './calls.ts';
 import { getLatencyQuantile, getRequestMetrics } from './figures.ts';

@@ -1,9 +1,9 @@
 /** Operations of a service, the slowest first */
 
 import { Skeleton } from '../../components/skeleton.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';

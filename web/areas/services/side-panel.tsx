@@ -2,18 +2,18 @@
 import { QueryLinks } from '../../editors/put-on-dashboard.tsx';
 import { toArea } from '../../frame/address.ts';
 import { toCondition } from '../../frame/conditions.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { toServicePage } from '../../frame/resource-links.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { SidePanel } from '../../lists/side-panel.tsx';
 import type { Edge, Service } from './calls.ts';
 import { Deployments } from './deployments.tsx';
 import { buildSlowSpansSearch, formatDependency, getLatencyQuantile, getRequestMetrics } from './figures.ts';
+import { ServiceInstances } from './instances.tsx';
 import { Operations } from './operations.tsx';
-import { ServiceInstances } from './running.tsx';
 
 const ServiceCharts = lazyLoad(async () => (await import('./over-time.tsx')).ServiceCharts);
 const ProbableCauses = lazyLoad(async () => (await import('../../lists/causes.tsx')).Causes);

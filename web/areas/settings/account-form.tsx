@@ -9,7 +9,7 @@ import { CheckInput, SelectInput, TextInput } from '../../editors/inputs.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 
 /** Stored account, which the API returns unchanged */
 export interface Account extends ServiceAccount {

@@ -5,9 +5,9 @@ import type { listAuditActions, listAuditResourceTypes } from '../../../api/grou
 import { Action } from '../../client/action.ts';
 import { addQuery, declareCall, type ResponseBody } from '../../client/call.ts';
 import { readParam, setParams } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 

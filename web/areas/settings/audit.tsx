@@ -4,10 +4,10 @@ import type { getAuditRecord } from '../../../api/groups/audit/records.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ApiQuery } from '../../client/query.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText, toText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
-import { renderText, toText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 

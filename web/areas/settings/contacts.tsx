@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { Field } from '../../editors/field.tsx';
 import { createItemPanel, createNewButton, createProblemFinder, useSaving } from '../../editors/form-state.tsx';
 import { NumberInput } from '../../editors/inputs.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import {
   loadPreferences,
@@ -11,7 +12,6 @@ import {
   updateAction,
   updatePreferences,
 } from '../../frame/preferences.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { refreshCount } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';

@@ -6,12 +6,12 @@ import { type CallInput, declareCall, type ResponseBody } from '../../client/cal
 import { Field } from '../../editors/field.tsx';
 import { CheckInput, ListInput, MultilineInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
 import { parseLines } from '../../editors/lines.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 
 const readCall = declareCall<typeof getIdentityProvider>('GET', '/api/account/identity-provider');

@@ -1,6 +1,6 @@
 /** License keys: list, creation, rotation and revocation */
 import { useState } from 'preact/hooks';
-import type { mintLicenseKey } from '../../../api/groups/license-keys/mint.ts';
+import type { mintLicenseKey } from '../../../api/groups/license-keys/mint-key.ts';
 import type { licenseKeyResource } from '../../../api/groups/license-keys/resource.ts';
 import type { revokeLicenseKey } from '../../../api/groups/license-keys/revoke.ts';
 import type { rotateLicenseKey } from '../../../api/groups/license-keys/rotate.ts';
@@ -10,10 +10,10 @@ import { Confirmation } from '../../components/confirmation.tsx';
 import { parseLines } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { readParam } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';

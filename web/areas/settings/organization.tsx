@@ -6,12 +6,12 @@ import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { Field } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 
 type Account = ResponseBody<typeof getAccount>;
 type Retention = ResponseBody<typeof getRetention>;

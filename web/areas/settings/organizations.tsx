@@ -4,11 +4,11 @@ import type { createOrganization, listOrganizations } from '../../../api/groups/
 import { Action } from '../../client/action.ts';
 import { declareCall } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { openSession, switchOrganization } from '../../frame/session.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 

@@ -19,12 +19,12 @@ import { CheckInput, MultilineInput, TextInput } from '../../editors/inputs.tsx'
 import { parseLines } from '../../editors/lines.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { loadProjects } from '../../frame/project.ts';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';

@@ -13,9 +13,9 @@ import {
 } from '../../client/call.ts';
 import { Confirmation } from '../../components/confirmation.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';

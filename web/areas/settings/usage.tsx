@@ -2,18 +2,18 @@
 import { useState } from 'preact/hooks';
 import type { getQuotas, setQuotas } from '../../../api/groups/usage/quotas.ts';
 import type { getUsage } from '../../../api/groups/usage/show.ts';
-import { renderKnownNumber } from '../../charts/known.tsx';
+import { renderKnownNumber } from '../../charts/render-number.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { isPermitted } from '../../frame/rights.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { UsageOverTime } from './usage-over-time.tsx';
 

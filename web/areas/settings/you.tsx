@@ -11,13 +11,13 @@ import type { endSession, listSessions } from '../../../api/groups/authenticatio
 import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { session } from '../../frame/session.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoMinute, formatIsoTime } from '../../frame/shown-time.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { Organizations } from './organizations.tsx';
 
 const passwordCall = declareCall<typeof changePassword>('POST', '/auth/change-password');

@@ -2,18 +2,18 @@
 import { LineChart } from '../../charts/lines.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import { toArea } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
+import { LazyDetails } from '../../frame/lazy-details.tsx';
 import { Link } from '../../frame/link.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
-import { LazyDetails } from '../../frame/unfolded.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields } from '../../lists/side-panel.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { burnRateCall, forecastCall, type Slo, type Status, statusCall } from './calls.ts';
-import { OpenSloExport } from './exported.tsx';
 import { formatRatio } from './figures.tsx';
+import { OpenSloExport } from './openslo-export.tsx';
 import { ErrorBudgetPolicy } from './policy.tsx';
 import { Report } from './report.tsx';
 

@@ -2,10 +2,10 @@
 import { useState } from 'preact/hooks';
 import { type ResponseBody, toUrl } from '../../client/call.ts';
 import { RecordSelectInput } from '../../editors/inputs.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { reportCall } from './calls.ts';
 import { BudgetRemaining, formatRatio } from './figures.tsx';

@@ -1,9 +1,9 @@
 /** Flame graph of a trace: calls with the same name and parent are one box, as wide as their share of the time */
 import { useMemo, useState } from 'preact/hooks';
+import { renderText } from '../../frame/display-text.tsx';
 import { formatDuration } from '../../frame/durations.ts';
 import { markHiddenCharacters } from '../../frame/hidden-characters.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import type { OrderedSpan } from './span-order.ts';
 
 interface MergedCall {

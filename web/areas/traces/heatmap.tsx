@@ -5,11 +5,11 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { ApiQuery } from '../../client/query.ts';
 import { readParam } from '../../frame/address.ts';
+import { formatShortTime, formatTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { formatShortTime, formatTime } from '../../frame/shown-time.ts';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
-import { ScrollRegion } from '../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { spansCall } from '../../search/suggest-span-fields.ts';
 import { durationBounds, heatmapRows, region, setRegion, toDurationSearch } from './region.ts';

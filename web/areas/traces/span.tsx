@@ -1,11 +1,11 @@
 /** Side panels of a span and of a log record of its trace */
 import { toArea } from '../../frame/address.ts';
 import { toCondition } from '../../frame/conditions.ts';
+import { renderText, toText } from '../../frame/display-text.tsx';
 import { formatDuration } from '../../frame/durations.ts';
+import { formatTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { toServicePage } from '../../frame/resource-links.ts';
-import { renderText, toText } from '../../frame/shown-text.tsx';
-import { formatTime } from '../../frame/shown-time.ts';
 import { RawText } from '../../lists/raw.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import type { Span, TraceLog } from './calls.ts';

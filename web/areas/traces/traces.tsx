@@ -2,20 +2,20 @@
 import { useEffect } from 'preact/hooks';
 import { PagedList } from '../../client/pages.ts';
 import { navigate, path, readParam, setParams, toChangedUrl } from '../../frame/address.ts';
+import { renderText } from '../../frame/display-text.tsx';
 import { formatDuration } from '../../frame/durations.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import { TimeCell } from '../../frame/time-cell.tsx';
 import { refreshCount, timeRange } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { SearchEditor } from '../../search/search-editor.tsx';
 import { suggestSpanFields } from '../../search/suggest-span-fields.ts';
 import { type TraceSummary, tracesCall } from './calls.ts';
-import { RegionComparison } from './compared.tsx';
 import { Heatmap } from './heatmap.tsx';
 import { limitToRegion, region } from './region.ts';
+import { RegionComparison } from './region-comparison.tsx';
 import { TraceView } from './trace.tsx';
 
 const TwoTraces = lazyLoad(async () => (await import('./two.tsx')).TraceComparison);

@@ -1,8 +1,8 @@
 /** Deliveries of a channel, with the response to each attempt */
 
+import { renderText } from '../../../frame/display-text.tsx';
+import { formatIsoTime } from '../../../frame/format-time.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../../frame/shown-time.ts';
 import { useQuery } from '../../../frame/use-query.ts';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Delivery, deliveriesCall } from './calls.ts';

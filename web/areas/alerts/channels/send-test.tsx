@@ -1,8 +1,8 @@
 /** Sends a test message to a channel or contact, and displays the response */
 import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
+import { renderText } from '../../../frame/display-text.tsx';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
 import type { testChannelCall, testContactCall } from './calls.ts';
 
 type TestCall = typeof testChannelCall | typeof testContactCall;

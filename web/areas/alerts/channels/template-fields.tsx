@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import { Action } from '../../../client/action.ts';
 import { Field } from '../../../editors/field.tsx';
 import { createProblemFinder } from '../../../editors/form-state.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
 import { RawText } from '../../../lists/raw.tsx';
 import { type Channel, previewTemplatesCall } from './calls.ts';
 

@@ -4,9 +4,9 @@ import { createProblemFinder } from '../../../editors/form-state.tsx';
 import { CheckboxGroup, CheckInput, ListInput, SelectInput, TextInput } from '../../../editors/inputs.tsx';
 import { IntervalListFields } from '../../../editors/intervals.tsx';
 import { readParam } from '../../../frame/address.ts';
+import { getTimeZoneName } from '../../../frame/format-time.ts';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
-import { getTimeZoneName } from '../../../frame/shown-time.ts';
-import { formatMatchers, parseMatchers } from '../shown.ts';
+import { formatMatchers, parseMatchers } from '../alert-format.ts';
 import {
   type AlertRouting,
   addRoute,

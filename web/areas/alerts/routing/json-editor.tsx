@@ -5,8 +5,8 @@ import type { ResponseBody } from '../../../client/call.ts';
 import { type CallError, requestVersioned } from '../../../client/request.ts';
 import { FieldProblem } from '../../../editors/field.tsx';
 import { ActionForm } from '../../../frame/action-form.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
 import { refresh } from '../../../frame/time-range.ts';
 import { importRoutingCall, routingCall, setRoutingCall } from '../calls.ts';
 

@@ -1,5 +1,5 @@
 /** Names of routes for people */
-import { formatMatchers } from '../shown.ts';
+import { formatMatchers } from '../alert-format.ts';
 import type { Route } from './changes.ts';
 
 export const formatRoute = ({ matchers }: Pick<Route, 'matchers'>): string =>

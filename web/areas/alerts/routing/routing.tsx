@@ -6,17 +6,17 @@ import { Button } from '../../../components/button.tsx';
 import { formatInterval } from '../../../editors/intervals.tsx';
 import { RemovalForm } from '../../../editors/removal.tsx';
 import { readParam, setParams } from '../../../frame/address.ts';
+import { renderText } from '../../../frame/display-text.tsx';
 import { useEscape } from '../../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../../frame/freshness.tsx';
 import { lazyLoad } from '../../../frame/lazy-load.tsx';
 import { explainDenial, isPermitted } from '../../../frame/rights.ts';
-import { renderText } from '../../../frame/shown-text.tsx';
 import { useQuery } from '../../../frame/use-query.ts';
-import { ScrollRegion } from '../../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../../lists/scroll-region.tsx';
 import { SidePanel } from '../../../lists/side-panel.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
+import { parseMatchers } from '../alert-format.ts';
 import { routingCall, routingTestCall, setRoutingCall } from '../calls.ts';
-import { parseMatchers } from '../shown.ts';
 import {
   type AlertRouting,
   deleteReceiver,

@@ -3,8 +3,8 @@ import { useState } from 'preact/hooks';
 import type { Query } from '../../../../queries/query.ts';
 import { QueryFormFields } from '../../../editors/query-fields.tsx';
 import { recordKinds } from '../../../editors/query-form.ts';
-import { renderText } from '../../../frame/shown-text.tsx';
-import { operatorTitles } from '../shown.ts';
+import { renderText } from '../../../frame/display-text.tsx';
+import { operatorTitles } from '../alert-format.ts';
 import { type Condition, changeCondition, changeDraft, findProblem, preview, type Threshold } from './draft.ts';
 import { ChoiceField, Field, NumberField, TextField } from './field.tsx';
 

@@ -1,7 +1,7 @@
 /** A field of the rule, with the errors and warnings of the API */
 import type { ComponentChildren } from 'preact';
 import { FieldProblem, Field as WithProblem } from '../../../editors/field.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import { findProblem, findWarning } from './draft.ts';
 
 export const FieldWarning = ({ path }: { readonly path: string }) => {

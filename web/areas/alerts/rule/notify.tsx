@@ -2,10 +2,10 @@
 import { useEffect } from 'preact/hooks';
 import { ApiQuery } from '../../../client/query.ts';
 import { setParams, toArea } from '../../../frame/address.ts';
+import { renderText } from '../../../frame/display-text.tsx';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
 import { Link } from '../../../frame/link.tsx';
 import { isPermitted } from '../../../frame/rights.ts';
-import { renderText } from '../../../frame/shown-text.tsx';
 import { useQuery } from '../../../frame/use-query.ts';
 import { type RuleInput, type RulePreview, routingCall, routingTestCall, setRoutingCall } from '../calls.ts';
 import {

@@ -3,7 +3,7 @@ import { computed, signal } from '@preact/signals';
 import type { CallError } from '../../../client/request.ts';
 import type { Dashboard, Document, Panel } from '../calls.ts';
 import { toDocument } from '../calls.ts';
-import { gridColumns, type Rectangle, rearrange } from '../rearranged.ts';
+import { gridColumns, type Rectangle, rearrange } from '../rearrange.ts';
 
 /** Incremented after a save, which reloads the open dashboard */
 export const saveCount = signal(0);

@@ -6,8 +6,8 @@ import { CallError, request } from '../../../client/request.ts';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { Confirmation } from '../../../components/confirmation.tsx';
 import { navigate, readParam, setParams, toArea } from '../../../frame/address.ts';
+import { renderText } from '../../../frame/display-text.tsx';
 import { ErrorMessage } from '../../../frame/freshness.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
 import type { DashboardContext, DashboardResults } from '../board.ts';
 import {
   cloneDashboardCall,

@@ -4,7 +4,7 @@ import { useRef } from 'preact/hooks';
 import { Icon, type IconShape } from '../../../components/icon.tsx';
 import { gapPixels, rowHeightPixels } from '../card.tsx';
 import type { Cell } from '../layout.ts';
-import { gridColumns, type Rectangle } from '../rearranged.ts';
+import { gridColumns, type Rectangle } from '../rearrange.ts';
 import type { DashboardDraft } from './draft.ts';
 
 /** Returns the rectangle after a move or resize by a number of columns and rows */

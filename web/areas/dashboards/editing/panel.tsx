@@ -2,7 +2,7 @@
 import { ArrowLeft, Copy, Trash2 } from 'lucide';
 import { useRef } from 'preact/hooks';
 import { Button } from '../../../components/button.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import type { Panel } from '../calls.ts';
 import { type CardProps, PanelCard } from '../card.tsx';
 import type { Cell, SectionLayout } from '../layout.ts';

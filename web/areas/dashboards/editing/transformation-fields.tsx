@@ -1,7 +1,7 @@
 /** Form fields of one transformation */
 import { ArrowDown, ArrowUp, Plus, Trash2 } from 'lucide';
 import { Button, IconButton } from '../../../components/button.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import { calculations } from '../calculations.ts';
 import { OptionalNumber, SuggestedText } from './option-fields.tsx';
 import {

@@ -1,6 +1,6 @@
 /** Fields of variables with selectable values: number of values, order, and initial selection */
 import { Field } from '../../../editors/field.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import { allValues } from '../variable-values.ts';
 import { optionLines, type QueriedVariable, type SelectableVariable } from './variable-kinds.ts';
 import {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field } from '../../../editors/field.tsx';
 import { PromqlField } from '../../../editors/promql-field.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import type { DashboardContext } from '../board.ts';
 import type { Variable } from '../calls.ts';
 import { isWritable, type LineFormat } from './variable-kinds.ts';

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import type { CallError } from '../../../client/request.ts';
 import { FieldProblem } from '../../../editors/field.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import { markHiddenCharacters } from '../../../frame/hidden-characters.ts';
-import { renderText } from '../../../frame/shown-text.tsx';
 import { SidePanel } from '../../../lists/side-panel.tsx';
 import type { DashboardResults } from '../board.ts';
 import type { Variable } from '../calls.ts';

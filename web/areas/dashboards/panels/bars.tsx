@@ -1,7 +1,7 @@
 /** Bar charts: a bar per row of a label column, grouped or stacked by the other columns. The code is loaded on first use. */
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { formatQuantity } from '../../../charts/values.ts';
-import { renderText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import {
   type Field,
   formatFieldValue,

@@ -3,9 +3,9 @@ import { useMemo, useState } from 'preact/hooks';
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { ChartDataTable } from '../../../charts/value-table.tsx';
 import { formatQuantity } from '../../../charts/values.ts';
-import { renderText } from '../../../frame/shown-text.tsx';
-import { formatShortTime, formatTime } from '../../../frame/shown-time.ts';
-import { ScrollRegion } from '../../../lists/scrolled.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
+import { formatShortTime, formatTime } from '../../../frame/format-time.ts';
+import { ScrollRegion } from '../../../lists/scroll-region.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { getFields, isNumeric } from '../fields.ts';
 import {

@@ -2,7 +2,7 @@
 import { reduceSteps, toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { formatQuantity } from '../../../charts/values.ts';
 import { Sparkline } from '../../../components/sparkline.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
+import { renderText } from '../../../frame/display-text.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import {
   colorToTone,

@@ -4,7 +4,7 @@ import { Graph, type GraphEdge, type GraphNode, type GraphShare } from '../../..
 import { toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { formatQuantity } from '../../../charts/values.ts';
 import { toColorClass } from '../../../frame/colors.ts';
-import { toText } from '../../../frame/shown-text.tsx';
+import { toText } from '../../../frame/display-text.tsx';
 import {
   colorToTone,
   type Field,

@@ -1,8 +1,8 @@
 /** Renders a panel by its kind. The type of the table below requires a renderer for every kind. */
 import type { ComponentType } from 'preact';
+import { renderText } from '../../../frame/display-text.tsx';
 import { lazyLoad } from '../../../frame/lazy-load.tsx';
 import { Markdown } from '../../../frame/markdown.tsx';
-import { renderText } from '../../../frame/shown-text.tsx';
 import type { Visual } from '../calls.ts';
 import { BarGaugePanel, GaugePanel, PiePanel, StatPanel } from './figures.tsx';
 import type { PanelProps } from './panel-props.ts';

@@ -1,8 +1,8 @@
 /** Panels for states over time, as intervals or as one cell per step. This code is loaded on first use. */
 import { useMemo } from 'preact/hooks';
-import { renderText, toText } from '../../../frame/shown-text.tsx';
-import { formatShortTime, formatTime } from '../../../frame/shown-time.ts';
-import { ScrollRegion } from '../../../lists/scrolled.tsx';
+import { renderText, toText } from '../../../frame/display-text.tsx';
+import { formatShortTime, formatTime } from '../../../frame/format-time.ts';
+import { ScrollRegion } from '../../../lists/scroll-region.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { type Field, formatFieldValue, getFields, getFieldTimes, getValueTone } from '../fields.ts';
 import { buildStateIntervals, type StateInterval } from './buckets.ts';

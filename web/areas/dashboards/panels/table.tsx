@@ -5,10 +5,10 @@ import { useState } from 'preact/hooks';
 import { reduceValues, toNumberOrUndefined } from '../../../charts/reduce.ts';
 import { IconButton } from '../../../components/button.tsx';
 import { Sparkline } from '../../../components/sparkline.tsx';
+import { renderText, toText } from '../../../frame/display-text.tsx';
+import { formatTime } from '../../../frame/format-time.ts';
 import { toBreakClass } from '../../../frame/line-breaks.ts';
-import { renderText, toText } from '../../../frame/shown-text.tsx';
-import { formatTime } from '../../../frame/shown-time.ts';
-import { ScrollRegion } from '../../../lists/scrolled.tsx';
+import { ScrollRegion } from '../../../lists/scroll-region.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
 import { calculations } from '../calculations.ts';
 import {

@@ -1,5 +1,5 @@
 import type { Column } from './column.ts';
-import { Int64Column, NumberColumn } from './fixed.ts';
+import { Int64Column, NumberColumn } from './fixed-size-columns.ts';
 import { DictionaryColumn, StringColumn } from './strings.ts';
 
 /**

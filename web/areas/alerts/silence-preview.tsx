@@ -1,10 +1,10 @@
 /** Alerts that matchers currently mute */
 
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
+import { formatLabels } from './alert-format.ts';
 import { previewSilenceCall, type Silence } from './calls.ts';
-import { formatLabels } from './shown.ts';
 
 export const SilencePreview = ({ matchers }: { readonly matchers: Silence['matchers'] }) => {
   const { response, error } = useQuery(previewSilenceCall, { body: { matchers } });

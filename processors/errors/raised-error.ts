@@ -6,7 +6,7 @@ import { type ErrorTag, errorTags, type RaisedError } from '../../schemas/error-
 import { NameSet } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { Span } from '../../schemas/records/span.ts';
-import { embeddedNames } from '../../subjects/errors/embedded.ts';
+import { embeddedNames } from '../../subjects/errors/embedded-exceptions.ts';
 import { computeFingerprint, type RecordedError } from '../../subjects/errors/fingerprint.ts';
 import { toPlainStack } from '../../subjects/errors/plain-stack.ts';
 import { truncateStack } from '../../subjects/errors/stack.ts';

@@ -9,7 +9,13 @@ import { readEvents } from '../events/events.ts';
 import type { HistoryPage } from '../events/history-page.ts';
 import { type Deployment, readDeployments, toRecordedDeployment } from '../services/deployments.ts';
 import { type Evidence, findBaselines, type Judgement, judgeChange, type StoredBaseline } from './judge.ts';
-import { type ChangeFilter, readChanges, readPackages, readServicesOnHosts, type StoredChange } from './stored.ts';
+import {
+  type ChangeFilter,
+  readChanges,
+  readPackages,
+  readServicesOnHosts,
+  type StoredChange,
+} from './read-changes.ts';
 
 export interface JudgedChange {
   readonly change: StoredChange;

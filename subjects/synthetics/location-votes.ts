@@ -2,7 +2,7 @@
 import { parseDurationMs } from '../alerts/durations.ts';
 import { getVotingLocations, heartbeatLocation } from './check.ts';
 import { computeKnownUntilMs } from './heartbeat-times.ts';
-import type { IdentifiedCheck } from './known.ts';
+import type { IdentifiedCheck } from './read-checks.ts';
 import { evaluateState, findSuspicion, maxSilentIntervals } from './state.ts';
 import type { CheckResult } from './stored-results.ts';
 import type { StateChange } from './uptime.ts';

@@ -2,8 +2,9 @@
  * Finds the origin of a symptom: follows calls from node to node, by the share of a node's degradation that its callees
  * explain.
  */
+
+import { computeExcess, findDegradations, findOnset, type Worsening } from './degradations.ts';
 import { type ContextEdge, type IncidentContext, type MinuteActivity, minuteMs } from './incident-context.ts';
-import { computeExcess, findDegradations, findOnset, type Worsening } from './worsening.ts';
 
 /** Maximum number of calls that are followed from a symptom. */
 const maxCalls = 6;

@@ -5,7 +5,7 @@
  */
 
 import { minuteMs } from './incident-context.ts';
-import type { Evidence, JudgedCause } from './judge.ts';
+import type { Evidence, JudgedCause } from './score-causes.ts';
 
 export interface SymptomSource {
   readonly what: 'alert rule' | 'detector' | 'plan' | 'alert routing';

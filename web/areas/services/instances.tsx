@@ -1,10 +1,10 @@
 /** Versions, environments, runtimes, SDKs and instances of a service */
 import type { showService } from '../../../api/groups/services/show.ts';
 import { declareCall } from '../../client/call.ts';
+import { renderText } from '../../frame/display-text.tsx';
+import { formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
-import { renderText } from '../../frame/shown-text.tsx';
-import { formatIsoTime } from '../../frame/shown-time.ts';
 import { timeRange } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields } from '../../lists/side-panel.tsx';

@@ -3,7 +3,7 @@ import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { createExistingAccountMail, createRegistrationMail } from '../../identity/accounts/account-mails.ts';
-import { type JoiningUser, readTokenAddress, redeemJoinToken } from '../../identity/accounts/joining.ts';
+import { type JoiningUser, readTokenAddress, redeemJoinToken } from '../../identity/accounts/join-tokens.ts';
 import { countMailRequest, countTokenUse } from '../../identity/accounts/mail-limits.ts';
 import { EmailAddress, OrganizationName, PersonName } from '../../identity/accounts/names.ts';
 import { createToken, findToken, invalidateTokens } from '../../identity/accounts/one-time-tokens.ts';

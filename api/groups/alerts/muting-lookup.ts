@@ -4,7 +4,7 @@ import { alertRoutingId, alertRoutings } from '../../../schemas/resources/alert-
 import { silences } from '../../../schemas/resources/silence.ts';
 import { readFiringAlerts } from '../../../subjects/alerts/firing.ts';
 import { Inhibition } from '../../../subjects/alerts/routing/inhibition.ts';
-import { compileMatchers, type Labels } from '../../../subjects/alerts/routing/matching.ts';
+import { compileMatchers, type Labels } from '../../../subjects/alerts/routing/matchers.ts';
 import type { Caller } from '../../callers/caller.ts';
 import type { Ports } from '../../kernel/ports.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';

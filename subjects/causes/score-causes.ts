@@ -3,7 +3,15 @@
  * not begin after it, and it is tested by the minutes before and after. Candidates that cannot be tested are not
  * claimed.
  */
-import { attributeSymptom, type BlamedNode } from './blame.ts';
+import { attributeSymptom, type BlamedNode } from './attribution.ts';
+import {
+  computeExcess,
+  findDegradations,
+  findIncreaseOnset,
+  findUncertainty,
+  selectMinutes,
+  type Worsening,
+} from './degradations.ts';
 import { createRequestsLink } from './evidence-links.ts';
 import {
   type Change,
@@ -14,14 +22,6 @@ import {
   minuteMs,
   type Novelty,
 } from './incident-context.ts';
-import {
-  computeExcess,
-  findDegradations,
-  findIncreaseOnset,
-  findUncertainty,
-  selectMinutes,
-  type Worsening,
-} from './worsening.ts';
 
 export const causeKinds = [
   ...(['deployment', 'configuration', 'restart', 'oom-kill', 'saturation', 'neighbour', 'callee'] as const),

@@ -2,9 +2,9 @@
 import type { ComponentChildren } from 'preact';
 import { formatNumber, formatQuantity } from '../../charts/values.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { Link } from '../../frame/link.tsx';
 import { toSessionPage } from '../../frame/resource-links.ts';
-import { renderText } from '../../frame/shown-text.tsx';
 import type { Session, Vital } from './calls.ts';
 
 export const areaPath = '/digital-experience';

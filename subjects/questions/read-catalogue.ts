@@ -8,7 +8,7 @@ import {
 } from '../../queries/fields/catalogue.ts';
 import { getRetentionDays, type Range } from '../../queries/range.ts';
 import { RowCache } from '../../queries/row-cache.ts';
-import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-seen.ts';
+import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/series-first-seen.ts';
 import { type SearchSignal, signalDefinitions } from '../../queries/signals/index.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseTime } from '../../queries/time.ts';

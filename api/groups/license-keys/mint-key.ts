@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { LicenseKeyFields } from '../../../schemas/resources/license-key.ts';
 import { defineOperation } from '../../kernel/operation.ts';
-import { createKey, secretView } from './minting.ts';
+import { createKey, secretView } from './create-key.ts';
 import { licenseKeyResource, requireFieldsOfKind, requireFutureExpiry, selectSignals } from './resource.ts';
 import { LicenseKeyView } from './views.ts';
 

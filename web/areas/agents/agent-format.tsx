@@ -2,7 +2,7 @@
 import { formatNumber } from '../../charts/values.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { toArea } from '../../frame/address.ts';
-import { renderText } from '../../frame/shown-text.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import type { AgentDetails, AgentItem, Effect } from './calls.ts';
 
 export const areaPath = '/agents';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readLastReceived } from '../../../subjects/onboarding/landed.ts';
+import { readLastReceived } from '../../../subjects/onboarding/last-received.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const hourMs = 3_600_000;

@@ -2,8 +2,8 @@
 import { useState } from 'preact/hooks';
 import { toUrl } from '../../client/call.ts';
 import { RecordSelectInput } from '../../editors/inputs.tsx';
+import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
-import { renderText } from '../../frame/shown-text.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { RawText } from '../../lists/raw.tsx';
 import { exportCall } from './calls.ts';

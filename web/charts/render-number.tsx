@@ -1,6 +1,6 @@
 /** Renders values that may be unknown; a dash has the reason as its tooltip */
 import type { ComponentChildren } from 'preact';
-import { renderText } from '../frame/shown-text.tsx';
+import { renderText } from '../frame/display-text.tsx';
 import { formatQuantity } from './values.ts';
 
 interface KnownValue<Value> {
