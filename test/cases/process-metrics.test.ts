@@ -1,9 +1,9 @@
-/** What `/metrics` says of the process itself. */
+/** What `/metrics` exports about the process itself. */
 import test from 'ava';
 import { createMetricsProvider } from '../../adapters/own-telemetry/metrics.ts';
 import { eventually } from '../waiting.ts';
 
-/** Samples by their name and labels. */
+/** Samples by name and labels. */
 const samplesOf = (text: string): ReadonlyMap<string, number> =>
   new Map(
     text

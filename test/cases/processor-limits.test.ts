@@ -1,10 +1,12 @@
-/** When a tenant is passed by, and when a processor stops. */
+/** When a tenant is skipped, and when a processor stops. */
 import test from 'ava';
 import { encodeOrdinals, parseOrdinalFilter } from '../../processors/engine/ordinals.ts';
 import { ThreadShares } from '../../processors/engine/shares.ts';
 import { TenantFuse } from '../../processors/engine/tenant-fuse.ts';
 
-/** What tenants take in each of 70 seconds, and whether the first of them is over half of a thread. */
+/**
+ * Whether the first of several tenants exceeds half of a thread, if each uses these milliseconds in each of 70 seconds.
+ */
 const isOver = (...usedMs: readonly number[]): boolean => {
   const shares = new ThreadShares();
   for (let second = 0; second < 70; second++) {

@@ -1,4 +1,4 @@
-/** The core of a processor: what it does follows from its snapshot and its messages alone. */
+/** The core of a processor: its result depends only on its snapshot and its messages. */
 import test from 'ava';
 import { defineProcessor } from '../../processors/engine/definition.ts';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
@@ -17,7 +17,7 @@ const options = { topic: visits.name, partition: 0, emitter: 'one' };
 
 const visit = (page: string, timeMs: number, tenantId = 'acme'): Visit => ({ tenantId, page, timeMs, serial: 0 });
 
-/** Visits of three tenants over ten minutes, some late, some from clocks that are hours off, some poison. */
+/** Visits of three tenants over ten minutes: some late, some from clocks that are hours off, some poison. */
 const messagesOf = (seed: number): BusRecord[] => {
   const random = seeded(seed);
   let timestampMs = firstMs;
@@ -34,10 +34,10 @@ const messagesOf = (seed: number): BusRecord[] => {
   });
 };
 
-/** Over after each item. */
+/** A time slice that is over after each item. */
 const short = { isOver: () => true };
 
-test('turn boundaries do not change the result', (t) => {
+test('time slice boundaries do not change the result', (t) => {
   for (let seed = 0; seed < 10; seed++) {
     const messages = messagesOf(seed);
     const last = messages.at(-1)?.offset ?? 0;
@@ -59,7 +59,7 @@ test('turn boundaries do not change the result', (t) => {
   }
 });
 
-test('a range processed in turns uses the documents and plan from its start', (t) => {
+test('a range processed in several time slices uses the documents and plan from its start', (t) => {
   const documents = new FollowedDocuments();
   const marks = defineCollection<{ mark: string }>({ name: 'marks' });
   const seen: string[] = [];
@@ -104,7 +104,7 @@ test('batch boundaries and snapshot positions change neither the emitted values 
     const poison: unknown[] = [];
     for (let at = 0; at < messages.length; ) {
       const next = at + 1 + random(20);
-      // The last offset of a range may be one that cannot be read.
+      // The last offset of a range may be unreadable.
       const response = task.batch(
         messages.slice(at, next),
         messages[next]?.offset ? messages[next].offset - 1 : last + 3,
@@ -114,7 +114,7 @@ test('batch boundaries and snapshot positions change neither the emitted values 
       at = next;
       if (random(3) === 0) task = new Task(visitCounter, options, task.snapshot());
     }
-    // Values of one page lie in one order; those of several pages are packed by batch.
+    // Values of one page have a fixed order; the order of values of different pages depends on the batch.
     const ordered = (values: unknown[]) =>
       Map.groupBy(values as { tenantId: string; page: string }[], ({ tenantId, page }) => `${tenantId} ${page}`);
     t.deepEqual(new Map([...ordered(emitted)].sort()), new Map([...ordered(valuesIn(undisturbed.messages))].sort()));
@@ -469,7 +469,7 @@ test('an unreadable message from receivers is left to the dead letter of its sin
 test('above the limit of keyed values the least recently used value is evicted', (t) => {
   const random = seeded(5);
   const keyed = new LruMap<string>(20);
-  // What was used last comes last.
+  // The most recently used value is last.
   const known = new Map<string, string>();
   let evicted = 0;
   for (let at = 0; at < 20_000; at++) {

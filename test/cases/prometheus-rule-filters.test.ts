@@ -1,4 +1,4 @@
-/** Which rules and groups a client of Prometheus' rules asks for. */
+/** Which rules and groups a client of the Prometheus rules API requests. */
 import test from 'ava';
 import { filterRules, paginateGroups, shouldIncludeAlerts } from '../../api/groups/prometheus/rule-filters.ts';
 

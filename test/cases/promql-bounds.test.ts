@@ -1,4 +1,7 @@
-/** What an expression of PromQL may hold: what is too much is refused as Prometheus refuses, before it costs time or the stack. */
+/**
+ * Limits of PromQL expressions: excessive expressions are rejected as in Prometheus, before they use much time or
+ * overflow the stack.
+ */
 import test from 'ava';
 import { buildOtlpCondition } from '../../queries/promql/fetch/matcher-conditions.ts';
 import { evaluate, parse } from '../../queries/promql/index.ts';

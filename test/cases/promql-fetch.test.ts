@@ -1,4 +1,4 @@
-/** Points of OTLP and remote-write as series of Prometheus. */
+/** OTLP and remote-write points as Prometheus series. */
 import test from 'ava';
 import { selectSeries } from '../../queries/promql/fetch/choose.ts';
 import { openBlockReader } from '../../queries/promql/fetch/known-selections.ts';
@@ -34,7 +34,7 @@ const land = async (tenantId: string, metrics: readonly object[]): Promise<void>
   });
 };
 
-/** Series of a selector, with samples later than `fromMs` and not later than `toMs`. */
+/** The series of a selector, with samples after `fromMs` and up to `toMs`. */
 const select = async (tenantId: string, selector: string, fromMs: number, toMs: number): Promise<Series[]> => {
   const scope: Scope = {
     columns: tables.columns.forTenant(tenantId),
@@ -63,7 +63,7 @@ test('deltas accumulate within an hour and start at 0 in the next, identically f
     startTimeUnixNano: nanos(hour + (seconds - 10) * 1000),
     asDouble: value,
   });
-  // The last point of the hour counts to it; 7 is more than all before it, and still seen as a reset.
+  // The last point of an hour counts to that hour; 7 exceeds the accumulated value, but is still detected as a reset.
   const dataPoints = [point(3580, 1), point(3590, 2), point(3600, 3), point(3610, 7), point(3620, 1), point(3620, 1)];
   await land('deltas', [{ name: 'jobs.done', sum: { aggregationTemporality: 1, isMonotonic: true, dataPoints } }]);
   const all = [
@@ -264,7 +264,7 @@ test('the series of a selector are cached for the next query, which also finds n
   t.deepEqual(await query(all), { pods: ['a 1,3', 'b 2', 'c 4'], statements: 1 });
 });
 
-// Beside others, which write series, these would not stay as they are.
+// Serial, because concurrent tests write series.
 test.serial(
   'a selector reads points by series id while no series are written, and finds series that ended before',
   async (t) => {

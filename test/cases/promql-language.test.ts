@@ -1,4 +1,4 @@
-/** Prometheus' own tests of PromQL, in its test language, against the engine alone. */
+/** The PromQL tests of Prometheus, in its test language, run against the engine alone. */
 import { readdirSync, readFileSync } from 'node:fs';
 import test from 'ava';
 import { commandsOf } from './promql-language/commands.ts';

@@ -1,4 +1,4 @@
-/** What a query may hold: it is refused, as Prometheus words it, before it takes 512 MB. */
+/** Limits of queries: they are rejected with the messages of Prometheus, before they use 512 MB. */
 import test from 'ava';
 import { evaluate, parse } from '../../queries/promql/index.ts';
 import type { Series } from '../../queries/promql/series.ts';
@@ -7,7 +7,7 @@ const maxBytes = 512 * 1024 ** 2;
 const tooMany = 'query processing would load too many samples into memory in query execution';
 const stepMs = 1000;
 
-/** Evaluates over many series that are never all there, and says how much the columns held at most. */
+/** Evaluates over many series that are not all in memory at once, and returns the maximum memory of the columns. */
 const heldBy = (expression: string, { series, steps }: { readonly series: number; readonly steps: number }) => {
   const times = Float64Array.from({ length: steps }, (_, step) => step * stepMs);
   const before = process.memoryUsage().arrayBuffers;
@@ -63,7 +63,7 @@ test('nested scalars are limited by their total memory', (t) => {
   t.true(held < maxBytes, `${held} bytes were held`);
 });
 
-/** Ten times as long with each level. */
+/** The label is ten times as long with each level. */
 const lengthened = (levels: number): string =>
   ['label_replace('.repeat(levels), 'x', `, "number", "${'$1'.repeat(10)}", "number", "(.*)")`.repeat(levels)].join('');
 

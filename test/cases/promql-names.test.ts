@@ -8,7 +8,7 @@ const upDown = { kind: 'sum', monotonic: false };
 const gauge = { kind: 'gauge', monotonic: false };
 const histogram = { kind: 'histogram', monotonic: false };
 
-/** Metric, unit and kind; then the name with suffixes: escaped, and as UTF-8. */
+/** Metric, unit and kind, then the name with suffixes: escaped, and as UTF-8. */
 const named: readonly (readonly [string, string, typeof counter, string, string])[] = [
   ['http.server.duration', 's', histogram, 'http_server_duration_seconds', 'http.server.duration_seconds'],
   ['requests', '1', counter, 'requests_total', 'requests_total'],

@@ -1,4 +1,7 @@
-/** What holds of every query: a range is its instants, and neither order nor splitting of series matters. */
+/**
+ * Properties of every query: a range query equals its instant queries, and order and splitting of series have no
+ * effect.
+ */
 
 import test from 'ava';
 import fc from 'fast-check';
@@ -101,7 +104,8 @@ test('a selection contains every sample that an expression reads', (t) => {
   fc.assert(
     fc.property(data, fc.constantFrom(...queries), (series, text) => {
       const query = parse(text);
-      // The lookback is as short as gaps are, and data begins long before: what is cut too early would be missed.
+      // The lookback is as short as the gaps, and the data starts long before, so that a selection that starts too late
+      // is noticed.
       const late = { startMs: 400_000, endMs: 600_000, stepMs: 35_000, lookbackMs: 40_000 };
       const selections = listSelections(query, late);
       const cut = (number: number) => {
@@ -157,7 +161,7 @@ test('samples are counted as in Prometheus', (t) => {
 
 const places: readonly (readonly [query: string, place: string])[] = [
   ['rate(fill[5m])', '1:6'],
-  // Prometheus makes a selector without a place of what a subquery gave.
+  // Prometheus creates a selector without a position for the result of a subquery.
   ['rate(fill[5m:15s])', '1:1'],
   ['1 + increase(fill[5m])', '1:14'],
 ];

@@ -1,4 +1,7 @@
-/** Rows that an operation makes of others are counted as memory before they are made, and given back with those that it read. */
+/**
+ * Rows that an operation creates are counted as memory before they are allocated, and released with the rows that it
+ * read.
+ */
 import test from 'ava';
 import { evaluate, parse } from '../../queries/promql/index.ts';
 import type { Series } from '../../queries/promql/series.ts';
@@ -6,7 +9,7 @@ import { PromqlLimitError } from '../../queries/promql/syntax/errors.ts';
 
 const steps = 100;
 const seriesCount = 100;
-/** Of the columns of a hundred series: nine bytes a step. */
+/** The columns of a hundred series use nine bytes per step. */
 const side = seriesCount * steps * 9;
 const times = Float64Array.from({ length: steps }, (_, step) => step * 1000);
 

@@ -1,4 +1,4 @@
-/** Steps that are kept: whatever lands, late or twice, or is erased in between, answers are those that are given where nothing is kept. */
+/** Cached steps: whatever lands, late or twice, or is erased in between, results equal those without a cache. */
 import { runSeed } from '../parts.ts';
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
@@ -27,7 +27,7 @@ const beginMs = Date.UTC(2026, 2, 1, 9);
 
 const timeOf = (atMs: number): string => `fromUnixTimestamp64Milli(toInt64(${atMs}), 'UTC')`;
 
-/** Series 1 to 4 of a counter, 5 to 8 of a gauge, 9 to 12 of deltas that OTLP sent. */
+/** Series 1 to 4 belong to a counter, 5 to 8 to a gauge, 9 to 12 to deltas received by OTLP. */
 const metricOf = (id: number): 'counter' | 'gauge' | 'deltas' => {
   if (id <= 4) return 'counter';
   return id <= 8 ? 'gauge' : 'deltas';
@@ -103,7 +103,7 @@ const makeQuestion = (fromMs: number, toMs: number, stepMs: number) => ({
 let tenants = 0;
 const rounds = Number(process.env['TEST_KEPT_ROUNDS'] ?? 1);
 
-/** A tenant whose samples come every half a minute, some late, some twice, and are erased now and then. */
+/** A tenant with samples every half minute, some late, some duplicate, some erased later. */
 class World {
   readonly tenant = `kept-${tenants++}`;
   readonly #some: (max: number) => number;
@@ -182,7 +182,10 @@ const queriesOf = (expression: string): readonly PromqlQuery[] => [
   parseQuery({ kind: 'promql', expression }) as PromqlQuery,
 ];
 
-/** Since when samples are read where an hour of a counter is asked again: minutes before the end of the hour, one for each read. */
+/**
+ * Queries an hour of a counter a second time; returns from when samples are read, in minutes before the end of the
+ * hour, for each read.
+ */
 const readAgain = async (
   between: (tenant: string, nowMs: number) => Promise<void>,
   movedMs = 10_000,
@@ -251,7 +254,10 @@ test('a query too large to batch is not read with others, and is cached when it 
   t.deepEqual(await runPromqlBatch(queries, createReader(tenant, true), question), [{ result: alone }]);
 });
 
-/** What happens while three queries are asked with others: `read` of samples, and the place of each that is answered. */
+/**
+ * The order of events while three queries run in a batch: `read` for reads of samples, and the position of each query
+ * with a result.
+ */
 const eventsOf = async (tenant: string): Promise<readonly (string | number)[]> => {
   const nowMs = beginMs + 2 * hourMs;
   const events: (string | number)[] = [];
@@ -288,7 +294,7 @@ test('in a large batch the first query has a result before others are read; a sm
       `INSERT INTO samples (tenant_id, project_id, received_at, metric, series_id, timestamp, value)
       SELECT '${tenant}', 'p', ${timeOf(beginMs + 12 * hourMs)}, if(number % 2, 'gauge', 'counter'), number + 1, ${timeOf(beginMs + 119 * minuteMs)}, number FROM numbers(${count})`,
     );
-    // Once something is kept, nothing is asked apart; here a step is new each time, as a sample lands late.
+    // With a cached result, no query runs alone; here each round reads a new step, because a sample arrives late.
     for (const [at, events] of rounds.entries()) {
       if (at > 0) await landSamples(tenant, [{ id: 2, atMs: beginMs + 118 * minuteMs, value: 7 }]);
       t.deepEqual(await eventsOf(tenant), events, `${count} series, time ${at + 1}`);

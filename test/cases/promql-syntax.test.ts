@@ -1,4 +1,4 @@
-/** What of PromQL is accepted, how it is printed, and how Prometheus words what is wrong. */
+/** Which PromQL is accepted, how it is formatted, and the error messages of Prometheus. */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { parser } from '@prometheus-io/lezer-promql';

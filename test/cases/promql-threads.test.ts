@@ -1,10 +1,10 @@
-/** Threads that evaluate PromQL: what an abort ends is not used again, and nothing else is lost. */
+/** Threads that evaluate PromQL: an aborted thread is not reused, and no other query is lost. */
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
 import type { Scope } from '../../queries/promql/fetch/scope.ts';
 
-/** No expression here reads anything. */
+/** The expressions in this file read no data. */
 const scope = { columns: { tenantId: 'one' } } as unknown as Scope;
 const question = {
   expression: '1 + 1',
@@ -20,7 +20,7 @@ test('a query aborted during its response leaves a live thread for the next quer
   for (let round = 0; round < 60; round++) {
     const abort = new AbortController();
     const evaluation = threads.evaluate({ ...question, signal: abort.signal });
-    // From before it starts to after it has answered.
+    // From before the start until after the response.
     if (round % 3 === 0) abort.abort(new Error('enough'));
     else if (round % 3 === 1) setImmediate(() => abort.abort(new Error('enough')));
     else delay(round / 30).then(() => abort.abort(new Error('enough')));

@@ -1,4 +1,4 @@
-/** What shares a bus message and what does not. */
+/** Which requests share a bus message. */
 import test from 'ava';
 import type { MessagePart } from '../../receivers/engine/prepare.ts';
 import { type Origin, Publisher } from '../../receivers/engine/publisher.ts';
@@ -16,7 +16,7 @@ const origin: Origin = {
 };
 const piece: MessagePart = { bytes: Buffer.from('body'), size: 4, records: 1, encoding: 'identity' };
 
-/** Publishes all of them at once and gives the messages. */
+/** Publishes all requests at once, and returns the messages. */
 const published = async (requests: readonly (readonly [Origin, MessagePart])[]): Promise<Message[]> => {
   const messages: Message[] = [];
   const producer: Pick<Producer, 'publish'> = {
@@ -83,7 +83,7 @@ for (const [what, other, body] of different)
   });
 
 test('a message of several requests never exceeds, decompressed, the limit of consumers', async (t) => {
-  // A few bytes each, as of a body that compresses well.
+  // Each body has a few bytes, like one that compresses well.
   const third = { ...piece, size: Math.floor(maxMessageDecompressedBytes / 3) + 1 };
   const messages = await published(Array.from({ length: 7 }, () => [origin, third] as const));
   const members = membersOf(messages);

@@ -1,4 +1,4 @@
-/** Statements of tenants take turns, within limits. Counted in turns, never in time. */
+/** Statements of tenants alternate, within limits. The tests count slots, and never measure time. */
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
@@ -12,7 +12,7 @@ import { parseSettings } from '../../schemas/settings.ts';
 
 const limits = { slots: 4, maxSlotsPerTenant: 3, maxWaitingPerTenant: 1_000 };
 
-/** Takes turns and writes down in which order they came; `endOne` ends the statement that has run longest. */
+/** Waits for slots and records their order; `endOne` ends the oldest running statement. */
 const recorder = (queue: FairQueue) => {
   const started: string[] = [];
   const ends: (() => void)[] = [];
@@ -39,7 +39,7 @@ test('a tenant with a hundred statements leaves a slot free for the others', asy
   t.deepEqual(started, ['a', 'a', 'a', 'b']);
 });
 
-test('a statement waits for at most one turn of each other tenant, however many statements they have waiting', async (t) => {
+test('a statement waits for at most one statement of each other tenant, however many they have waiting', async (t) => {
   const queue = new FairQueue(limits);
   const { enqueue, started, endOne } = recorder(queue);
   for (const tenant of ['a', 'c']) for (let count = 0; count < 100; count++) void enqueue(tenant);
@@ -52,7 +52,7 @@ test('a statement waits for at most one turn of each other tenant, however many 
   t.true(started.includes('b'), started.join(' '));
 });
 
-test('people of a tenant take turns, however many statements one of them has waiting', async (t) => {
+test('users of a tenant alternate, however many statements one of them has waiting', async (t) => {
   const queue = new FairQueue({ slots: 1, maxSlotsPerTenant: 1, maxWaitingPerTenant: 1_000 });
   const order: string[] = [];
   const run = async (personId: string): Promise<void> => {
@@ -110,7 +110,7 @@ test('a tenant with a full queue is rejected at once, and other tenants are not'
   t.is(queue.waitingCount, 3);
 });
 
-test('a free turn is taken at once, but never before a waiting statement', async (t) => {
+test('a free slot is used at once, but never before a waiting statement', async (t) => {
   const queue = new FairQueue({ ...limits, slots: 2, maxSlotsPerTenant: 1 });
   const { enqueue, started } = recorder(queue);
   const end = queue.tryAcquire('a');
@@ -138,7 +138,7 @@ const readLimits: ReadLimits = {
   maxRowsRead: 1_000,
 };
 
-/** Columns that keep every statement until they are let go. */
+/** Columns that block every statement until they are released. */
 const held = () => {
   const seen: QueryLimits[] = [];
   const free = Promise.withResolvers<void>();
@@ -169,7 +169,7 @@ const counted = () => {
   return { counts, metrics };
 };
 
-test('reads without a turn are rejected with a retry time, and counted', async (t) => {
+test('reads that get no slot are rejected with a retry time, and counted', async (t) => {
   const { columns, free, seen } = held();
   const { counts, metrics } = counted();
   const reader = limitColumns(columns, { limits: readLimits, metrics }).forTenant('a');

@@ -1,4 +1,4 @@
-/** What holds for every kind of query. A new kind needs an example here to compile. */
+/** Properties of every kind of query. A new kind needs an example here to compile. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { withMaxGroups } from '../../queries/all-groups.ts';
@@ -44,7 +44,7 @@ const counts: QueryRequest & { readonly kind: 'aggregate' } = {
   groupBy: ['$name'],
 };
 
-/** Queries with a variable in each text that may have one. */
+/** Queries with a variable in each text that supports variables. */
 const examples: { readonly [Kind in Query['kind']]: readonly (QueryRequest & { readonly kind: Kind })[] } = {
   rows: [{ kind: 'rows', signal: 'traces', search: 'service:$name', fields: ['timestamp', '$name'] }],
   aggregate: [counts],

@@ -1,4 +1,4 @@
-/** What a request asks for beside its search. */
+/** What a request selects in addition to its search. */
 import test from 'ava';
 import { parseSearch } from '../../queries/search/parse.ts';
 import { toQueryParts } from '../../queries/search/query-parts.ts';
@@ -6,7 +6,7 @@ import type { Search } from '../../queries/search/tree.ts';
 
 const searches = ['payment', 'a OR b', '\\', 'payment \\', 'took:a\\', '"payment failed"', '/re\\//', '-a'];
 
-/** Without the functions of expressions. */
+/** Removes the functions of expressions. */
 const shape = (search: Search): unknown => JSON.parse(JSON.stringify(search));
 
 for (const search of searches)

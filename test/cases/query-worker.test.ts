@@ -1,4 +1,4 @@
-/** Long texts are read in a thread: with the same result, and while the main thread goes on. */
+/** Long texts are parsed in a worker thread, with the same result and without blocking the main thread. */
 import '../../subjects/query-kinds.ts';
 import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
@@ -28,7 +28,7 @@ const detections = `${repeated(2, (index) => `title: a${index}\nid: 4be0643f-1d9
 
 const indicators = `type,value,score\n${repeated(1_000, (index) => `domain,a${index}.example,${index % 100}\nnothing,${index}\n`)}`;
 
-/** Of 100,000 characters, which the readers take 0.2 to 0.7 seconds for. */
+/** Texts of 100,000 characters, which take 0.2 to 0.7 seconds to parse. */
 const [slowYaml, slowLines] = ['"'.repeat(100_000), repeated(10_000, (index) => `k${index}: 1\n`)];
 
 const bundled = (count: number): string =>
@@ -115,7 +115,7 @@ test.serial('a request that ends cancels its parsing, and the next text is parse
 });
 
 test.serial('bytes that share their memory with others are copied to the thread', async (t) => {
-  // Of this length, Node takes the memory from its pool.
+  // Node allocates buffers of this length from its pool.
   const bytes = Buffer.from(repeated(250, (index) => `a${index}.example\n`));
   t.true(bytes.buffer.byteLength > bytes.length);
   const read = await readDocumentInWorker(reader, 'list', bytes, { max: 1000 });
@@ -130,7 +130,7 @@ test.serial('many indicators are returned from the thread in parts, and the even
   const longestMs = await measureLongestIterationMs(async () => {
     read = await readDocumentInWorker(reader, 'list', new TextEncoder().encode(text), { max });
   });
-  // Of so many ava's own comparison takes seconds.
+  // For results of this size, the comparison of ava takes seconds.
   t.true(isDeepStrictEqual(read, atOnce));
   const message = serialize(atOnce);
   const inOneMs = Math.min(

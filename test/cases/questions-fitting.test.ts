@@ -1,4 +1,4 @@
-/** What of a catalogue is shown to a model: what fits the question first, within bounds. */
+/** Which parts of a catalogue are sent to a model: the best matches for the question first, within limits. */
 import test from 'ava';
 import type { CatalogueField } from '../../subjects/questions/catalogue.ts';
 import { selectRelevantNames } from '../../subjects/questions/relevant-names.ts';

@@ -1,4 +1,4 @@
-/** Bytes a day and a month: over several instances, after a restart, and while the ledger lags behind. */
+/** Bytes per day and month: over several instances, after a restart, and while the ledger lags behind. */
 import test from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import type { Caller } from '../../receivers/engine/keyring.ts';

@@ -1,6 +1,6 @@
-/** Numbers that look random, the same for the same seed: Mulberry32. */
+/** Pseudorandom numbers, the same for the same seed: Mulberry32. */
 
-/** From 0 to 1, which is never reached. */
+/** Returns a number from 0 to 1, excluding 1. */
 export const randomOf = (seed: number): (() => number) => {
   let state = seed >>> 0;
   return () => {
@@ -13,7 +13,7 @@ export const randomOf = (seed: number): (() => number) => {
 
 export type Random = (below: number) => number;
 
-/** Whole numbers from 0 to below a limit. */
+/** Returns an integer from 0 to below a limit. */
 export const seeded = (seed: number): Random => {
   const random = randomOf(seed);
   return (below) => Math.floor(random() * below);

@@ -1,4 +1,7 @@
-/** What a want hides is what the step would have left: each processor with wants gives the same without them. */
+/**
+ * A record filter hides only records that the processor would ignore: each processor with a filter has the same result
+ * without it.
+ */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { z } from 'zod';
@@ -97,7 +100,7 @@ const records = (): object[] =>
   }));
 const batches = Array.from({ length: 60 }, records);
 
-/** What it emits, says of its work, and holds. */
+/** The emitted values, statistics and state of a run. */
 const ran = (processor: Processor) => {
   const run = new TaskRun(processor, { emitter: 'test' });
   for (const [at, batch] of batches.entries())

@@ -1,4 +1,4 @@
-/** What questions about records that find nothing say. */
+/** Hints for queries of records without results. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { buildListHint } from '../../queries/hints/lists.ts';
@@ -70,7 +70,7 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
-/** Counts the statements that it passes on. */
+/** Counts the statements that it forwards. */
 const createReader = (statements: string[] = []): TenantReader => {
   const columns = tables.columns.forTenant('acme');
   const query: typeof columns.query = (sql, parameters, limits) => {

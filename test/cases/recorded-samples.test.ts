@@ -1,4 +1,7 @@
-/** Series that rules write: through the bus and the sink of metrics as what senders send, once, also when they are published again. */
+/**
+ * Series written by recording rules: they pass the bus and the metrics sink like received metrics, and land once, even
+ * if republished.
+ */
 import test from 'ava';
 import { Emissions, prepareValue, restoreMessages, saveMessages } from '../../processors/engine/emissions.ts';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
@@ -48,7 +51,7 @@ const all: readonly RecordedSeries[] = [
   series('job:native', histogram),
 ];
 
-/** Messages of one batch of an emitter, as a slot of a schedule keeps and publishes them. */
+/** Messages of one batch of an emitter, as the slot of a schedule stores and publishes them. */
 const emitted = (
   tenantId: string,
   batch: number,
@@ -67,7 +70,7 @@ const emitted = (
 };
 
 let partitions = 0;
-/** A partition of the topic, read by processes that each have just started. */
+/** A partition of the topic, read by processes that have just started. */
 const partition = () => {
   const own = ++partitions;
   let offset = 0;

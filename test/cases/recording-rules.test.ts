@@ -1,4 +1,4 @@
-/** Recording rules: what a group writes, by Prometheus' rules. */
+/** Recording rules: what a group writes, compared with Prometheus. */
 import '../../subjects/query-kinds.ts';
 import test, { type ExecutionContext } from 'ava';
 import { QueryBatcher, type RunInSlot } from '../../queries/batch/query-batcher.ts';
@@ -49,7 +49,7 @@ const groupOf = (rules: Rules, more: Partial<RecordingGroup> = {}): RecordingGro
   ...more,
 });
 
-/** Evaluates over what has landed of a tenant; nothing of it lands. */
+/** Evaluates over stored data of a tenant; the results are not stored. */
 const evaluateOf = (
   tenantId: string,
   group: RecordingGroup,
@@ -74,7 +74,7 @@ const evaluateOf = (
   return evaluateRecordingGroup(group, { prior, nowMs, runExpressions: runQuery });
 };
 
-/** Evaluates with answers by expression. */
+/** Evaluates with results by expression. */
 const evaluateBy = (
   group: RecordingGroup,
   responses: Readonly<Record<string, ExpressionResult>>,
@@ -105,7 +105,7 @@ test('a rule reads results of earlier rules for the same time, and of later rule
     ['before:late', 'late:sum'],
     ['job:sum', 'sum by (job) (requests)'],
     ['all:sum', 'sum(job:sum)'],
-    // Without a name: it is asked alone, in a thread.
+    // Has no metric name: it is queried alone, in a thread.
     ['named:count', 'count({__name__=~"job:s.+"})'],
     ['history:sum', 'sum_over_time(job:sum{job="a"}[5m])'],
     ['late:sum', 'all:sum * 10'],
@@ -229,7 +229,7 @@ test('values that JSON cannot represent as a number are recorded', async (t) => 
   );
 });
 
-/** Asks of a store that never answers, or of one in which an expression with `slow` does not. */
+/** Queries a store that never responds, or one in which only expressions with `slow` never respond. */
 const makeQuery = (
   { isLoaded, hangs }: { isLoaded: boolean; hangs: (sql: string, values: string) => boolean },
   options: { batchTimeoutMs: number; totalTimeoutMs: number; acquireSlot?: RunInSlot },
@@ -267,13 +267,13 @@ const makeQuery = (
   });
 };
 
-/** Timers of signals keep no process alive. */
+/** Timers of signals do not keep a process alive. */
 const keepAlive = (t: ExecutionContext): void => {
   const alive = setInterval(() => undefined, 1000);
   t.teardown(() => clearInterval(alive));
 };
 
-test('a group without a turn in time is not evaluated, and its rules report no result', async (t) => {
+test('a group that gets no slot in time is not evaluated, and its rules report no result', async (t) => {
   keepAlive(t);
   const acquireSlot: RunInSlot = (_, signal) =>
     new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason as Error)));
@@ -312,7 +312,7 @@ test('a group is not evaluated if tables do not respond in time, or if all queri
 test('a single slow expression is an error of its rule, and the other rules are recorded', async (t) => {
   keepAlive(t);
   await land('late', startMs - 1000, [{ labels: { __name__: 'slow_one' }, value: 1 }]);
-  // The load may change meanwhile.
+  // Meanwhile, the load of the machine may change.
   const batchTimeoutMs = stretched(1000);
   const runQuery = makeQuery(
     { isLoaded: false, hangs: (sql, values) => `${sql}${values}`.includes('slow_one') },

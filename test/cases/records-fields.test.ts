@@ -1,4 +1,4 @@
-/** The table of fields: what a name means, and that SQL and views answer the same for it. */
+/** The table of fields: the meaning of a name, which is the same in SQL and in views. */
 import test from 'ava';
 import {
   buildAttributeExpressions,
@@ -106,7 +106,7 @@ const traces = tracesRequest({
   ],
 });
 
-/** What SQL answers for some expressions of each row. */
+/** Selects some expressions of each row with SQL. */
 const selected = async (
   table: string,
   expressions: readonly string[],

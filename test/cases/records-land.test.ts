@@ -1,4 +1,7 @@
-/** What a processor sees of a record is what lands: views beside the rows that sinks make of the same random messages. */
+/**
+ * A processor sees a record exactly as it is stored: views compared with the rows of sinks, for the same random
+ * messages.
+ */
 import test from 'ava';
 import fc from 'fast-check';
 import type { Attribute } from '../../schemas/records/attributes.ts';
@@ -36,7 +39,7 @@ const decoded = <View extends RecordView>(
     ),
   );
 
-/** Attributes, and the values inside those that are arrays or maps. */
+/** Attributes, and the values inside arrays and maps. */
 const attributesOf = (attributes: readonly Attribute[]): Shown => {
   const { values } = readNestedAttributes(attributes.filter(({ type }) => type === 'j'));
   const keys = [...attributes.map(({ key }) => key), ...values.map(({ path }) => path)];
@@ -49,7 +52,7 @@ const attributesOf = (attributes: readonly Attribute[]): Shown => {
   };
 };
 
-/** The first value of each key, which is what the engine answers for it. */
+/** The first value of each key, which is the one that the engine returns. */
 const byKey = (attributes: readonly { readonly key: string; readonly text: string; readonly type: string }[]) => {
   const first = new Map<string, string>();
   for (const { key, text, type } of attributes) if (!first.has(key)) first.set(key, `${type} ${text}`);
@@ -69,18 +72,18 @@ const sharedColumns = `tenant_id AS tenant, project_id AS project, toUnixTimesta
   [scope_name, scope_version, scope_attributes, toString(scope_dropped_attributes)] AS scope, scope_schema_url AS scopeSchema`;
 const attributeColumns = 'mapKeys(attributes) AS keys, mapValues(attributes) AS texts, attribute_types AS types';
 
-/** Numbers wider than the engine's JSON has numbers for are text in it. */
+/** Numbers that exceed the number range of the engine's JSON are text in it. */
 const plain = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (_key, each) => (typeof each === 'object' && each !== null ? each : String(each))));
 
 let runs = 0;
-/** Lands random requests, two to a message, and gives them to `compare`. */
+/** Stores random requests, two per message, and passes them to `compare`. */
 const forRandom = (
   signal: Signal,
   compare: (tenantId: string, messages: readonly ScanMessage[]) => Promise<void>,
 ): Promise<void> => {
   const type = requestTypes[signal];
-  // Fields may come in any order: half of the requests are written from the last field to the first.
+  // Fields can have any order: half of the requests are encoded from the last field to the first.
   const request = fc.tuple(anyMessageOf(type, 7), fc.boolean()).map(([message, isBackwards]) => {
     const bytes = type.encode(type.create(message)).finish();
     return isBackwards ? backwards(type, bytes) : bytes;
@@ -108,7 +111,7 @@ interface ResourceRow {
   readonly types: string;
 }
 
-/** Rows with their resource's attributes in place of its id. */
+/** Rows with the attributes of their resource in place of its id. */
 const withResources = async (tenantId: string, rows: readonly (Shown & { resource?: string })[]): Promise<Shown[]> => {
   const found = await tables.read<ResourceRow>(
     `SELECT toString(resource_id) AS id, ${attributeColumns} FROM resources WHERE tenant_id = '${tenantId}'`,
@@ -141,7 +144,7 @@ const logShown = (log: LogRecord): Shown => ({
   ...resourceShown(log),
 });
 
-/** Ids of zeros only are no ids in tables. */
+/** Ids with only zeros are empty in tables. */
 const idColumn = (column: string, bytes: number): string =>
   `if(${column} = toFixedString('', ${bytes}), '', lower(hex(${column})))`;
 
@@ -216,7 +219,7 @@ test('every field of a span equals the landed column', async (t) => {
 });
 
 const bits = new DataView(new ArrayBuffer(8));
-/** A double as the integer of its bits; which of the many not-a-numbers it is does not matter. */
+/** A double as the integer of its bits; all NaN values are equal. */
 const bitsOf = (value: number | undefined): string | null => {
   if (value === undefined) return null;
   if (Number.isNaN(value)) return 'nan';
@@ -245,7 +248,7 @@ const pointShown = (point: DataPoint): Shown => ({
 const attributesSorted = (attributes: readonly Attribute[]): string[] =>
   attributes
     .map(({ key, text, type }) => `${key} ${type} ${text}`)
-    // As the engine sorts: by bytes.
+    // The engine sorts by bytes.
     .sort((left, right) => Buffer.compare(Buffer.from(left), Buffer.from(right)));
 
 const valueShown = (point: DataPoint): Shown => {

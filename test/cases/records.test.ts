@@ -1,4 +1,4 @@
-/** Views over the wire bytes of bus messages: what they promise besides their values. */
+/** Views over the wire bytes of bus messages: guarantees besides their values. */
 import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { z } from 'zod';
@@ -119,7 +119,7 @@ test('the first of several attributes with one key counts, and for resource attr
   t.deepEqual(found, ['b', 'a', 'y']);
 });
 
-/** Bytes of an attribute that senders may write, and what they say. */
+/** Unusual encodings of an attribute, and their meaning. */
 const edgeCases: readonly (readonly [string, Uint8Array])[] = [
   ['the value first', Buffer.concat([field(2, field(1, 'v')), field(1, 'key')])],
   [
@@ -179,7 +179,7 @@ test('attributes have their original type, and text as it lands', (t) => {
   }
 });
 
-/** Bodies that one version of admission or another would let pass, or not. */
+/** Bodies that only some versions of admission accept. */
 const doubtful: readonly (readonly [string, Uint8Array, boolean])[] = [
   ['a severity above 255', field(1, field(2, field(2, Buffer.of(0x10, 0xac, 0x02)))), true],
   ['a time beyond the last', field(1, field(2, field(2, Buffer.of(0x09, ...new Uint8Array(8).fill(0xff))))), true],
@@ -216,7 +216,7 @@ test('a message is delivered completely or not at all, exactly when the sink lan
   }
 });
 
-/** Values as senders write them and as none does: what lies behind the first field is another one, or nothing that can be read. */
+/** Valid and invalid encodings of values: after the first field follows another one, or unreadable bytes. */
 const oddValues: readonly Buffer[] = [
   ...['', 'v', 'x'.repeat(127), 'x'.repeat(128), 'x'.repeat(300)].map((text) => field(1, text)),
   ...[[], [0x0a], [0x18, 1], [0x18, 0xf7, 0x03], [0x18, ...Array<number>(8).fill(255), 1], [0x10, 1]].map((bytes) =>
@@ -231,10 +231,10 @@ const oddValues: readonly Buffer[] = [
   field(7, 'bytes'),
 ].flatMap((value) => [value, Buffer.concat([value, Buffer.of(0x18, 7)]), Buffer.concat([value, Buffer.of(0x21)])]);
 
-/** An attribute whose value seems to have a length of one byte, and has one of two, which passes its end. */
+/** An attribute whose value appears to have a one-byte length, but has a two-byte length that exceeds its end. */
 const cutPair = Buffer.concat([field(1, 'k'), Buffer.of(0x12, 0x80, 0x0a, 0x7e), Buffer.alloc(126, 'x')]);
 
-/** A record with every field, of which some bytes are then changed. */
+/** A record with every field; tests change some of its bytes. */
 const fullRecord = (value: () => Buffer): Buffer =>
   Buffer.concat([
     Buffer.of(0x09, 1, 2, 3, 4, 5, 6, 7, 8, 0x10, 17),

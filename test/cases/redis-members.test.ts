@@ -1,4 +1,4 @@
-/** Which servers of Redis are probed. */
+/** Which Redis servers are probed. */
 import test from 'ava';
 import type { Redis } from 'ioredis';
 import { RedisMembers } from '../../adapters/redis-members.ts';

@@ -1,4 +1,4 @@
-/** Which texts are refresh tokens of ours. */
+/** Which texts are valid refresh tokens. */
 import test from 'ava';
 import { createFirstToken, parseSessionId } from '../../api/identity/refresh-tokens.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';

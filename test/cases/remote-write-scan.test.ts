@@ -26,7 +26,7 @@ const fault = (version: 1 | 2, body: Uint8Array): PermanentError | undefined => 
 
 const unsorted = (names: string[]): string[] => names.toReversed();
 
-/** A histogram without buckets: random ones contradict themselves. */
+/** A histogram without buckets, because random buckets are inconsistent. */
 const withoutBuckets = ({ sum, timestamp, startTimestamp, resetHint }: Tree): Tree =>
   Object.fromEntries(
     Object.entries({ sum, timestamp, startTimestamp, resetHint }).filter(([, value]) => value !== undefined),
@@ -37,7 +37,7 @@ const emptied = (series: Series): Series =>
     ? series
     : { ...series, histograms: series.histograms.map((one) => withoutBuckets(one as Tree)) };
 
-/** Random requests of which only labels and histograms are made valid. */
+/** Random requests in which only labels and histograms are made valid. */
 const valid: Readonly<Record<1 | 2, fc.Arbitrary<Tree>>> = {
   1: fc
     .tuple(
@@ -74,7 +74,7 @@ const encode = (version: 1 | 2, request: Tree): Uint8Array =>
 const sum = (request: Tree, part: 'samples' | 'histograms' | 'exemplars'): number =>
   (request.timeseries as Series[]).reduce((total, series) => total + (series[part]?.length ?? 0), 0);
 
-/** Cuts into about four pieces, or fewer when a series or the symbols need more room. */
+/** Splits a body into about four parts, or fewer if a series or the symbols need more space. */
 const smallSplit = (version: 1 | 2, body: Uint8Array) => {
   for (let maxBytes = Math.max(64, body.length >> 2); ; maxBytes *= 2) {
     try {
@@ -270,7 +270,7 @@ test('2.0: a series can contain only metadata', (t) => {
 const spans = (...lengths: readonly (readonly [offset: number, length: number])[]) =>
   lengths.map(([offset, length]) => ({ offset, length }));
 
-/** Native histograms by what is odd about them; `undefined` where they are right. */
+/** Native histograms, each with its irregularity, and the expected error; `undefined` if they are valid. */
 const histograms: readonly (readonly [what: string, histogram: Tree, fault: RegExp | undefined])[] = [
   ['without buckets', {}, undefined],
   ['with a zero bucket alone', { countInt: 3, zeroCountInt: 3, zeroThreshold: 0.001 }, undefined],

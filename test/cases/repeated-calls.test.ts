@@ -11,7 +11,7 @@ const call = (more: Partial<CallSpan> = {}): CallSpan => ({
 });
 const root = call({ kind: 2 });
 
-/** All of these below the first one, each with as much of the critical path as its place. */
+/** Finds repeated calls among children of the first span; the critical path time of each equals its position. */
 const repeatedOf = (calls: readonly CallSpan[]) =>
   findRepeatedCalls(calls, {
     parents: Int32Array.from(calls, (_, at) => (at === 0 ? -1 : 0)),

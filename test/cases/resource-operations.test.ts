@@ -1,4 +1,4 @@
-/** What a declared resource may ask for beyond what the registered ones do, on one made up for it. */
+/** Features of declared resources that no registered resource uses, tested with a synthetic one. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ interface Hook extends z.output<typeof Fields> {
 const hooks = defineCollection<Hook>({ name: 'hooks', unique: [['name']] });
 const View = z.strictObject({ ...Fields.shape, owner: z.string(), id: z.string(), version: z.int() });
 
-/** What happens while a document is completed, before its transaction. */
+/** Runs while a document is completed, before its transaction. */
 let completing: (after: Hook) => Promise<unknown> = async () => undefined;
 
 const changes: [tenantId: string, what: string][] = [];
@@ -81,7 +81,7 @@ test.after.always(async () => {
 
 const clock = { now: () => Date.parse('2025-06-01T12:00:00Z') };
 
-/** Runs the operation of a method as somebody of a tenant of its own. */
+/** Runs the operation of a method as a user of a separate tenant. */
 const requestsAs = (tenantId: string) => {
   const caller = { tenantId, actor: { type: 'user', id: 'u1', name: 'ann@example.com' } };
   return async (method: string, { id, body, ifMatch = '' }: { id?: string; body?: unknown; ifMatch?: string } = {}) => {
@@ -119,7 +119,7 @@ const requestsAs = (tenantId: string) => {
       signal: new AbortController().signal,
       change,
     };
-    // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
+    // biome-ignore lint/suspicious/noExplicitAny: responses have many formats
     const response = (await operation.run(raw, ports)) as any;
     operation.response.parse(response);
     return { ...response, etag: headers['ETag'] };

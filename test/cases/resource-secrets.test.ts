@@ -1,4 +1,4 @@
-/** Secrets in resources: never shown, kept by their mask only while they go where they went. */
+/** Secrets in resources: never shown, and preserved by their mask only while their destination is unchanged. */
 import test from 'ava';
 import { ApiError } from '../../api/errors.ts';
 import { findDifferences } from '../../api/groups/audit/chain/difference.ts';

@@ -1,4 +1,4 @@
-/** Retention over several days of rows of several tenants. */
+/** Retention of rows of several tenants over several days. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,7 @@ test.after.always(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** One row a tenant and day, from today back to 7 days ago. */
+/** One row per tenant and day, from today back to 7 days ago. */
 const fill = async (tenants: readonly string[]): Promise<void> => {
   for (const table of [
     'logs',

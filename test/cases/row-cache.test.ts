@@ -1,4 +1,4 @@
-/** What reads keep in memory: of one source and tenant, bounded, and never instead of what has not landed yet. */
+/** The cache of reads: separate for each source and tenant, bounded, and without negative results. */
 import test from 'ava';
 import { getResources } from '../../queries/resources.ts';
 import { RowCache } from '../../queries/row-cache.ts';
@@ -43,7 +43,7 @@ test('if the cache is full, the least recently used rows are evicted', (t) => {
   t.deepEqual(['a', 'b', 'c', 'd'].map(cache.get), [0, undefined, 2, 3]);
 });
 
-/** Columns with resources that land later, and how often they were asked. */
+/** Columns with resources that are stored later, and the number of queries. */
 const resourceColumns = (landed: Set<string>) => {
   const statements: string[] = [];
   const columns: TenantColumns = {

@@ -1,4 +1,4 @@
-/** Threads that run detection rules: whose turn it is, and what its time counts. */
+/** Threads that run detection rules: their order, and what counts as their time. */
 import { setTimeout as delay } from 'node:timers/promises';
 import test from 'ava';
 import { RuleThreads } from '../../subjects/detections/rule-threads.ts';

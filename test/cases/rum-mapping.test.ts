@@ -1,4 +1,4 @@
-/** How records of SDKs for browsers become events: by the names that each SDK sends. */
+/** How records of browser SDKs become events, by the names that each SDK sends. */
 import test from 'ava';
 import { rumEvents } from '../../processors/rum/rum-events.ts';
 import type { RumEvent } from '../../schemas/rum.ts';
@@ -381,7 +381,7 @@ test('events belong to the view before them, and vitals to the document', (t) =>
   t.not(events[2]?.viewId, events[0]?.viewId);
 });
 
-test('a document that two instrumentations report is one view', (t) => {
+test('a document reported by two instrumentations is one view', (t) => {
   const events = readEvents([
     view('https://shop.example.com/', 0),
     { span: 'documentLoad', atMs: 5, attributes: { ...session, 'url.full': 'https://shop.example.com/' } },
@@ -392,7 +392,7 @@ test('a document that two instrumentations report is one view', (t) => {
   );
 });
 
-test('a page that is loaded twice within seconds is two views', (t) => {
+test('a page loaded twice within seconds is two views', (t) => {
   const events = readEvents([view('https://shop.example.com/', 0), view('https://shop.example.com/', 3_000)]);
   t.deepEqual(
     events.map(({ kind }) => kind),

@@ -1,4 +1,4 @@
-/** Records as SDKs for browsers send them, and the events that the processors read in them. */
+/** Records as browser SDKs send them, and the events that the processors derive from them. */
 import { rumLogEvents } from '../../processors/rum/log-events.ts';
 import { rumEvents } from '../../processors/rum/rum-events.ts';
 import { rumSpanEvents } from '../../processors/rum/span-events.ts';
@@ -81,7 +81,7 @@ export const readReports = (
     return run.emitted<RumEvent>();
   });
 
-/** The events of records, with their views and pages. */
+/** Returns the events of records, with their views and pages. */
 export const readEvents = (
   records: readonly (LogInput | SpanInput)[],
   resource?: Readonly<Record<string, string>>,

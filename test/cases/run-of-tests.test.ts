@@ -1,4 +1,4 @@
-/** What `npm test` chooses and tells. */
+/** How `npm test` selects files, and what it reports. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, globSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -61,7 +61,7 @@ test('kill suites, walks and suites with their own servers each run in rotation'
   t.deepEqual(listExcludedFiles(suites, all), []);
 });
 
-test('a file that is left out is listed with the last commit that selected it', (t) => {
+test('an omitted file is listed with the last commit that selected it', (t) => {
   const kills = ['test/contract/a-kills.test.ts', 'test/contract/b-kills.test.ts', 'test/contract/c-kills.test.ts'];
   const commits = [9, 9, 10, 0].map((seed, index) => ({ name: `abcdef${index}`, seed }));
   t.deepEqual(describeExcludedFiles(listExcludedFiles(kills, createPartSelector(9)), kills, commits), [

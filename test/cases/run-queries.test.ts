@@ -1,4 +1,4 @@
-/** What `run` says beside its figures, over landed records: cost, freshness, what was cut, and what is refused. */
+/** What a query returns besides its values, over stored records: cost, freshness, truncation, and rejections. */
 import '../../subjects/query-kinds.ts';
 import { readFileSync } from 'node:fs';
 import test from 'ava';

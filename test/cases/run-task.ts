@@ -1,4 +1,4 @@
-/** Feeds messages to a processor as the engine does, and shows what it emits. */
+/** Passes messages to a processor as the engine does, and collects what it emits. */
 import type { BatchResult } from '../../processors/engine/batch-result.ts';
 import type { Processor } from '../../processors/engine/definition.ts';
 import { Task, type TaskOptions } from '../../processors/engine/task.ts';
@@ -9,9 +9,11 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { logsRequest, metricsRequest, tracesRequest } from './sink-tables.ts';
 
 export interface From {
-  /** Default `acme`. */
+  /** Default: `acme`. */
   readonly tenantId?: string;
-  /** When the bus takes the message, and when it was received. Default: the latest so far, at first 2026-01-01. */
+  /**
+   * When the bus received the message, and when a receiver did. Default: the latest time so far, initially 2026-01-01.
+   */
   readonly atMs?: number;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -20,7 +22,10 @@ export const firstMs = Date.UTC(2026, 0, 1);
 
 const encoders = { logs: logsRequest, traces: tracesRequest, metrics: metricsRequest };
 
-/** The value and headers of an OTLP request on its topic. `request` is its JSON form; ids are bytes, 64-bit numbers decimal text. */
+/**
+ * The value and headers of an OTLP request on its topic. `request` is in JSON form, with ids as bytes and 64-bit
+ * numbers as decimal text.
+ */
 export const otlpMessage = (
   signal: Signal,
   request: object,
@@ -61,22 +66,22 @@ const countIn = (signal: Signal, value: Buffer, tenantId: string): number => {
   return (signal === 'logs' ? logRecords : spans).decode(record, from).count;
 };
 
-/** Values in messages of a derived topic. */
+/** The values in messages of a derived topic. */
 export const valuesIn = (messages: readonly Message[], topic?: string): unknown[] =>
   messages
     .filter((message) => topic === undefined || message.topic === topic)
     .flatMap(({ value }) => JSON.parse(Buffer.from(value).toString('utf8')) as unknown[]);
 
-/** A processor over one partition, in this thread. Each message is a batch. */
+/** A processor of one partition, in this thread. Each message is a batch. */
 export class TaskRun {
   readonly #processor: Processor;
   readonly #options: TaskOptions;
   #task: Task;
   #offset = 0;
   #atMs = firstMs;
-  /** All that was emitted, as messages. */
+  /** All emitted messages. */
   readonly messages: Message[] = [];
-  /** Answers, one a message or tick. */
+  /** Results, one per message or tick. */
   readonly answers: BatchResult[] = [];
 
   constructor(processor: Processor, options: Partial<TaskOptions> = {}) {
@@ -89,13 +94,13 @@ export class TaskRun {
     return this.#task;
   }
 
-  /** Feeds an OTLP request. */
+  /** Sends an OTLP request. */
   request(signal: Signal, request: object, from: From = {}): BatchResult {
     const atMs = from.atMs ?? this.#atMs;
     return this.message({ ...otlpMessage(signal, request, { ...from, atMs }), timestampMs: atMs });
   }
 
-  /** Feeds log records (their JSON form) of one resource, whose attributes are given as text. */
+  /** Sends log records (in JSON form) of one resource, whose attributes are text. */
   logs(records: readonly object[], resource: Readonly<Record<string, string>> = {}, from: From = {}): BatchResult {
     return this.request(
       'logs',
@@ -104,7 +109,7 @@ export class TaskRun {
     );
   }
 
-  /** Feeds spans (their JSON form) of one resource. */
+  /** Sends spans (in JSON form) of one resource. */
   spans(records: readonly object[], resource: Readonly<Record<string, string>> = {}, from: From = {}): BatchResult {
     return this.request(
       'traces',
@@ -113,7 +118,7 @@ export class TaskRun {
     );
   }
 
-  /** Feeds values of a derived topic. */
+  /** Sends values of a derived topic. */
   values(values: readonly unknown[], { tenantId = 'acme', atMs = this.#atMs, headers }: From = {}): BatchResult {
     const value = Buffer.from(JSON.stringify(values));
     return this.message({ value, timestampMs: atMs, headers: { tenant: tenantId, ...headers } });
@@ -124,19 +129,19 @@ export class TaskRun {
     return this.#record(this.#task.batch([{ key: '', offset: this.#offset++, ...message }]));
   }
 
-  /** The partition is idle until this time. */
+  /** Advances the clock of the idle partition to this time. */
   tick(clockMs: number): BatchResult | undefined {
     const response = this.#task.tick(clockMs);
     this.#task.clearOutbox();
     return response === undefined ? undefined : this.#record(response);
   }
 
-  /** Goes on from a snapshot, as after a restart. */
+  /** Continues from a snapshot, as after a restart. */
   restart(snapshot: Uint8Array = this.#task.snapshot()): void {
     this.#task = new Task(this.#processor, this.#options, snapshot);
   }
 
-  /** Values that were emitted so far, to one topic or to all. */
+  /** Returns all values emitted so far, to one topic or to all. */
   emitted<Value = unknown>(topic?: { readonly name: string }): Value[] {
     return valuesIn(this.messages, topic?.name) as Value[];
   }

@@ -1,4 +1,4 @@
-/** Placeholders in PromQL of runbooks, and what labels of an alert make of them. */
+/** Placeholders in PromQL of runbooks, filled with labels of an alert. */
 import test from 'ava';
 import { fillPlaceholders } from '../../subjects/runbooks/placeholders.ts';
 

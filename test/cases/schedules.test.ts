@@ -1,4 +1,4 @@
-/** Schedules: when things are due, whose turn it is, and what becomes of runs that fail. */
+/** Schedules: due times, the order of runs, and handling of failed runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { z } from 'zod';
@@ -36,7 +36,7 @@ test('Due times of 100,000 items with an interval of one minute are spread evenl
     perSecond[second] = (perSecond[second] ?? 0) + 1;
     perSlot[toSlot(phase)] = (perSlot[toSlot(phase)] ?? 0) + 1;
   }
-  // Chance alone leaves a second within 1,667 ± 200, a slot within 417 ± 100.
+  // The random variation alone is 1,667 ± 200 per second, and 417 ± 100 per slot.
   for (const runs of perSecond) t.true(Math.abs(runs - 1667) < 200, `${runs} in a second`);
   for (const count of perSlot) t.true(Math.abs(count - 417) < 100, `${count} in a slot`);
   for (const partitions of [1, 7, 12, 24]) {
@@ -49,7 +49,7 @@ test('Due times of 100,000 items with an interval of one minute are spread evenl
 });
 
 test('Only the last missed due times up to the limit are run, the earliest first', (t) => {
-  // Due at 250, 1250, 2250 …
+  // Due times are 250, 1250, 2250 …
   const at = (nowMs: number, afterMs: number, max: number) =>
     findDue(nowMs, { phase: 0.25, everyMs: 1000, afterMs, maxRuns: max });
   t.is(at(1249, 250, 1), undefined);
@@ -58,11 +58,11 @@ test('Only the last missed due times up to the limit are run, the earliest first
   t.deepEqual(at(9000, 250, 3), { dueMs: 6250, skipped: 5 });
   t.deepEqual(at(9000, 250, 100), { dueMs: 1250, skipped: 0 });
   t.deepEqual(at(9000, 8249, 1), { dueMs: 8250, skipped: 0 });
-  // After a change of the interval the next due time is one of the new interval.
+  // After a change of the interval, the next due time follows the new interval.
   t.deepEqual(findDue(9000, { phase: 0.25, everyMs: 400, afterMs: 8250, maxRuns: 9 }), { dueMs: 8500, skipped: 0 });
 });
 
-test('A tenant with slow runs gets its share of turns, and no more concurrent runs than its limit', async (t) => {
+test('A tenant with slow runs gets its share of runs, and no more concurrent runs than its limit', async (t) => {
   const queue = new FairQueue({ total: 3, perTenant: 2 });
   const order: string[] = [];
   const ends = new Map<string, () => void>();
@@ -89,7 +89,7 @@ test('A tenant with slow runs gets its share of turns, and no more concurrent ru
   t.deepEqual(order, ['slow 3', 'slow 4']);
 });
 
-test('Failed work frees its place for the next', async (t) => {
+test('A failed run frees its slot for the next', async (t) => {
   const queue = new FairQueue({ total: 1, perTenant: 1 });
   let ran = false;
   queue.add('a', () => Promise.reject(new Error('no')));
@@ -109,11 +109,11 @@ const Counted = z.strictObject({ tenantId: z.string(), due: z.int() });
 const counted = defineDerivedTopic({ name: 'counted', summary: 'of a test', item: Counted });
 type Emits = { readonly counted: typeof counted };
 
-/** A schedule of one member over a store in memory; `at` moves the clock, and waits until everything that is due has run. */
+/** A schedule of one member over a store in memory; `at` advances the clock, and waits until all due work has run. */
 const running = async (
   t: ExecutionContext,
   definition: Partial<ScheduleDefinition<Rule, number, Emits>>,
-  /** What processes before saved, and the rule that is there already. */
+  /** Snapshots of earlier processes, and the existing rule. */
   {
     snapshots = new Map<string, { number: number; bytes: Uint8Array }>(),
     rule: first = undefined as Rule | undefined,
@@ -127,7 +127,7 @@ const running = async (
   const gauges = new Map<string, number>();
   const faults = { load: loadFaults, follow: followFaults, save: 0, lostSave: 0, publish: 0 };
   const lines: { readonly fields: object; readonly message: string }[] = [];
-  /** Holds saves up. */
+  /** Delays saves. */
   const saving = { underWay: 0, until: Promise.resolve() };
   let notify: (change: DocumentChange<Rule>) => void = () => undefined;
   const entitlementListeners = new Map<
@@ -247,7 +247,7 @@ const running = async (
     dueTimes,
     gauges,
     member,
-    /** Gives the tenant a plan. */
+    /** Assigns a plan to the tenant. */
     plan(entitlements: readonly string[]): void {
       const stored = { version: 1, createdAt: since, updatedAt: since };
       entitlementListeners.get(plans.name)?.({
@@ -370,7 +370,7 @@ test('A failed run has no effect, is counted, and is retried at the next due tim
   const run = async (_rule: Rule, { state, emit, tenantId, dueMs }: Run<number, Emits>): Promise<number> => {
     emit.counted({ tenantId, due: dueMs });
     if (failures === 2 && failures-- > 0) throw new Error('the query failed');
-    // A value of another tenant is refused where it is emitted.
+    // A value for another tenant is rejected when it is emitted.
     if (failures === 1 && failures-- > 0) emit.counted({ tenantId: 'other', due: dueMs });
     return state + 1;
   };
@@ -385,7 +385,7 @@ test('A failed run has no effect, is counted, and is retried at the next due tim
   t.deepEqual(outcomes, ['failure', 'failure', 'success']);
 });
 
-/** A schedule whose runs need a store, at a clock at which due times 1 to 3 were missed while it is away. */
+/** A schedule whose runs need a store, after due times 1 to 3 were missed during an outage of the store. */
 const awayAfterMissed = async (t: ExecutionContext) => {
   const store = { isAway: true };
   const failed: number[] = [];
@@ -541,7 +541,7 @@ test('A stop saves finished runs, and ends active runs without an effect', async
   await eventually('the other one to be saved', () => saving.underWay === 1);
   clock.nowMs = due(3) + 10;
   await eventually('its third run', () => dueTimes.length === 5);
-  // By now it has run, and waits to be saved.
+  // The item has run, and its result is not saved yet.
   const stopped = member.stop();
   await sleep(0);
   save.resolve();
@@ -590,7 +590,7 @@ for (const [what, restarts] of [
     const member = restarts
       ? await running(t, { missed: { catchUp: 10 } }, { snapshots: first.snapshots, rule })
       : first;
-    // It was not there when the slot was loaded: it begins anew.
+    // It did not exist when the slot was loaded, so its due times start anew.
     if (restarts) member.set(rule, other);
     const { clock, due, emitted, lines } = member;
     clock.nowMs = due(2) + 10;
@@ -659,7 +659,7 @@ test('An item with only failing runs counts as due since its first failure', asy
     const before = outcomes.length;
     clock.nowMs = due(count, 60_000);
     await eventually(`run ${count}`, () => outcomes.length > before);
-    // It is looked for what is due each five seconds.
+    // Due work is polled every five seconds.
     clock.nowMs += 5000;
   };
   const oldest = (): number | undefined => gauges.get('oiq_schedule_oldest_due_seconds');

@@ -1,4 +1,7 @@
-/** The two back ends of the search language find the same records: SQL over what landed, and the predicate over what is on the bus. */
+/**
+ * The two back ends of the search language find the same records: SQL over stored records, and the predicate over bus
+ * messages.
+ */
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { QueryError } from '../../queries/errors.ts';
@@ -39,10 +42,10 @@ const byPredicate = (message: ScanMessage, search: Search, signal: SearchSignal)
   return found;
 };
 
-/** Conditions of one statement: the engine limits the size of statements. */
+/** Conditions per statement, because the engine limits the size of statements. */
 const maxConditions = 150;
 
-/** Ordinals that each condition finds; parameters of the conditions of one statement are told apart by their number. */
+/** The ordinals of the records that each condition finds; the parameters of each condition have its number. */
 const bySql = async (
   tenant: string,
   signal: SearchSignal,
@@ -93,7 +96,7 @@ const land = async (signal: SearchSignal, request: object): Promise<{ tenant: st
   return { tenant, message };
 };
 
-/** Whether both find the same; how many searches found something, of how many that were understood. */
+/** Compares both back ends; returns how many searches had matches, and how many were valid. */
 const compare = async (
   t: ExecutionContext,
   signal: SearchSignal,

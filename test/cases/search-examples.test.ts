@@ -1,4 +1,4 @@
-/** Every example of the language's reference page, by both back ends; and what is refused. */
+/** All examples of the search reference in both back ends, and rejected searches. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 import { QueryError } from '../../queries/errors.ts';
@@ -15,7 +15,7 @@ import { logsRequest, messageOf, openTables, type Tables, text, tracesRequest } 
 
 const page = readFileSync(new URL('../../docs/reference/search-language.md', import.meta.url), 'utf8');
 
-/** Rows of the tables that begin with this heading, without code marks. */
+/** Rows of the tables under this heading, without code marks. */
 const rowsUnder = (heading: string): (readonly [string, string])[] =>
   page
     .split('\n\n')

@@ -1,4 +1,4 @@
-/** That searches read few granules where tables have indexes for them. */
+/** Searches read few granules if a table has an index for them. */
 import test from 'ava';
 import { buildSearchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
@@ -29,7 +29,7 @@ test.before(async () => {
 });
 test.after.always(() => tables.close());
 
-/** The least share of granules that the steps of a plan leave, and what is found. */
+/** Returns the smallest number of granules after the steps of a plan, their total, and the number of matches. */
 const planOf = async (
   text: string,
   signal: SearchSignal,

@@ -1,10 +1,13 @@
-/** Slashes: terms beside each other mean the same in any order, paths and expressions among them, or are refused. */
+/**
+ * Slashes: the order of terms, including paths and regular expressions, does not change the meaning, or the search is
+ * rejected.
+ */
 import test from 'ava';
 import fc from 'fast-check';
 import { QueryError } from '../../queries/errors.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
 
-/** A tree as text, in which the order of parts and words says nothing. */
+/** A search tree as text, regardless of the order of its parts. */
 const textOf = (value: unknown): string => {
   if (Array.isArray(value)) return `[${value.map(textOf).sort().join()}]`;
   if (typeof value !== 'object' || value === null) return String(value);

@@ -1,4 +1,4 @@
-/** Random records and random searches that find some of them. */
+/** Random records, and random searches that match some of them. */
 import fc from 'fast-check';
 import type { SearchSignal } from '../../queries/signals/index.ts';
 
@@ -121,7 +121,7 @@ const anyValue: fc.Arbitrary<object> = fc.oneof(fc.constantFrom(...strings), fc.
 
 const keys = ['k', 'n', 'a.b', "o'k", 'body', 'name', 'resource.k', 'ключ'] as const;
 const attributes = fc.array(fc.record({ key: fc.constantFrom(...keys), value: anyValue }), { maxLength: 6 });
-/** Scopes keep one attribute of each key. */
+/** Scopes have each attribute key once. */
 const scope = fc.record({
   name: fc.constantFrom('', 'library'),
   version: fc.constantFrom('', '10'),
@@ -183,7 +183,7 @@ const span = fc.record(
 );
 
 const list = <Item>(item: fc.Arbitrary<Item>): fc.Arbitrary<Item[]> => fc.array(item, { minLength: 1, maxLength: 8 });
-/** Export requests of some resources and scopes. */
+/** Export requests with several resources and scopes. */
 export const requests: Readonly<Record<SearchSignal, fc.Arbitrary<object>>> = {
   logs: fc.record({
     resourceLogs: list(fc.record({ resource, scopeLogs: list(fc.record({ scope, logRecords: list(logRecord) })) })),
@@ -436,7 +436,7 @@ const atom = (signal: SearchSignal): fc.Arbitrary<string> =>
     ),
   );
 
-/** Texts of searches; a few say what a field does not take, and are refused. */
+/** Texts of searches; a few have values that the field does not accept, and are rejected. */
 export const searches = (signal: SearchSignal): fc.Arbitrary<string> =>
   fc.letrec<{ search: string; and: string; or: string; not: string; atom: string }>((tie) => ({
     search: fc.oneof({ maxDepth: 3, depthSize: 'small' }, tie('atom'), tie('atom'), tie('and'), tie('or'), tie('not')),
@@ -451,7 +451,10 @@ const spansWithParts = [...strings, ...others].flatMap((value) => {
   return [{ events: [{}, part] }, { links: [part, { attributes: [{ key: 'n', value }] }] }];
 });
 
-/** All of these at once: values of one attribute and of the resource's, where the record has it and where not; texts; what fields hold. */
+/**
+ * Records that cover all of this: values of an attribute and of a resource attribute, with and without the other one;
+ * texts; field values.
+ */
 const everyRecord = (one: string): object[] => [
   {},
   ...[...strings, ...others].map((value) => ({ attributes: [{ key: 'k', value }] })),

@@ -1,4 +1,4 @@
-/** Search finds what people read: in twelve scripts, in any case, in colors; SQL and the predicate agree about it. */
+/** Search matches displayed text: in twelve scripts, in any case, and with color codes; SQL and the predicate agree. */
 import test, { type ExecutionContext } from 'ava';
 import fc from 'fast-check';
 import { buildSearchCondition } from '../../queries/search/condition.ts';
@@ -17,7 +17,7 @@ test.before(async () => {
 test.after.always(() => tables.close());
 
 let runs = 0;
-/** Numbers of the bodies that each search finds. */
+/** The numbers of the bodies that each search finds. */
 const find = (t: ExecutionContext, bodies: readonly string[], searches: readonly string[]) =>
   findRecords(
     t,
@@ -25,7 +25,7 @@ const find = (t: ExecutionContext, bodies: readonly string[], searches: readonly
     searches,
   );
 
-/** Numbers of the records that each search finds: by SQL, which must be those of the predicate. */
+/** The numbers of the records that each search finds with SQL, which must equal those of the predicate. */
 const findRecords = async (
   t: ExecutionContext,
   logs: readonly object[],
@@ -69,7 +69,7 @@ const findRecords = async (
 };
 
 const sequence = '\u001b';
-/** Body, searches that find it, and searches that do not. */
+/** A body, searches that match it, and searches that do not. */
 const examples: Readonly<Record<string, readonly [body: string, found: readonly string[], missed: readonly string[]]>> =
   {
     'a colored word': [
@@ -155,7 +155,7 @@ for (const [name, [body, found, missed]] of Object.entries(examples))
       t.deepEqual(results[index], index < found.length ? [0] : [], `${search} in ${JSON.stringify(body)}`);
   });
 
-/** Words of twelve scripts. */
+/** Words in twelve scripts. */
 const words = [
   ...['payment', 'Größe', 'ΣΦΑΛΜΑ', 'Ошибка', 'ՍԽԱԼ', 'שגיאה', 'الاتصال', 'त्रुटि', 'შეცდომა'],
   ...['数据库', '连接失败', 'エラー', 'ログ', '결제', 'ชำระเงิน', 'ສະບາຍດີ', 'ស្វាគមន៍', 'İstanbul', '42'],

@@ -7,7 +7,7 @@ import { type Disk, disk } from '../../adapters/bus-segments/disk.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { consumeTexts, publish, readTexts, segmentsUnderTest, topic } from './segments-harness.ts';
 
-/** The real disk, except for what `faults` makes of writes and syncs of segment files. */
+/** The real disk, except that `faults` can delay or fail writes and syncs of segment files. */
 const faulty = (faults: { write?: () => Promise<void>; sync?: () => Promise<void> }): Disk => ({
   ...disk,
   async open(path, mode) {
@@ -26,7 +26,7 @@ const faulty = (faults: { write?: () => Promise<void>; sync?: () => Promise<void
   },
 });
 
-/** A file system of 4 MiB in memory. */
+/** An in-memory file system of 4 MiB. */
 const smallDisk = async (t: ExecutionContext): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), 'oiq-small-'));
   execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', directory]);
@@ -65,7 +65,7 @@ whereMountable(
     const { size } = await stat(join(log.partition, segment));
     t.true(size < acknowledged.length * 300_200, 'the part that was written is still there');
     await rm(ballast);
-    // Every role of the process asks.
+    // Every role of the process checks the bus.
     await t.notThrowsAsync(Promise.all([bus.check(), bus.check(), bus.check()]));
     await send('with space');
     await t.notThrowsAsync(bus.check());
@@ -224,6 +224,6 @@ test('a large publish yields to the event loop while its checksums are calculate
   let timer = setImmediate(count);
   await producer.publish(messages(40));
   clearImmediate(timer);
-  // 36 MB, of which one turn may take 4 MiB and the record that reaches it.
+  // The 36 MB take several iterations, each with at most 4 MiB plus one record.
   t.true(iterationsAtWrite >= 7, `${iterationsAtWrite} turns`);
 });

@@ -1,4 +1,4 @@
-/** What the tests of the embedded log share: a bus in a directory of its own, and its files to be harmed. */
+/** Shared functions for tests of the embedded log: a bus in a separate directory, with files that tests can damage. */
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,16 +14,16 @@ export const topic: Topic = defineTopic({ name: 'letters', summary: 'of a test',
 
 export interface SegmentsUnderTest {
   readonly directory: string;
-  /** Directory of the only partition. */
+  /** The directory of the only partition. */
   readonly partition: string;
-  /** Warnings and errors that the bus wrote, as text. */
+  /** Warnings and errors that the bus logged, as text. */
   readonly complaints: string[];
-  /** What the bus counted, as text. */
+  /** Counters of the bus, as text. */
   readonly counted: string[];
   open(options?: Partial<SegmentsOptions>): Promise<SegmentsBus>;
   /** Names of the segment files, in order. */
   segments(): Promise<string[]>;
-  /** Changes a segment file, the last one unless told otherwise; close the bus first. */
+  /** Changes a segment file, by default the last one; close the bus first. */
   harm(change: (bytes: Buffer) => Buffer, segment?: number): Promise<string>;
 }
 
@@ -71,7 +71,7 @@ export const publish = async (bus: SegmentsBus, ...texts: readonly string[]): Pr
     await producer.publish([{ topic: topic.name, key: 'key', value: Buffer.from(text), headers: {} }]);
 };
 
-/** Texts of all records from an offset on; with what ended the reading, if something did. */
+/** The texts of all records from an offset on, and the error that ended the read, if any. */
 export const readTexts = async (bus: SegmentsBus, from = 0): Promise<{ texts: string[]; failure: string }> => {
   const texts: string[] = [];
   try {
@@ -82,7 +82,7 @@ export const readTexts = async (bus: SegmentsBus, from = 0): Promise<{ texts: st
   }
 };
 
-/** Consumes until so many texts were acknowledged or consuming fails; answers both. */
+/** Consumes until the given number of texts is acknowledged or consuming fails; returns the texts and the error. */
 export const consumeTexts = async (bus: SegmentsBus, group: string, count: number, from = topic.name) => {
   const texts: string[] = [];
   const consumer = bus.createConsumer({ group, maxWaitMs: 5 });

@@ -1,4 +1,6 @@
-/** Memory of what the embedded log reads: a handler reads what was published until it resolves, and then the memory is used again. */
+/**
+ * Memory of reads from the embedded log: a handler can read the data until it resolves, and then the memory is reused.
+ */
 import test from 'ava';
 import type { SegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import type { Batch } from '../../schemas/ports/bus.ts';
@@ -10,7 +12,7 @@ const busy = defineTopic({ name: 'busy', summary: 'of a test', key: 'any' });
 const valueBytes = 512 * 1024;
 const count = 32;
 
-/** So many values, each filled with one byte, counting from `first`. */
+/** Publishes values, each filled with one byte value, from `first` on. */
 const fill = async (bus: SegmentsBus, topic: string, first: number): Promise<void> => {
   const producer = await bus.producer();
   const values = Array.from({ length: count }, (_, index) => Buffer.alloc(valueBytes, first + index));
@@ -20,7 +22,7 @@ const fill = async (bus: SegmentsBus, topic: string, first: number): Promise<voi
 const bytesOf = ({ records }: Batch): number[] =>
   records.map(({ value }) => (value.every((byte) => byte === value[0]) ? (value[0] ?? -1) : -1));
 
-/** Consumes all of a topic in small batches. */
+/** Consumes a whole topic in small batches. */
 const consume = async (bus: SegmentsBus, topic: string, onBatch: (batch: Batch) => void | Promise<void>) => {
   const consumer = bus.createConsumer({ group: topic, maxBytes: 4 * valueBytes, maxWaitMs: 5 });
   const ended = Promise.withResolvers<void>();

@@ -12,7 +12,7 @@ import { consumeTexts, deadLettersOn, publish, readTexts, segmentsUnderTest, top
 const texts = ['zero', 'one', 'two', 'three', 'four'];
 const magic = Buffer.from('OIQ1');
 
-/** Position of the record with this number in a segment. */
+/** The position of a record in a segment, by its number. */
 const recordAt = (bytes: Buffer, number: number): number => {
   let position = -1;
   for (let i = 0; i <= number; i++) position = bytes.indexOf(magic, position + 1);
@@ -93,7 +93,7 @@ for (const [field, at] of fields)
       });
       const again = await log.open();
       await publish(again, 'later');
-      // Behind the last record in a file nothing tells how many were lost: offsets leave room.
+      // After the last record in a file, the number of lost records is unknown, so offsets leave a gap.
       const left = all.filter((_, index) => index !== number);
       t.deepEqual(await consumeTexts(again, 'group', 5), { texts: left, failure: '' });
       const deadLetters = await deadLettersOn(again);
@@ -340,7 +340,7 @@ test('after a kill at any moment, the log preserves acknowledged records, shows 
     const lines = createInterface(child.stdout);
     let seen = 0;
     lines.on('line', (line) => {
-      // The last line may be cut off by the kill.
+      // The kill may truncate the last line.
       if (line.length === 3000) acknowledged.add(line);
       if (++seen === 40 + round * 13) child.kill('SIGKILL');
     });

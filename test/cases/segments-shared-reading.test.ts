@@ -1,4 +1,7 @@
-/** Groups of the embedded bus that are in step read a partition once; one that is not holds up no other. */
+/**
+ * Groups of the embedded bus with the same position share reads of a partition; a group that lags does not delay
+ * others.
+ */
 import test from 'ava';
 import type { SegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { type Disk, disk } from '../../adapters/bus-segments/disk.ts';
@@ -10,7 +13,7 @@ const messages = 60;
 const messageBytes = 300_000;
 const text = (index: number): string => `${index} `.padEnd(messageBytes, '.');
 
-/** Counts bytes of segments that are read from the disk. */
+/** A disk that counts the bytes read from segments. */
 const counting = () => {
   const read = { bytes: 0 };
   const counted: Disk = {
@@ -30,14 +33,14 @@ const counting = () => {
   return { read, disk: counted };
 };
 
-/** A group that notes the number of each message; a batch waits for `gate`. */
+/** A group that records the number of each message; a batch waits for `gate`. */
 const join = (bus: SegmentsBus, group: string, gate: () => Promise<void> = async () => undefined) => {
   const seen: number[] = [];
   const consumer = bus.createConsumer({ group, maxWaitMs: 5, maxBytes: 2_000_000 });
   const done = consumer.run([topic.name], async ({ records }) => {
     const numbers = records.map(({ value }) => Number.parseInt(value.toString('latin1', 0, 10), 10));
     await gate();
-    // The values are whole as long as the batch is in hand.
+    // The values must be intact until the batch is acknowledged.
     for (const [index, { value }] of records.entries()) {
       const number = numbers[index] as number;
       if (value.toString('latin1') === text(number)) seen.push(number);

@@ -1,4 +1,4 @@
-/** Publishes to the embedded log of a directory until it is killed; each acknowledged text is a line of output. */
+/** Publishes to the embedded log of a directory until it is killed; prints a line for each acknowledged text. */
 import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { topic } from './segments-harness.ts';
 

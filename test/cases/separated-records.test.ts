@@ -1,4 +1,4 @@
-/** Separating the records of a request: both parts are requests, and together they have all records. */
+/** Separation of invalid records from a request: both parts are requests, and together they contain all records. */
 import test from 'ava';
 import fc from 'fast-check';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -26,7 +26,7 @@ const changeBytes = (bytes: Uint8Array, changes: readonly (readonly [number, num
   return changed;
 };
 
-/** What `scan` accepts is not separated; an accepted part is accepted again. */
+/** A body that `scan` accepts is not separated; the accepted part of any other body is accepted by `scan`. */
 const check = (
   body: Buffer,
   scan: (body: Uint8Array) => unknown,

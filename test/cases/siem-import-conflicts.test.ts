@@ -1,4 +1,4 @@
-/** Imports of detection rules that others change at the same time. */
+/** Imports of detection rules that other writers change at the same time. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ const toRule = (index: number, image: string): string =>
     '  condition: selection',
   ].join('\n');
 
-/** A platform whose rule 50, in the second batch of an import, is read by `onRead` first. */
+/** A platform in which an import calls `onRead` before it reads rule 50, which is in its second batch. */
 const setUp = async (onRead: () => Promise<void>) => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-import-'));
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });

@@ -1,4 +1,4 @@
-/** Archives of Sigma's texts: what is unpacked, and what is refused before it is. */
+/** Archives of Sigma rules: what is unpacked, and what is rejected before unpacking. */
 import test from 'ava';
 import { strToU8, zipSync } from 'fflate';
 import { extractFiles } from '../../subjects/detections/archive.ts';

@@ -1,4 +1,4 @@
-/** The index loses no rule: what it finds is what asking every rule finds. */
+/** The index loses no matches: it finds the same rules as an evaluation of every rule. */
 import test from 'ava';
 import { ByteTextSearcher } from '../../schemas/byte-texts.ts';
 import { TextIndex } from '../../schemas/text-index.ts';

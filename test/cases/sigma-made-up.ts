@@ -1,4 +1,4 @@
-/** Rules that are made up, and what their values are made of. */
+/** Synthetic rules, and the texts from which their values are built. */
 import type { Random } from './random.ts';
 
 export const words: readonly string[] = [

@@ -1,4 +1,4 @@
-/** What bytes tell to be dull is matched by no rule: the event that would be made of it is asked for the same. */
+/** A record that the byte prefilter rejects matches no rule: the complete event is evaluated for comparison. */
 import { isDeepStrictEqual } from 'node:util';
 import test from 'ava';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
@@ -75,7 +75,7 @@ const bodyOf = (random: Random): object =>
     () => anyValue(random),
   ])();
 
-/** A rule that is found by what its selections must have. */
+/** A rule that the index finds by the required texts of its selections. */
 const plainRule = (random: Random): string => {
   const item = (): string =>
     random(3) === 0
@@ -97,7 +97,7 @@ const recordsOf = (random: Random, count: number) =>
     Array.from({ length: count }, () => ({ attributes: attributesOf(random, 4), body: bodyOf(random) })),
   );
 
-/** Whether what bytes tell is so: `dull` and `told` count of what. */
+/** Whether the prefilter result is correct; `dull` and `told` count how often each kind occurred. */
 const holds = (set: RuleSet, record: LogRecord, counted: { dull: number; told: number; others: number }): boolean => {
   const event = fillEvent(set.newEvent(), getRecordValues(record));
   const matches = set.match(event);
@@ -140,7 +140,7 @@ test('the kind, candidate rules and, without any, value names read from record b
   t.true(counted.dull > 1_000 && counted.told > 200 && counted.others > 1_000, JSON.stringify(counted));
 });
 
-/** What is written behind keys, and whether a rule that looks for `netsh` in `f` may match it. */
+/** Texts of key-value pairs, and whether a rule that searches for `netsh` in `f` may match them. */
 const pairs: readonly (readonly [string, boolean])[] = [
   ['f=netsh x=1', true],
   ['f=éxnetsh x=1', true],

@@ -1,4 +1,4 @@
-/** What rules match, by the specification of Sigma 2.1. */
+/** What rules match, according to the Sigma 2.1 specification. */
 import test from 'ava';
 import { splitDocuments } from '../../queries/yaml-documents.ts';
 import { matchesNamePattern } from '../../subjects/detections/condition.ts';
@@ -24,11 +24,11 @@ const setFor = (texts: readonly string[], anySource: boolean) => {
   );
 };
 
-/** What a detection means, wherever the event comes from. */
+/** Whether a detection matches an event, regardless of its log source. */
 const isMatch = (detection: string, event: object): boolean =>
   setFor([ruleOf(detection)], true).match(event).length > 0;
 
-/** A selection of one line; events that it matches; events that it does not match. */
+/** A one-line selection, events that match it, and events that do not. */
 const items: readonly (readonly [item: string, matching: readonly object[], others: readonly object[]])[] = [
   [
     'f: abc',
@@ -265,7 +265,7 @@ test('regular expressions run in linear time', (t) => {
   t.is(set.match({ f: `${'a'.repeat(50_000)}!` }).length, 1);
 });
 
-/** Events of several sources, a detection in Sigma's names, and the log source. */
+/** Events of several sources, a detection with Sigma field names, and the log source. */
 const sources: readonly (readonly [what: string, event: object, detection: string, logsource: string])[] = [
   [
     'Security 4688 as process creation',

@@ -1,4 +1,4 @@
-/** A refused sign-in costs the store the same for somebody who is known and for nobody, and not at the moment of the answer. */
+/** A rejected sign-in costs the store the same for known and unknown users, and not before the response. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** Everything that can be asked of a signal, for each that is defined. One that lacks a column or a field's expression fails here. */
+/** Every kind of query on each defined signal. A signal that lacks a column or a field expression fails here. */
 import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
 import type { QueryRequest } from '../../queries/query.ts';

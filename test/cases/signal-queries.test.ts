@@ -1,4 +1,4 @@
-/** Signals of detection rules, asked for as log records and spans are. */
+/** Detection signals as a query signal, like log records and spans. */
 import '../../subjects/query-kinds.ts';
 import { QueryError } from '../../queries/errors.ts';
 import type { QueryRequest } from '../../queries/query.ts';

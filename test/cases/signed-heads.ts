@@ -1,4 +1,4 @@
-/** Signed tree heads of made-up audit chains. */
+/** Signed tree heads of synthetic audit chains. */
 
 import { deriveEvidenceKey } from '../../api/groups/audit/chain/evidence-key.ts';
 import { GrowingTree, hashLeaf } from '../../api/groups/audit/chain/merkle.ts';
@@ -24,14 +24,14 @@ export const headOf = (tenantId: string, size: number, signedAt = '2026-03-01T10
   return { ...head, subtrees: tree.subtrees.map((subtree) => subtree.toString('hex')) };
 };
 
-/** A tenant's heads, as they are read. */
+/** The heads of a tenant, as a query returns them. */
 export const headsIn = async (heads: HeadStore, tenantId: string, after = 0, upTo = 1_000): Promise<GrowingHead[]> => {
   const found: GrowingHead[] = [];
   for await (const head of heads.listBySize(tenantId, after, upTo)) found.push(head);
   return found;
 };
 
-/** Lands all heads that are on the bus. */
+/** Stores all heads that are on the bus. */
 export const landHeads = async (bus: Bus, columns: Columns): Promise<void> => {
   const role = await startSinks({
     bus,

@@ -1,4 +1,4 @@
-/** Protobuf's fields may come in any order, and some collectors write the last one first. */
+/** Protobuf fields can have any order, and some collectors write the last field first. */
 import test from 'ava';
 import fc from 'fast-check';
 import type { TelemetryHeaders } from '../../schemas/telemetry-message.ts';
@@ -48,7 +48,7 @@ const write = {
   },
 } as const;
 
-/** Lands the requests under a tenant; answers each table's rows without what tells tenants apart. */
+/** Stores the requests for a tenant; returns the rows of each table without tenant columns. */
 const landed = async (tenantId: string, bodies: readonly Uint8Array[], headers: Partial<TelemetryHeaders>) => {
   const { rejected, rows } = await tables.land([messageOf(bodies, { ...headers, tenantId })], {
     sink: headers.signal ?? 'logs',

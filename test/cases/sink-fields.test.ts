@@ -1,4 +1,4 @@
-/** Which fields and attributes records have is counted where they land: compared with SQL over the rows. */
+/** Sinks count the fields and attributes of records: compared with SQL over the rows. */
 import test from 'ava';
 import { randomOf } from './random.ts';
 import {
@@ -70,7 +70,7 @@ const shared = {
   projectId: 'true',
 };
 
-/** The same counts from the rows that landed. */
+/** The same counts, computed from the stored rows. */
 const expected = (tenantId: string, table: 'logs' | 'spans'): Promise<FieldRow[]> => {
   const from = `FROM ${table} WHERE tenant_id = '${tenantId}'`;
   const hour = `project_id AS project, toString(toStartOfHour(toDateTime(timestamp, 'UTC'))) AS hour`;
@@ -191,7 +191,7 @@ for (const [sink, table, topic, requestOf] of [
         const offset = batch * 12 + index;
         const headers = { tenantId: pick(next, ['one', 'two']), projectId: pick(next, ['p1', 'p2']), offset };
         const body = requestOf(next);
-        // One of them breaks off in its last record, behind records that were read.
+        // One of them is truncated in its last record, after valid records.
         if (index !== 5) return messageOf([body], headers);
         return messageOf([Buffer.concat([body, Uint8Array.of(0x0a, 99, 1)])], headers);
       });
@@ -250,6 +250,6 @@ test('sender-defined names above 2,000 an hour are counted together, and records
   t.true(normalRecords > 16_000);
   const byName = records(({ kind, key }) => kind === 'attribute' && key !== 'usual');
   t.is(byName, 1_999);
-  // Beyond some 16,000 combinations of keys all keys of a record are counted as one.
+  // Above about 16,000 combinations of keys, all keys of a record are counted as one.
   t.true(records(({ kind }) => kind === 'other') >= 20_001 - byName);
 });

@@ -1,4 +1,4 @@
-/** Records as senders may write them, beside what protobufjs reads of the same bytes where it can tell. */
+/** Unusual encodings of records, compared with protobufjs where it can decode them. */
 import test from 'ava';
 import fc from 'fast-check';
 import { field, plain, requestTypes, varint } from './proto/load.ts';
@@ -15,7 +15,7 @@ type Value = readonly [letter: string, content: string | number | bigint | boole
 interface Pair {
   readonly key: string;
   readonly value: Value;
-  /** How the bytes are written: any of these reads the same. */
+  /** The encoding style: all styles have the same meaning. */
   readonly style: 'usual' | 'value first' | 'unknown field' | 'long lengths' | 'no key';
 }
 
@@ -33,7 +33,7 @@ const anyValue = ([typeCode, content]: Value): Buffer => {
   return typeCode === 'n' ? Buffer.alloc(0) : field(7, content as Uint8Array);
 };
 
-/** A length of five bytes where one would do. */
+/** A field with a length of five bytes instead of one. */
 const longField = (number: number, content: Buffer): Buffer =>
   Buffer.concat([
     Buffer.of(number * 8 + 2, 0x80 | (content.length & 127), 0x80 | (content.length >> 7), 0x80, 0x80, 0),
@@ -87,7 +87,7 @@ const value: fc.Arbitrary<Value> = fc.oneof(
   fc.uint8Array({ maxLength: 30 }).map((content): Value => ['y', content]),
   fc.constant<Value>(['n', undefined]),
 );
-/** Keys that share beginnings and ends, so that a guess by the record before is often nearly right. */
+/** Keys with common prefixes and suffixes, so that a prediction from the previous record is often almost correct. */
 const keys = [
   '',
   'a',

@@ -62,7 +62,7 @@ test('every field of a log record can be read back', async (t) => {
   });
   const { rejected, rows } = await tables.land([messageOf([request], { tenantId: 'fields', offset: 2 ** 33 + 5 })]);
   t.deepEqual(rejected, []);
-  // Which fields are counted is in sink-fields.test.ts.
+  // The counted fields are tested in sink-fields.test.ts.
   const { fields: _, ...landed } = rows;
   t.deepEqual(landed, { resources: 1, logs: 1, usage: 1 });
   const [row] = await tables.read(

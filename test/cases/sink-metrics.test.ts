@@ -32,7 +32,7 @@ const metricsOf = (metrics: object[], resource: object[] = [text('service.name',
     ],
   });
 
-/** `process`: one that remembers what it landed before; without it, one that has just started. */
+/** `process`: a process that remembers earlier series; without it, a new process. */
 type Process = { readonly scanner: Awaited<ReturnType<typeof scannerOf>>; readonly serial: number };
 
 const land = async (tenantId: string, bodies: Uint8Array[], process?: Process) =>
@@ -401,7 +401,7 @@ test('remote-write 2.0 series have the same ids as 1.0 series', async (t) => {
       },
     ],
   });
-  // Rows of one id merge, so that the second is of another organization.
+  // Rows with the same id merge, so the second series belongs to another organization.
   const { rejected } = await landWrite('later versions', 2, {
     symbols: ['', 'z', '1', '__name__', 'up', 'job', 'a', 'is it up', 'bool', 'unused'],
     timeseries: [
@@ -604,7 +604,7 @@ test('a histogram of excessive width is rejected and the others land', async (t)
   t.deepEqual(await tables.read(`SELECT metric FROM series WHERE tenant_id = 'wide'`), [{ metric: 'fine' }]);
 });
 
-/** Nanoseconds of a time in that hour of the day on which messages are received. */
+/** Nanoseconds of a time in this hour of the day on which messages are received. */
 const inHour = (hour: number, minute = 0): string => String(BigInt(Date.UTC(2026, 2, 1, hour, minute)) * 1_000_000n);
 
 test('a series has a row for each hour of its points, however late they arrive', async (t) => {

@@ -57,7 +57,7 @@ test('every field of a span, its events and its links can be read back', async (
     sink: 'traces',
   });
   t.deepEqual(rejected, []);
-  // Which fields are counted is in sink-fields.test.ts.
+  // The counted fields are tested in sink-fields.test.ts.
   const { fields: _, ...landed } = rows;
   t.deepEqual(landed, { resources: 1, spans: 2, usage: 1 });
   const found = await tables.read(

@@ -1,4 +1,4 @@
-/** Scans request messages as a worker does, lands them in process, and reads the rows back. */
+/** Scans request messages as a worker does, stores them in this process, and reads the rows back. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -18,10 +18,10 @@ import { requestTypes, writeRequestTypes } from './proto/load.ts';
 export const receivedAtMs = Date.UTC(2026, 2, 1, 10, 0, 0, 123);
 export const received = '2026-03-01 10:00:00.123';
 
-/** A message; when the bus took it matters to few. */
+/** A message; few tests need its time on the bus. */
 export type TestMessage = Omit<ScanMessage, 'timestampMs'> & Partial<ScanMessage>;
 
-/** Scans with a scanner of its own, as a new process would, and inserts each block. */
+/** Scans with a separate scanner, as a new process would, and inserts each block. */
 type Land = (
   messages: readonly TestMessage[],
   options?: { sink?: string; scanner?: Scanner; serial?: number },
@@ -45,9 +45,9 @@ export const scannerOf = async (name: string): Promise<Scanner> => {
 
 const toScanMessage = (message: TestMessage): ScanMessage => ({ timestampMs: receivedAtMs, ...message });
 
-/** Landing in these tables. */
+/** Returns a function that stores messages in these tables. */
 export const landIn = (columns: Columns): Land => {
-  // Tables take a token once, and several may land in them.
+  // Tables accept each insert token once, and several callers may insert into them.
   const prefix = randomUUID();
   let inserts = 0;
   return async (messages, { sink = 'logs', scanner: given, serial = 1 } = {}) => {
@@ -94,7 +94,7 @@ export const openTables = async (): Promise<Tables> => {
   };
 };
 
-/** A message of plain bodies. */
+/** A message with plain bodies. */
 export const messageOf = (
   bodies: readonly Uint8Array[],
   { offset = 0, ...headers }: Partial<TelemetryHeaders> & { offset?: number } = {},
@@ -124,7 +124,7 @@ export const messageOf = (
 const encode = (type: (typeof requestTypes)['logs'], request: object): Uint8Array =>
   type.encode(type.fromObject(request)).finish();
 
-/** Protobuf of a request; ids are given as bytes, 64-bit numbers as decimal text. */
+/** Encodes a request as protobuf; ids are bytes, 64-bit numbers are decimal text. */
 export const logsRequest = (request: object): Uint8Array => encode(requestTypes.logs, request);
 export const tracesRequest = (request: object): Uint8Array => encode(requestTypes.traces, request);
 export const metricsRequest = (request: object): Uint8Array => encode(requestTypes.metrics, request);

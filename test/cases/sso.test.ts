@@ -1,4 +1,4 @@
-/** What single sign-on takes for a path of this site, a domain, an issuer, and a role. */
+/** Validation for single sign-on: local paths, domains, issuers and roles. */
 import test from 'ava';
 import { mapRole } from '../../api/identity/sso/admission.ts';
 import { createVerificationRecord, extractDomain, normalizeDomain } from '../../api/identity/sso/domains.ts';

@@ -1,4 +1,4 @@
-/** What a start promises when a part of it fails. */
+/** How a start behaves when a part of it fails. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { Agent, get, type IncomingMessage } from 'node:http';
@@ -27,7 +27,7 @@ import { parseSettings } from '../../schemas/settings.ts';
 import { freePorts } from '../services/ports.ts';
 import { eventually } from '../waiting.ts';
 
-/** Everything embedded, on a bus that a test may change. */
+/** All embedded stores, with a bus that a test can modify. */
 const platformOf = async (t: ExecutionContext, change: (bus: Bus) => Bus) => {
   const directory = await mkdtemp(join(tmpdir(), 'oiq-start-'));
   t.teardown(() => rm(directory, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-/** Statements that are one, and statements that are not, by the digest that the engine computes. */
+/** Which statements have the same form, compared with the digest of the engine. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -89,7 +89,7 @@ test('statements that differ in values, spaces, case, comments and list lengths 
   }
 });
 
-/** One of each line is unlike the other. */
+/** Each statement in a line differs from the others in that line. */
 const different: readonly (readonly [system: string, one: string, other: string])[] = [
   ['postgresql', 'SELECT a FROM t', 'SELECT a FROM u'],
   ['postgresql', 'SELECT a FROM t WHERE b = 1', 'SELECT a FROM t WHERE c = 1'],

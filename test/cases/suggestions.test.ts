@@ -1,4 +1,4 @@
-/** What is suggested, of which evidence. */
+/** Which suggestions are made from which evidence. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { AlertRuleFields } from '../../subjects/alerts/rule.ts';
@@ -34,7 +34,7 @@ const rule = (more: object = {}) => ({
   version: 3,
 });
 
-/** One evaluation a minute: 40 peaks a little above the threshold and one far above it, 20 minutes apart. */
+/** One evaluation per minute: 40 peaks slightly above the threshold and one far above it, 20 minutes apart. */
 const noisy = (sign = 1): PastValues[] =>
   Array.from({ length: 41 * 20 }, (_, minute) => {
     const peak = minute % 20 === 0 ? (minute === 200 ? 900 : 11 + (minute % 7)) : 2;
@@ -67,7 +67,7 @@ test('no acknowledged alert is lost', (t) => {
     suggestThreshold(history({ acknowledged: [far] }), 7)?.effect ?? '',
     /none of the 1 acknowledged alerts would be lost/,
   );
-  // The lowest peak: every threshold that helps would lose it.
+  // The lowest peak: every effective threshold would lose it.
   const low = { alertId, startedAtMs: 140 * minuteMs };
   t.is(suggestThreshold(history({ acknowledged: [far, low] }), 7), undefined);
 });

@@ -1,4 +1,4 @@
-/** Which tables a statement reads, of those that are declared. */
+/** Which of the declared tables a statement reads. */
 import test from 'ava';
 import { findTables, readsSingleSource } from '../../adapters/columns-clickhouse/tables-read.ts';
 

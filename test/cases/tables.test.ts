@@ -1,4 +1,4 @@
-/** That reads use the indexes that are made for them, and that the views say what was put in. */
+/** Reads use the indexes that exist for them, and materialized views contain the inserted data. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ test.after.always(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** Index that must narrow the read, condition, rows that it gives. */
+/** The index that must narrow the read, the condition, and the number of rows. */
 const reads: readonly (readonly [table: string, index: string, condition: string, rows: number])[] = [
   ['logs', 'text_words', buildBodyHasAllWords('order 31337'), 1],
   ['logs', 'text_words', buildBodyHasAllWords('ORDER 31337 größe'), 1],
@@ -108,7 +108,7 @@ const searches = [
 ];
 
 test('a word search returns the same as the engine, for all words and for any of the words', async (t) => {
-  // Without an index, which would hide what the rest of the condition does not look for.
+  // Without an index, which would hide errors in the rest of the condition.
   for (const [index, body] of bodies.entries())
     await columns.execute(
       `INSERT INTO logs (tenant_id, received_at, timestamp, offset, body) SETTINGS materialize_skip_indexes_on_insert = 0 VALUES ('w', ${hour}, ${hour}, ${index}, ${quoteString(body)})`,

@@ -1,4 +1,4 @@
-/** Snapshots of tasks are read as they were written, those of the former version too. */
+/** Snapshots of tasks are read as they were written, including those of the former version. */
 import test from 'ava';
 import { z } from 'zod';
 import { codedState, combinedState, keyedState } from '../../processors/engine/state.ts';
@@ -27,7 +27,7 @@ const plain = ({ outbox: messages, tenants: all, ...rest }: SavedTask): unknown 
   tenants: all.map(({ state, ...tenant }) => ({ ...tenant, state: Buffer.from(state).toString() })),
 });
 
-/** As the former version wrote it: what was emitted is text within the JSON. */
+/** The format of the former version, with emitted values as text within the JSON. */
 const formerBytes = (): Uint8Array => {
   const json = Buffer.from(
     JSON.stringify({
@@ -48,7 +48,7 @@ test('a snapshot is read back as it was written', (t) => {
   t.deepEqual(plain(decodeTask(formerBytes())), plain(task));
 });
 
-test('large states are saved as the JSON of their entries, one after the other', (t) => {
+test('large states are saved as the consecutive JSON of their entries', (t) => {
   const form = { restore: (value: string) => value, json: (value: string) => JSON.stringify(value), weigh: () => 1 };
   const definition = combinedState(1, {
     texts: codedState({ version: 1, maxEntries: 10_000, schema: z.string(), form }),

@@ -1,10 +1,10 @@
-/** How the answer of a feed is joined. */
+/** How the response of a feed is concatenated. */
 import test from 'ava';
 import { concatInSlices } from '../../subjects/threat-intel/read-feed.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** An answer of pieces of a mebibyte, each of its number. */
+/** A response with chunks of a mebibyte, each filled with its number. */
 const answerOf = (pieces: number): Response => {
   let input = 0;
   return new Response(

@@ -1,4 +1,4 @@
-/** A hunt over stored logs finds what the stream would have found, and nothing that the stream has told. */
+/** A hunt over stored logs finds what the stream would have found, and omits what the stream has already reported. */
 import test from 'ava';
 import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';

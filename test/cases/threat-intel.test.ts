@@ -1,4 +1,4 @@
-/** What indicators are read from STIX, MISP and CSV, and for how long they are believed. */
+/** Which indicators are parsed from STIX, MISP and CSV, and how long they are valid. */
 import test from 'ava';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { readCsv, readList } from '../../subjects/threat-intel/csv.ts';
@@ -115,7 +115,7 @@ test('a bundle yields its indicators with their validity, and lists its other ob
   t.deepEqual(refused, [{ at: 'indicator--2', message: 'patterns of the type yara are not supported' }]);
 });
 
-test('a MISP event yields the attributes that are meant for detection, each part of a composite value separately', (t) => {
+test('a MISP event yields the attributes for detection, each part of a composite value separately', (t) => {
   const { indicators, refused } = readMisp({
     response: [
       {

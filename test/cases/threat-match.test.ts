@@ -1,4 +1,4 @@
-/** Tests which values of an event are matched against indicators, and how. */
+/** Which values of an event are matched against indicators, and how. */
 import test from 'ava';
 import type { IndicatorType } from '../../schemas/resources/threat-intel.ts';
 import { EventPaths, SigmaEvent } from '../../subjects/detections/event.ts';

@@ -1,4 +1,4 @@
-/** What the stream tells of threat indicators that records hold. */
+/** What the stream emits for threat indicators in records. */
 import test from 'ava';
 import { threatMatches } from '../../processors/threat-intel/threat-matches.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';

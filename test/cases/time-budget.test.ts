@@ -1,4 +1,7 @@
-/** Requests end when their client leaves or their time is over, and one that reads on and on lets others have their turn. */
+/**
+ * Requests end when their client disconnects or their time is over, and a request that reads continuously yields to
+ * others.
+ */
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer, get } from 'node:http';
@@ -33,7 +36,7 @@ interface Seen {
   readonly statuses: string[];
 }
 
-/** Asks the store until the store, or the signal, refuses. */
+/** Queries the store until the store, or the signal, rejects. */
 const readOn = async (ports: Ports, { begun, ended }: Seen, name: string): Promise<Record<string, never>> => {
   begun.push(name);
   try {
@@ -82,7 +85,7 @@ const groupOf = (seen: Seen): Group =>
         handler: async ({ body, change, signal }, ports) => {
           const { way } = body as { way: string };
           const stored = ports.documents.forTenant('a').collection(testCollection);
-          // Work outside of the ports, such as that of a thread, which ends only after the time.
+          // Work outside of the ports, such as in a thread, which ends only after the time limit.
           if (!signal.aborted) await once(signal, 'abort');
           try {
             if (way === 'change')
@@ -155,7 +158,7 @@ const groupOf = (seen: Seen): Group =>
     ],
   });
 
-/** Goes on for longer than the budget, reading before each piece. */
+/** Takes longer than the budget, with a read before each chunk. */
 async function* piecesOf({ documents }: Ports, ended: string[]): AsyncGenerator<string> {
   try {
     for (let piece = 0; piece < 10; piece++) {
@@ -206,7 +209,7 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
 
 const until = (holds: () => boolean): Promise<void> => eventually(String(holds), holds);
 
-test('a request that keeps reading is refused when its time is over, and other requests are answered meanwhile', async (t) => {
+test('a request that keeps reading is refused when its time is over, and other requests get responses meanwhile', async (t) => {
   const { seen, url } = await started(t);
   const slow = fetch(`${url}/api/slow`);
   const patient = get(`${url}/api/patient`).on('error', () => {});

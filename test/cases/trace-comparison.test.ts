@@ -1,4 +1,7 @@
-/** What sets selected spans apart: the tests by published figures, the rate of false ones over random data, and a cause that was planted. */
+/**
+ * What distinguishes selected spans: statistical tests with published values, false positives in random data, and an
+ * injected cause.
+ */
 import test from 'ava';
 import {
   type Candidate,
@@ -19,7 +22,7 @@ const near = (value: number, expected: number, share = 1e-3): boolean =>
   Math.abs(value - expected) <= Math.abs(expected) * share;
 
 test('Fisher’s exact test by hand: the lady tasting tea', (t) => {
-  // 8 cups, 4 of each kind. All right: 1 of 70 tables, and as many all wrong. Three of four right: 16 of 70.
+  // 8 cups, 4 of each kind. All correct: 1 of 70 tables, and one with all wrong. Three of four correct: 16 of 70.
   t.true(near(fisherExact({ a: 4, n: 4, b: 0, m: 4 }), 2 / 70));
   t.true(near(fisherExact({ a: 3, n: 4, b: 1, m: 4 }), 34 / 70));
   t.true(near(fisherExact({ a: 2, n: 4, b: 2, m: 4 }), 1));
@@ -46,7 +49,7 @@ test('the difference of proportions: Newcombe’s own example, 56 of 70 against 
 });
 
 test('the rank test by hand: how often the selected number is the larger of the two', (t) => {
-  // 3 and 4 against 1, 2 and 3: five of six pairs are won and one is even.
+  // 3 and 4 against 1, 2 and 3: five of six pairs are won and one is tied.
   const { superiority } = rankTest({ selected: [0, 0, 1, 1], baseline: [1, 1, 1, 0] });
   t.true(near(superiority, 5.5 / 6));
   t.is(rankTest({ selected: [5, 5], baseline: [5, 5] }).p, 1);
@@ -105,7 +108,7 @@ for (const [n, m] of [
     let reportedCount = 0;
     for (let round = 0; round < rounds; round++)
       if (rankDifferences(withoutEffect(random, n, m)).significant.length > 0) reportedCount++;
-    // Where nothing differs, a share of 5 % of the rounds may tell something; three standard deviations above that.
+    // Without a difference, 5 % of the rounds may report one; the tolerance is three standard deviations.
     t.true(reportedCount <= rounds * 0.05 + 3 * Math.sqrt(rounds * 0.05 * 0.95), `${reportedCount} of ${rounds}`);
   });
 
@@ -150,7 +153,7 @@ test('values that too few or all of the units have are not tested', (t) => {
 });
 
 test('correlated values are grouped into one difference', (t) => {
-  // The first two are on the same units, the third on others, the fourth on all that lack the first.
+  // The first two occur on the same units, the third on others, the fourth on all units without the first.
   const units = [
     { bits: 0b0011n, count: 50 },
     { bits: 0b1100n, count: 25 },

@@ -7,7 +7,7 @@ import { messageOf, openTables, receivedAtMs, type Tables, text, tracesRequest }
 const at = receivedAtMs - 50_000;
 const toNanoseconds = (milliseconds: number): string => String(BigInt(milliseconds) * 1_000_000n);
 const count = 9_000;
-/** Traces that are as long as they seem, the oldest ones of all */
+/** Traces whose duration equals their apparent duration; they are the oldest */
 const slowCount = 3;
 
 const toId = (number: number, bytes: number): Buffer => {

@@ -1,4 +1,4 @@
-/** Transformations of tables: a case for each kind, and what they refuse. */
+/** Transformations of tables: a case for each kind, and rejected input. */
 import test from 'ava';
 import fc from 'fast-check';
 import { transformTables } from '../../queries/transformations/index.ts';
@@ -8,7 +8,7 @@ import { Transformation } from '../../schemas/dashboards/transformations.ts';
 
 type Values = readonly unknown[];
 
-/** A table by its columns; numbers make one of numbers, and `Time` is the time. */
+/** A table by its columns; numbers give a number column, and `Time` is the time. */
 const table = (columns: Readonly<Record<string, Values>>, query = 'A', labels?: Record<string, string>): Table => ({
   query,
   name: query,

@@ -1,4 +1,4 @@
-/** What a month will have had, what it costs, and what a change of plan loses. */
+/** The forecast usage and cost of a month, and what a change of plan would lose. */
 import test from 'ava';
 import { computeCost } from '../../api/groups/usage/billing.ts';
 import { findLosses, limitRetention } from '../../api/groups/usage/change-plan.ts';
@@ -11,7 +11,7 @@ import { toQuotaStates, type UsedBytes } from '../../subjects/usage/quota-states
 const march = { fromMs: Date.UTC(2026, 2, 1), endMs: Date.UTC(2026, 3, 1) };
 const days = (entries: Record<string, number>) => new Map(Object.entries(entries));
 
-/** Five weeks in which working days have 100, and the others 20. */
+/** Five weeks in which working days have 100, and other days 20. */
 const workdays = Object.fromEntries(
   Array.from({ length: 35 }, (_, index) => {
     const date = new Date(Date.UTC(2026, 1, 10 + index));
@@ -54,7 +54,7 @@ const forecasts: readonly [
     '2026-03-07',
     toUnknownNumber('complete days of history: 2; a forecast needs 3'),
   ],
-  // What is left of today, and 21 more.
+  // The rest of today, and 21 days.
   [
     'each day has as much',
     { '2026-03-06': 10, '2026-03-07': 10, '2026-03-08': 10, '2026-03-09': 10, '2026-03-10': 4 },
@@ -69,7 +69,7 @@ const forecasts: readonly [
     '2026-03-05',
     toKnownNumber(90 + 10 * 21),
   ],
-  // 22 working days of March, and 9 others.
+  // 22 working days in March, and 9 other days.
   ['days of the week differ', workdays, '2026-03-17T12:00:00Z', '2026-01-01', toKnownNumber(22 * 100 + 9 * 20)],
   [
     'it is over',

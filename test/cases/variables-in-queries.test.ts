@@ -1,4 +1,4 @@
-/** Variables in PromQL, searches, formulas and titles: what they stand for never changes what a query says. */
+/** Variables in PromQL, searches, formulas and titles: their values never change the structure of a query. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
@@ -240,7 +240,7 @@ test('variables are replaced in every part of a query', (t) => {
   );
 });
 
-/** What people could put into a variable, to make more of it. */
+/** Values that try to change the structure of a query. */
 const hostile = fc.oneof(
   fc.string({ unit: fc.constantFrom(...'"\'`\\{}[](),|=~!<>+-*/^@#:$. \n\t\0aev15mo'), maxLength: 16 }),
   fc.string({ unit: 'binary', maxLength: 8 }),
@@ -276,7 +276,9 @@ const read = <T>(text: () => T): T | undefined => {
   }
 };
 
-/** What an expression is made of. Numbers and metrics without conditions are leaves: a variable may be either. */
+/**
+ * The structure of an expression. Numbers and metrics without conditions are leaves, because a variable can be either.
+ */
 const shapeOf = (node: Expression): unknown => {
   if (node.kind === 'parentheses' || node.kind === 'unary') return shapeOf(node.innerExpression);
   if (node.kind === 'number') return 'leaf';
@@ -352,7 +354,7 @@ test('each value of a list is matched literally in regular expressions, whatever
   );
 });
 
-/** What a search is made of, without its words: those beside each other are one condition, and punctuation is none. */
+/** The structure of a search without its words: adjacent words are one condition, and punctuation is none. */
 const searchShape = (search: Search): unknown => {
   switch (search.is) {
     case 'and':
@@ -394,7 +396,7 @@ test('no value changes the structure of a search', (t) => {
         filled,
       );
     }),
-    // After a sign of comparison, an equals sign would be a part of it.
+    // After a comparison operator, an equals sign would become part of it.
     {
       numRuns: 1500,
       examples: [

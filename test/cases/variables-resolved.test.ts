@@ -1,4 +1,4 @@
-/** Variables of a dashboard are resolved in the order of what they use, out of what landed. */
+/** Variables of a dashboard are resolved in order of their dependencies, from stored telemetry. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { openPromql } from '../../queries/promql/evaluation/threads.ts';
@@ -224,7 +224,7 @@ test('list, interval, text, constant and filter variables need no telemetry', as
   t.deepEqual(filters, [{ label: 'job', operator: '=', values: ['node', 'web'] }]);
 });
 
-test('a variable may be named like a property of every object, and a value selected twice counts once', async (t) => {
+test('a variable can be named like a property of every object, and a value selected twice counts once', async (t) => {
   const names = ['constructor', 'toString', 'hasOwnProperty', 'valueOf'];
   const options = [{ value: 'a' }, { value: 'b' }];
   const variables = names.map((name) => ({ kind: 'list', name, several: true, options }) as const);

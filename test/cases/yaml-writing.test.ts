@@ -1,4 +1,4 @@
-/** YAML that the product writes, read by the rules of YAML 1.1 and of 1.2. */
+/** YAML that the product writes, parsed by the rules of YAML 1.1 and 1.2. */
 import test from 'ava';
 import fc from 'fast-check';
 import { parse } from 'yaml';
@@ -64,7 +64,7 @@ test('any strings are read back, with any line width, and the output is printabl
     fc.property(value, fc.constantFrom(0, 80), (input, lineWidth) => {
       const written = writeYaml(input, { lineWidth });
       t.notRegex(written, /[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ufefe\uff00-\ufffd]/);
-      // A dictionary of fast-check has no prototype.
+      // A dictionary from fast-check has no prototype.
       for (const read of readAs(written)) t.deepEqual(JSON.stringify(read), JSON.stringify(input));
     }),
   );

@@ -1,4 +1,4 @@
-/** YAML that people send: what is read, and what is more than is read. */
+/** YAML from users: what is parsed, and the limits. */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { parseYaml, YamlError } from '../../queries/yaml.ts';
@@ -43,7 +43,7 @@ test('a merge key takes the entries of maps that a map does not have itself', (t
     );
 });
 
-test('the line of a merged entry is that where it is written', (t) => {
+test('the line of a merged entry is the one where it is written', (t) => {
   const { getPathLine } = parseYaml('a: &a\n  x: 1\n  y:\n    - 2\nb:\n  <<: *a\n  x: 3\n');
   const lines = [
     ['b', 'x'],
@@ -54,7 +54,7 @@ test('the line of a merged entry is that where it is written', (t) => {
   t.deepEqual(lines, [7, 3, 4, 5]);
 });
 
-test('checks, alert rules and detection rules may use merge keys', async (t) => {
+test('checks, alert rules and detection rules can use merge keys', async (t) => {
   const checks = `name: shop
 type: http
 http:

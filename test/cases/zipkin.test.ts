@@ -1,4 +1,4 @@
-/** How Zipkin's spans become OTLP. Read back by a protobuf library. */
+/** Conversion of Zipkin spans to OTLP, decoded with a protobuf library. */
 import test from 'ava';
 import fc from 'fast-check';
 import { requireFormat } from '../../receivers/registry.ts';
@@ -90,7 +90,7 @@ test('the example span of the Zipkin documentation is converted as the OpenTelem
   ]);
 });
 
-test('IDs may be short, uppercase, and of 64 or 128 bits; a span that is its own parent is a root span', (t) => {
+test('IDs can be short, uppercase, and of 64 or 128 bits; a span that is its own parent is a root span', (t) => {
   const { traceId, spanId, parentSpanId } = spanOf({ traceId: 'ABC', id: '1', parentId: '01' });
   t.deepEqual([traceId, spanId, parentSpanId], [base64(`${'0'.repeat(29)}abc`), base64('0000000000000001'), undefined]);
   t.is(spanOf({ traceId: 'f'.repeat(32) }).traceId, base64('f'.repeat(32)));

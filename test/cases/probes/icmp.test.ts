@@ -1,4 +1,7 @@
-/** Checks by echo request: what `ping` is asked, what is made of its words, and that a location without it is not the target's fault. */
+/**
+ * ICMP checks: the arguments of `ping`, parsing of its output, and locations without permission to ping, which is not a
+ * fault of the target.
+ */
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,7 +9,7 @@ import test, { type ExecutionContext } from 'ava';
 import { parsePingOutput } from '../../../probes/runners/icmp.ts';
 import { run, soon } from './targets.ts';
 
-/** As iputils of Debian 12, BusyBox and BSD end. */
+/** The last lines of iputils on Debian 12, BusyBox and BSD. */
 const statistics = (received: number, times: string): string =>
   `PING 192.0.2.1 (192.0.2.1) 56(84) bytes of data.\n\n--- 192.0.2.1 ping statistics ---\n3 packets transmitted, ${received} received, 0% packet loss, time 409ms\n${times}\n`;
 const iputils = 'rtt min/avg/max/mdev = 0.712/0.786/0.861/0.074 ms';
@@ -27,7 +30,7 @@ test('the output of ping is parsed', (t) => {
     });
 });
 
-/** Puts a program with the name `ping` into the path of this process: what it is called with, and what it answers. */
+/** Puts a program named `ping` into the path of this process; returns the file to which it writes its arguments. */
 const putPing = (t: ExecutionContext, script: string): string => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-ping-'));
   const before = process.env['PATH'];

@@ -1,4 +1,4 @@
-/** The image: how Node runs in it. That of probes: what is installed in it, and what its process 1 is. */
+/** The images: the Node options in each, the programs installed in the image of probes, and its process 1. */
 import { readFileSync } from 'node:fs';
 import test from 'ava';
 
@@ -12,7 +12,7 @@ test('process 1 of a probe reaps processes left by browsers, and forwards signal
 
 test('the programs that checks run are installed by their package names', (t) => {
   const [, packages = ''] = /apt-get install -y --no-install-recommends ([^&]*)/.exec(probe) ?? [];
-  // Debian's packages put the programs of these names, and `ping`, into /usr/bin.
+  // The Debian packages install these programs, and `ping`, in /usr/bin.
   t.deepEqual(packages.trim().split(' '), ['iputils-ping', 'chromium-headless-shell', 'tini']);
   t.regex(
     readFileSync(new URL('../../../probes/browser/program.ts', import.meta.url), 'utf8'),

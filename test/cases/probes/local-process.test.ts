@@ -1,4 +1,7 @@
-/** The location `local` is a process of its own: there while it has something to do, and again when it died. */
+/**
+ * The location `local` runs in a separate process: it exists while there are checks to run, and is restarted after a
+ * crash.
+ */
 import test from 'ava';
 import { startLocalProcess } from '../../../probes/local-process.ts';
 import { silentLog } from '../../../schemas/ports/log.ts';

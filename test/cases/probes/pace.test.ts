@@ -1,10 +1,13 @@
-/** No address gets more than its share of requests from a location, and who waits is not measured by it. */
+/**
+ * No address gets more than its share of requests from a location, and waiting time is not measured as time of the
+ * target.
+ */
 import test from 'ava';
 import { Deadline } from '../../../probes/deadline.ts';
 import { maxPerSecond, PaceError, RateLimiter } from '../../../probes/pace.ts';
 import { runHttp, serveHttp } from './targets.ts';
 
-/** Timers may be early by so much. */
+/** Timers may fire early by this time. */
 const earlyMs = 5;
 
 test('at most twenty requests per second go to one address, regardless of the caller', async (t) => {
@@ -24,7 +27,7 @@ test('at most twenty requests per second go to one address, regardless of the ca
   t.true((times[maxPerSecond] ?? 0) - began >= 1000 - earlyMs, String(times));
 });
 
-test('time spent waiting for a turn counts neither as target time nor towards a timeout', async (t) => {
+test('time spent waiting for the rate limit counts neither as target time nor towards a timeout', async (t) => {
   const port = await serveHttp(t, (_, response) => response.end('ok'));
   const pace = new RateLimiter();
   const { signal } = new AbortController();
@@ -40,7 +43,7 @@ test('time spent waiting for a turn counts neither as target time nor towards a 
   deadline.end();
 });
 
-test('other addresses do not wait, and a run without a turn is unknown, not down', async (t) => {
+test('other addresses do not wait, and a run that waits too long is unknown, not down', async (t) => {
   const pace = new RateLimiter(1500);
   const { signal } = new AbortController();
   const pending = Array.from({ length: maxPerSecond * 4 }, () => pace.waitForSlot('192.0.2.1', signal));
@@ -72,7 +75,7 @@ test('probes of a location share its rate limit', async (t) => {
   t.true((times[maxPerSecond / 4] ?? 0) - began >= 1000 - earlyMs, String(times));
 });
 
-test('a request that is cancelled while it waits takes no other request’s turn', async (t) => {
+test('a request that is cancelled while it waits uses nothing of the rate limit', async (t) => {
   const pace = new RateLimiter();
   pace.setProbeCount(maxPerSecond);
   const stopping = new AbortController();

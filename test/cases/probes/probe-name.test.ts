@@ -1,4 +1,4 @@
-/** The name of a probe: the same after a restart, and another one for each probe that runs. */
+/** The name of a probe: the same after a restart, and unique among running probes. */
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -1,4 +1,4 @@
-/** Secrets in reports: no encoding of a secret, and no large part of one, is readable. */
+/** Secrets in reports: no encoding of a secret, and no large part of one, remains readable. */
 import test from 'ava';
 import { SecretFinder } from '../../../probes/redact-secrets.ts';
 
@@ -21,7 +21,7 @@ const base32 = (text: string): string => {
     .join('');
 };
 
-/** Escapes of characters, which may be nested in any order */
+/** Escape sequences of characters, which can be nested in any order */
 const escapes: Readonly<Record<string, (text: string) => string>> = {
   'as it is': (text) => text,
   'percent-encoded (JavaScript)': encodeURIComponent,
@@ -104,7 +104,7 @@ test('the beginning of a secret at the end of a truncated text is redacted in ev
     for (const [name, encode] of Object.entries({ ...escapes, base64: digits['base64'] ?? String })) {
       const encoded = encode(secret).replace(/^"/, '');
       for (let length = 1; length < encoded.length; length++)
-        // The encoding of five characters
+        // The encoding of the first five characters
         for (const end of ['', '… more'])
           t.false(
             finder

@@ -1,4 +1,4 @@
-/** Results wait for the platform, and are sent once it answers. */
+/** Results are queued while the platform is unavailable, and sent once it responds. */
 import test from 'ava';
 import { ResultQueue } from '../../../probes/result-queue.ts';
 import { silentLog } from '../../../schemas/ports/log.ts';

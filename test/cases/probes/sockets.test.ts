@@ -88,7 +88,7 @@ test('a target without TLS fails', async (t) => {
   t.regex(message, /does not speak TLS|closed the connection|reset/);
 });
 
-/** A name server: `a.example` has two addresses, `none.example` does not exist, anything else is not answered. */
+/** A name server: `a.example` has two addresses, `none.example` does not exist, and other names get no response. */
 const serveNames = async (t: ExecutionContext): Promise<number> => {
   const socket = createSocket('udp4');
   socket.on('message', (question, { port, address }) => {

@@ -1,4 +1,4 @@
-/** Targets whose true state is known, and what runs checks of them. */
+/** Targets with a known state, and functions that run checks against them. */
 import type { lookup } from 'node:dns';
 import { createServer, type RequestListener } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server, type Socket } from 'node:net';
@@ -40,7 +40,7 @@ export const serveSocket = (
   return listening(t, server, host);
 };
 
-/** Names and what they resolve to, one list after the other at each question. Others are not known. */
+/** Names and the addresses of each lookup in turn. Other names are unknown. */
 export const resolving = (names: Readonly<Record<string, readonly (readonly string[])[]>>): typeof lookup => {
   const requestCounts = new Map<string, number>();
   const resolve = (name: string, _: object, done: (error: Error | null, addresses: object[]) => void): void => {
@@ -61,7 +61,7 @@ export const resolving = (names: Readonly<Record<string, readonly (readonly stri
   return resolve as unknown as typeof lookup;
 };
 
-/** A timeout, longer where the machine is busy. */
+/** A timeout, which is longer on a busy machine. */
 export const soon = (ms: number): string => `${Math.min(Math.ceil(stretched(ms)), 60_000)}ms`;
 
 interface Around {
@@ -74,7 +74,7 @@ interface Around {
   readonly hasExchanges?: boolean;
 }
 
-/** Runs a check without retries, unless it says so. */
+/** Runs a check, without retries by default. */
 export const run = (
   settings: object,
   {

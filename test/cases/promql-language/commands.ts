@@ -1,4 +1,4 @@
-/** Prometheus' test language: `load`, `clear` and `eval` with what is expected. */
+/** The test language of Prometheus: `load`, `clear` and `eval` with expectations. */
 import type { Labels } from '../../../queries/promql/series.ts';
 import { parseDurationMs } from '../../../queries/promql/syntax/durations.ts';
 import { parsePromqlNumber } from '../../../queries/promql/syntax/numbers.ts';
@@ -18,7 +18,7 @@ export interface Load {
   readonly series: readonly LoadedSeries[];
 }
 
-/** What has to be told or has to fail: `matches` is of the text. */
+/** An expected annotation or error: `matches` checks its text. */
 export interface Expectation {
   readonly of: 'ordered' | 'fail' | 'warn' | 'no_warn' | 'info' | 'no_info';
   readonly matches: (text: string) => boolean;
@@ -38,7 +38,7 @@ export interface Evaluation {
   endMs: number;
   stepMs: number;
   readonly atMs: number;
-  /** Whether a range of samples is expected of an instant query. */
+  /** Whether an instant query is expected to return a range of samples. */
   matrix: boolean;
   readonly expectations: Expectation[];
   readonly series: ExpectedSeries[];
@@ -127,7 +127,7 @@ const expectedFrom = (evaluation: Evaluation, line: string): void => {
   }
 };
 
-/** The commands of a file. A block ends at an empty line or a comment. */
+/** Parses the commands of a file. A block ends at an empty line or a comment. */
 export const commandsOf = (file: string): Command[] => {
   const lines = file.split('\n').map((line) => (line.trim().startsWith('#') ? '' : line.trim()));
   const commands: Command[] = [];

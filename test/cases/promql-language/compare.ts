@@ -1,4 +1,4 @@
-/** Compares answers with what a file expects, as exactly as Prometheus' own runner does. */
+/** Compares results with the expectations of a file, as strictly as the Prometheus test runner. */
 
 import { compareLabels, LabelSet } from '../../../queries/promql/engine/labels.ts';
 import type { PromqlResult } from '../../../queries/promql/engine/result.ts';
@@ -8,7 +8,7 @@ import type { Labels, NativeHistogram } from '../../../queries/promql/series.ts'
 import type { Evaluation } from './commands.ts';
 import type { Value } from './series-lines.ts';
 
-/** A histogram as the HTTP API tells it: buckets that count something, with which of their ends belong to them. */
+/** A histogram as the HTTP API returns it: nonempty buckets, with inclusive or exclusive bounds. */
 export interface JsonHistogram {
   readonly count: number;
   readonly sum: number;
@@ -18,7 +18,7 @@ export interface JsonHistogram {
 type AnswerValue = number | NativeHistogram | JsonHistogram;
 type Points = ReadonlyMap<number, AnswerValue>;
 
-/** An answer of the engine or of the HTTP API. */
+/** A result of the engine or of the HTTP API. */
 export type ComparableAnswer =
   | { readonly type: 'vector'; readonly elements: readonly { readonly labels: Labels; readonly value: AnswerValue }[] }
   | { readonly type: 'matrix'; readonly series: readonly { readonly labels: Labels; readonly points: Points }[] }
@@ -107,7 +107,7 @@ const pointsOf = ({
     ...Array.from(histogramTimes, (time, at) => [time, histograms[at] as NativeHistogram] as const),
   ]);
 
-/** An answer of the engine. */
+/** Converts a result of the engine. */
 export const toComparableAnswer = (response: PromqlResult): ComparableAnswer =>
   response.type === 'matrix'
     ? { type: 'matrix', series: response.series.map((one) => ({ labels: one.labels, points: pointsOf(one) })) }
@@ -171,7 +171,7 @@ const vectorProblem = (
   return places.size > 0 ? `missing: ${[...places.keys()].join(' ')}` : undefined;
 };
 
-/** What is wrong with an answer; undefined if it is as expected. */
+/** Returns the difference between a result and its expectation; undefined if there is none. */
 export const problemOf = (expected: Evaluation, response: ComparableAnswer): string | undefined => {
   const ordered = expected.expectations.some(({ of }) => of === 'ordered');
   switch (response.type) {
@@ -192,7 +192,7 @@ export const problemOf = (expected: Evaluation, response: ComparableAnswer): str
   }
 };
 
-/** The elements of a range's answer at one of its times. */
+/** Returns the elements of a range result at one time. */
 export const atTime = (response: ComparableAnswer, timeMs: number, scalar: boolean): ComparableAnswer => {
   if (response.type !== 'matrix') return response;
   const elements = response.series.flatMap(({ labels, points }) => {

@@ -1,4 +1,4 @@
-/** Classic histograms as native ones with custom buckets, which `load_with_nhcb` adds. */
+/** Converts classic histograms to native ones with custom buckets, which `load_with_nhcb` adds. */
 import { Histogram } from '../../../queries/promql/histograms/histogram.ts';
 import type { Labels } from '../../../queries/promql/series.ts';
 import { parsePromqlNumber } from '../../../queries/promql/syntax/numbers.ts';
@@ -44,7 +44,10 @@ const add = (parts: Parts, suffix: string, labels: Labels, value: number): void 
   }
 };
 
-/** The labels of the native histogram that a series is a part of, and which part; undefined if it is none. */
+/**
+ * Returns the labels of the native histogram to which a series belongs, and its part; undefined if it is not part of
+ * one.
+ */
 const partOf = (labels: Labels): { labels: Labels; suffix: string } | undefined => {
   const [, base, suffix] = /^(.*)_(bucket|sum|count)$/.exec(labels.__name__ ?? '') ?? [];
   if (base === undefined || suffix === undefined) return undefined;
@@ -62,7 +65,7 @@ const collect = ({ steps }: Collected, suffix: string, { labels, values }: Loade
   }
 };
 
-/** The series of native histograms that classic ones make. */
+/** Converts classic histograms to series of native histograms. */
 export const customHistograms = (series: readonly LoadedSeries[]): LoadedSeries[] => {
   const collected = new Map<string, Collected>();
   for (const each of series) {

@@ -1,4 +1,4 @@
-/** Runs files of Prometheus' test language against the engine. */
+/** Runs files of the Prometheus test language against the engine. */
 import { defaultOptions, type EngineOptions } from '../../../queries/promql/engine/context.ts';
 import {
   type EvaluationResult,
@@ -14,7 +14,7 @@ import type { Command, Evaluation, Expectation } from './commands.ts';
 import { atTime, type ComparableAnswer, problemOf, toComparableAnswer } from './compare.ts';
 import { Store } from './store.ts';
 
-/** How Prometheus sets its engine up for these files. */
+/** The engine options that Prometheus uses for these files. */
 const options: EngineOptions = { ...defaultOptions, delayedNameRemoval: true, startTimestamps: true };
 
 interface Times {
@@ -50,7 +50,7 @@ const expectationProblem = (
     : `unexpected ${of} among ${texts.join(' | ')}`;
 };
 
-/** What is wrong with a failure of that text, if anything is. */
+/** Returns the problem of an error with this message; undefined if it is expected. */
 export const refusalProblem = ({ expectations }: Evaluation, message: string): string | undefined => {
   const matching = expectations.filter(({ of }) => of === 'fail');
   if (matching.length === 0) return `failed: ${message}`;
@@ -64,7 +64,7 @@ const failureProblem = (command: Evaluation, error: unknown): string | undefined
 
 const mayFail = ({ expectations }: Evaluation): boolean => expectations.some(({ of }) => of === 'fail');
 
-/** What is wrong with an answer and what is told beside it, if anything is. */
+/** Returns the problem of a result or its annotations; undefined if they are as expected. */
 export const answerProblem = (
   command: Evaluation,
   {
@@ -81,7 +81,7 @@ export const answerProblem = (
   );
 };
 
-/** What is wrong with one evaluation, if anything is. */
+/** Returns the problem of one evaluation; undefined if there is none. */
 const evaluationProblem = (store: Store, command: Evaluation, query: ParsedQuery, atMs: number): string | undefined => {
   const times = command.instant ? { startMs: atMs, endMs: atMs, stepMs: 0 } : command;
   let result: EvaluationResult;
@@ -96,7 +96,7 @@ const evaluationProblem = (store: Store, command: Evaluation, query: ParsedQuery
   );
 };
 
-/** An instant query answers what the middle of a range does. */
+/** Checks that an instant query returns the result in the middle of a range. */
 const rangeProblem = (
   store: Store,
   command: Evaluation,
@@ -115,7 +115,7 @@ const rangeProblem = (
 const timeDependent =
   /^(days_in_month|day_of_month|day_of_week|day_of_year|end|hour|minute|month|year|predict_linear|range|start|step|time|timestamp)$/;
 
-/** The same query with every selector fixed at its time; undefined if its answer depends on the time of the step. */
+/** The same query with a fixed time for every selector; undefined if its result depends on the time of the step. */
 const fixedQuery = (text: string, atMs: number): ParsedQuery | undefined => {
   const { expression } = parse(text);
   let dependent = false;
@@ -149,14 +149,14 @@ const problemsOf = (store: Store, command: Evaluation): string | undefined => {
   return undefined;
 };
 
-/** One evaluation that did not answer as expected. */
+/** An evaluation with an unexpected result. */
 export interface Failure {
   readonly line: number;
   readonly expression: string;
   readonly problem: string;
 }
 
-/** Runs commands in their order. */
+/** Runs commands in order. */
 export const run = (commands: readonly Command[]): { evaluations: number; failures: Failure[] } => {
   const store = new Store();
   const failures: Failure[] = [];

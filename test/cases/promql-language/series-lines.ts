@@ -1,4 +1,7 @@
-/** Lines of Prometheus' test language that describe a series: its labels, and values or histograms with repetitions. */
+/**
+ * Parses lines of the Prometheus test language that describe a series: its labels, and values or histograms with
+ * repetitions.
+ */
 import { combine } from '../../../queries/promql/histograms/arithmetic.ts';
 import { Histogram } from '../../../queries/promql/histograms/histogram.ts';
 import type { Labels, ResetHint } from '../../../queries/promql/series.ts';
@@ -6,14 +9,14 @@ import { parseDurationMs } from '../../../queries/promql/syntax/durations.ts';
 import { parsePromqlNumber } from '../../../queries/promql/syntax/numbers.ts';
 import { unquoteText } from '../../../queries/promql/syntax/quotes.ts';
 
-/** One value of a line: nothing, a float, a stale marker or a histogram. */
+/** One value of a line: none, a float, a stale marker or a histogram. */
 export type Value = undefined | number | 'stale' | { readonly histogram: Histogram; readonly hasHint: boolean };
 
 const text = String.raw`"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|` + '`[^`]*`';
 const metric = new RegExp(String.raw`^([a-zA-Z_:][\w:]*)?\s*(\{(?!\{)(?:[^"'${'`'}}]|${text})*\})?`);
 const label = new RegExp(String.raw`(?:(${text})|([a-zA-Z_]\w*))\s*(?:=\s*(${text}))?`, 'g');
 
-/** The labels at the beginning of a line, and what stands behind them. */
+/** Parses the labels at the start of a line; returns them and the rest of the line. */
 export const labelsFrom = (line: string): { labels: Labels; rest: string } => {
   const [whole = '', name, braces = ''] = metric.exec(line) ?? [];
   const labels: Record<string, string> = name === undefined ? {} : { __name__: name };
@@ -39,7 +42,7 @@ const hints: Readonly<Record<string, ResetHint>> = {
   gauge: 'gauge',
 };
 
-/** A histogram between `{{` and `}}`. */
+/** Parses a histogram between `{{` and `}}`. */
 const histogramFrom = (description: string): { histogram: Histogram; hasHint: boolean } => {
   const fields = new Map<string, string>();
   for (const [, key = '', list, value] of description.matchAll(/([a-z_]+):(?:\[([^\]]*)\]|(\S+))/gi))
@@ -109,13 +112,13 @@ const itemValues = (item: string): Value[] => {
   return values;
 };
 
-/** The values of a line, one for each step. */
+/** Parses the values of a line, one for each step. */
 export const valuesFrom = (rest: string): Value[] => {
   const items = rest.match(/(?:\{\{.*?\}\}|\S)+/gs) ?? [];
   return items.flatMap(itemValues);
 };
 
-/** The offsets of a line that says when counters began, in milliseconds from each sample. */
+/** Parses the offsets of a line with start times of counters, in milliseconds from each sample. */
 export const startsFrom = (rest: string): (number | undefined)[] =>
   rest.split(/\s+/).flatMap((item) => {
     const gap = /^_(?:x(\d+))?$/.exec(item);

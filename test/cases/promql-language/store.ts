@@ -1,4 +1,4 @@
-/** Series in memory, as Prometheus' storage would give them to queries. */
+/** Series in memory, returned to queries as the Prometheus storage does. */
 import { type Histogram, toNative } from '../../../queries/promql/histograms/histogram.ts';
 import { computeStoredHint } from '../../../queries/promql/histograms/resets.ts';
 import type { Labels, Selection, Series } from '../../../queries/promql/series.ts';
@@ -21,7 +21,7 @@ export class Store {
     this.#series.clear();
   }
 
-  /** What was loaded, as it was loaded, by time. */
+  /** The loaded samples, unchanged, by time. */
   all(): Iterable<{ readonly labels: Labels; readonly samples: ReadonlyMap<number, Sample> }> {
     return this.#series.values();
   }
@@ -55,7 +55,7 @@ export class Store {
   }
 }
 
-/** Samples in the order of time, with the hints that storage gives histograms. */
+/** Samples in order of time, with the counter reset hints that the storage sets for histograms. */
 const stored = (samples: ReadonlyMap<number, Sample>): [number, Sample][] => {
   let before: Histogram | undefined;
   return [...samples]

@@ -1,11 +1,11 @@
-/** The published schemas through protobufjs, random messages of them, and bytes written by hand. */
+/** Loads the published schemas with protobufjs, and creates random messages and manually encoded bytes. */
 import { isAbsolute, join } from 'node:path';
 import fc from 'fast-check';
 import protobuf from 'protobufjs';
 import type { Signal } from '../../../schemas/telemetry-signals.ts';
 
 const here = import.meta.dirname;
-/** OpenTelemetry's definitions are those that the gRPC receiver serves by reflection. */
+/** The OpenTelemetry definitions are those that the gRPC receiver serves by reflection. */
 const served = join(here, '../../../receivers/otlp-grpc/protos');
 const pathOf = (file: string): string => join(file.startsWith('opentelemetry/') ? served : here, file);
 
@@ -34,7 +34,7 @@ export const writeRequestTypes: Readonly<Record<1 | 2, protobuf.Type>> = {
   2: load('prometheus/remote-write-2.proto').lookupType('io.prometheus.write.v2.Request'),
 };
 
-/** Fields that must be valid for a record to be found. */
+/** Fields that must be valid, because the tests search records by them. */
 const recordKinds: readonly (readonly [RegExp, string])[] = [
   [/^(?:LogRecord|\w*DataPoint)\.timeUnixNano$|^Span\.startTimeUnixNano$/, 'recordNanoseconds'],
   [/^LogRecord\.observedTimeUnixNano$/, 'fallbackNanoseconds'],
@@ -43,7 +43,7 @@ const recordKinds: readonly (readonly [RegExp, string])[] = [
   [/^Span\.spanId$/, 'requiredSpanId'],
 ];
 
-/** How our schemas declare a type's fields; `ids` are the byte fields that OTLP limits to one size. */
+/** The fields of a type as our schemas declare them; `ids` are byte fields with a fixed size in OTLP. */
 export const declarationsOf = (type: protobuf.Type, ids: ReadonlySet<string> = new Set()): Record<string, unknown> => {
   const kindOf = ({ name, type: scalar, resolvedType }: protobuf.Field): string => {
     if (resolvedType instanceof protobuf.Enum) return 'enum';
@@ -62,7 +62,7 @@ export const declarationsOf = (type: protobuf.Type, ids: ReadonlySet<string> = n
   return Object.fromEntries(entries);
 };
 
-/** All message types that a type reaches, itself first. */
+/** Returns all message types that a type references, starting with itself. */
 export const reachable = (type: protobuf.Type, seen = new Set<protobuf.Type>()): ReadonlySet<protobuf.Type> => {
   if (seen.has(type)) return seen;
   seen.add(type);
@@ -71,7 +71,7 @@ export const reachable = (type: protobuf.Type, seen = new Set<protobuf.Type>()):
   return seen;
 };
 
-/** A decoded message as a plain object in which equal messages are deeply equal. */
+/** Converts a decoded message to a plain object, so that equal messages are deeply equal. */
 export const plain = (type: protobuf.Type, bytes: Uint8Array): Record<string, unknown> =>
   type.toObject(type.decode(bytes), { bytes: String, json: false });
 
@@ -100,7 +100,7 @@ const scalars: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   fixed64: fc.maxSafeNat(),
 };
 
-/** Made when it is first asked for: strings of all of Unicode take a second of work, and most who load this file make none. */
+/** Created on first use: strings with all Unicode characters take a second, and most tests do not need them. */
 let text: fc.Arbitrary<string> | undefined;
 const textOf = (): fc.Arbitrary<string> => {
   text ??= fc.oneof(fc.string({ unit: 'binary', maxLength: 30 }), fc.string({ maxLength: 900 }));
@@ -119,8 +119,8 @@ const idOf = (size: number): fc.Arbitrary<Uint8Array> =>
   fc.uint8Array({ minLength: size, maxLength: size }).filter((bytes) => bytes.some((byte) => byte !== 0));
 
 /**
- * Random valid messages: any field may be absent except the ids of a span, one of each oneof is there at most. `depth`
- * bounds the nesting.
+ * Random valid messages: any field can be absent except the ids of a span, and each oneof has at most one field.
+ * `depth` limits the nesting.
  */
 export const messageOf = (type: protobuf.Type, depth: number): fc.Arbitrary<Record<string, unknown>> => {
   const model: Record<string, fc.Arbitrary<unknown>> = {};
@@ -141,7 +141,7 @@ export const messageOf = (type: protobuf.Type, depth: number): fc.Arbitrary<Reco
   });
 };
 
-/** A protobuf varint. */
+/** Encodes a protobuf varint. */
 export const varint = (value: number | bigint): Buffer => {
   const bytes: number[] = [];
   let rest = BigInt(value);
@@ -150,13 +150,13 @@ export const varint = (value: number | bigint): Buffer => {
   return Buffer.from(bytes);
 };
 
-/** A field of wire type 2. */
+/** Encodes a field of wire type 2. */
 export const field = (number: number, ...content: (Uint8Array | string)[]): Buffer => {
   const body = Buffer.concat(content.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
   return Buffer.concat([varint(number * 8 + 2), varint(body.length), body]);
 };
 
-/** The same message with its fields from the highest number to the lowest, at every level; repeated ones keep their order. */
+/** Reverses the order of fields at every level of a message; repeated fields keep their order. */
 export const backwards = (type: protobuf.Type, bytes: Uint8Array): Uint8Array => {
   const reader = protobuf.Reader.create(bytes);
   const fields: { readonly number: number; readonly bytes: Uint8Array }[] = [];

@@ -1,4 +1,4 @@
-/** Questions of somebody who runs an airport. Built in with the grammar. */
+/** Questions about an airport. The grammar was developed with them. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['check-in', 'baggage', 'gates', 'security', 'flight-board', 'lounge'];

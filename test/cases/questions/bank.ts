@@ -1,4 +1,4 @@
-/** Questions of somebody who runs a bank. */
+/** Questions about a bank. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['ledger-api', 'card-gateway', 'fraud-check', 'statements', 'atm-proxy', 'login'];

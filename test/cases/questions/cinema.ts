@@ -1,4 +1,4 @@
-/** Questions about a chain of cinemas. Written before the grammar read them. */
+/** Questions about a chain of cinemas. Written before the grammar parsed them */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = [

@@ -1,4 +1,4 @@
-/** Questions of somebody who runs a clinic, in words that are less like the grammar's. */
+/** Questions about a clinic, in words that differ more from those of the grammar. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['appointments', 'patient-records', 'lab-results', 'prescriptions', 'notifier', 'front-desk'];

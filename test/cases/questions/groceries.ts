@@ -1,4 +1,4 @@
-/** Questions about a service that delivers groceries. Written before the grammar read them */
+/** Questions about a grocery delivery service. Written before the grammar parsed them */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = [

@@ -1,4 +1,4 @@
-/** Questions of somebody who runs the bookings of hotels. Put aside, and read once. */
+/** Questions about hotel bookings. Held out, and evaluated once. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['search', 'rooms', 'booking', 'payments', 'guest-app', 'housekeeping'];

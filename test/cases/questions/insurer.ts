@@ -1,4 +1,4 @@
-/** Questions about an insurer. Written before the grammar read them */
+/** Questions about an insurer. Written before the grammar parsed them */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = [

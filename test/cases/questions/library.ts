@@ -1,4 +1,7 @@
-/** Questions of somebody who runs the libraries of a city, in words of one who had not read the grammar; what is refused here and asks for telemetry was not understood. */
+/**
+ * Questions about the libraries of a city, written without knowledge of the grammar; questions about telemetry that are
+ * refused here were not understood.
+ */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['catalog', 'lending', 'holds', 'ebooks', 'accounts', 'mailer'];

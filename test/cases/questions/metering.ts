@@ -1,4 +1,4 @@
-/** Questions of somebody who runs the meters of a power utility. Written before the grammar was looked at. */
+/** Questions about the meters of a power utility. Written before the grammar was inspected. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['meter-gateway', 'readings', 'billing', 'outage-desk', 'tariffs', 'field-app'];
@@ -134,7 +134,7 @@ export const meteringQuestions: readonly QuestionCase[] = [
   ['restart the meter-gateway', 'refused change'],
 ];
 
-/** Put aside, and read once after the grammar had learnt from those above. */
+/** Held out, and evaluated once after the grammar was improved with the questions above. */
 export const heldOutMeteringQuestions: readonly QuestionCase[] = [
   [
     'rejected readings per hour since Monday',

@@ -1,4 +1,4 @@
-/** Questions of somebody who runs the site of a newspaper. Put aside, and read once. */
+/** Questions about the site of a newspaper. Held out, and evaluated once. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['front-page', 'articles', 'paywall', 'comments', 'ad-server', 'newsletter'];

@@ -1,4 +1,4 @@
-/** Questions of somebody who runs a parcel service, in words of their own. */
+/** Questions about a parcel service, in the words of its staff. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['intake', 'sorting', 'route-planner', 'courier-app', 'tracking', 'customs'];
@@ -105,7 +105,10 @@ export const parcelQuestions: readonly QuestionCase[] = [
   ['stop sorting', 'refused change'],
 ];
 
-/** Put aside, and read once after the grammar had learnt from those above. What is refused here was not understood. */
+/**
+ * Held out, and evaluated once after the grammar was improved with the questions above. Questions that are refused here
+ * were not understood.
+ */
 export const heldOutParcelQuestions: readonly QuestionCase[] = [
   ['any critical logs in customs overnight', 'logs rows [service:customs severity:critical] 10T18:00..11T06:00'],
   [

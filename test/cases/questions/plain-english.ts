@@ -1,6 +1,6 @@
 /**
- * Questions in ordinary English over four trades, with the query that answers each. A third, chosen by a hash of the
- * question, is held out of development: only its shares are looked at.
+ * Questions in ordinary English over four domains, with the expected query of each. A third, chosen by a hash of the
+ * question, is held out of development: only its success rates are inspected.
  */
 import { hash } from 'node:crypto';
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
@@ -386,7 +386,7 @@ const ticketQuestions: readonly QuestionCase[] = [
 export const isHeldOut = (question: string): boolean =>
   Number.parseInt(hash('sha256', question).slice(0, 6), 16) % 3 === 0;
 
-/** Trade, catalogue, and questions with the queries that answer them. */
+/** Domain, catalogue, and questions with their expected queries. */
 export const plainEnglish = [
   ['charging stations', charging, chargingQuestions],
   ['a streaming service', streaming, streamingQuestions],

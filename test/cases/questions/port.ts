@@ -1,4 +1,7 @@
-/** Questions of somebody who runs a container port. Written before they were read; what is refused here and asks for telemetry was not understood. */
+/**
+ * Questions about a container port. Written before they were first parsed; questions about telemetry that are refused
+ * here were not understood.
+ */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['berth-planner', 'crane-control', 'gate-in', 'manifest', 'pilotage', 'truck-portal'];

@@ -1,4 +1,4 @@
-/** What questions of these tests are asked over, and how their queries are written in short. */
+/** The telemetry behind questions in tests, and a short notation for their queries. */
 import { getDefaultName } from '../../../queries/aggregate/measures.ts';
 import { Query, type QueryRequest } from '../../../queries/query.ts';
 import type {
@@ -12,15 +12,17 @@ import { interpretQuestion } from '../../../subjects/questions/interpret-questio
 import type { Interpretation, InterpretationResult } from '../../../subjects/questions/interpretation.ts';
 import type { ServiceDeployment } from '../../../subjects/questions/times.ts';
 
-/** A question, and its query in short; several are alternatives, and `refused` with a code is a refusal. */
+/**
+ * A question and its query in short notation; several queries are alternatives, and `refused` with a code is a refusal.
+ */
 export type QuestionCase = readonly [question: string, expected: string | readonly string[]];
 
-/** Questions of five persons of one trade */
+/** Questions of five persons from one domain */
 export type Persons = Readonly<
   Record<'operator' | 'developer' | 'manager' | 'support' | 'analyst', readonly QuestionCase[]>
 >;
 
-/** `resource.` alone says where it lies: a name without it means the same. */
+/** Only `resource.` determines the level of a name: a name without it has the same meaning. */
 export const field = (
   name: string,
   values: readonly string[],
@@ -109,7 +111,7 @@ const timeText = (ns: bigint): string => new Date(Number((ns + 1n) / 1_000_000n)
 
 const formatRange = ({ from, to }: Interpretation['range']): string => `${timeText(from)}..${timeText(to)}`;
 
-/** A meaning in short: range and step are left out where they are the usual ones. */
+/** An interpretation in short notation: default ranges and steps are omitted. */
 export const short = ({ query, range, comparedRange, stepMs }: Interpretation): string => {
   const isDefault = range.from === defaultRange.from && range.to === defaultRange.to;
   const units = { 3600000: '1h', 600000: '10m', 300000: '5m', 60000: '1m', 86400000: '1d' } as Record<number, string>;
@@ -121,7 +123,7 @@ export const short = ({ query, range, comparedRange, stepMs }: Interpretation): 
   ].join(' ');
 };
 
-/** What comes of a question, in short. */
+/** The outcome of a question, in short notation. */
 export const answerTo = (
   question: string,
   catalogue: Catalogue,
@@ -140,7 +142,7 @@ export const toShortResult = (understood: InterpretationResult): string | string
   return `refused ${understood.refusal.code}`;
 };
 
-/** Returns how an answer compares with the expected one: `right`, `alternatives` with others, `refused` or `wrong`. */
+/** Compares an answer with the expected one: `right`, `alternatives` with others, `refused` or `wrong`. */
 export const judgeAnswer = (
   answer: string | string[],
   expected: string | readonly string[],

@@ -1,4 +1,4 @@
-/** What questions in plain language are read as, over what trades have. */
+/** The interpretation of questions in plain language, over the telemetry of several domains. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { interpretQuestion } from '../../../subjects/questions/interpret-question.ts';
@@ -26,7 +26,7 @@ for (const [trade, catalogue, questions] of plainEnglish)
       t.deepEqual(answerTo(question, catalogue), expected);
     });
 
-test('most questions in plain English that were held out of development are read right, and few wrongly', (t) => {
+test('most questions in plain English that were held out of development are interpreted correctly, and few wrongly', (t) => {
   const judgements = plainEnglish.flatMap(([, catalogue, questions]) =>
     questions
       .filter(([question]) => isHeldOut(question))
@@ -146,7 +146,7 @@ const investigations: readonly (readonly [question: string, expected: string])[]
   ["what's changed yesterday?", 'changes * 10T00:00..11T00:00'],
 ];
 for (const [question, expected] of investigations)
-  test(`"${question}" is investigated by the service and times that it names`, (t) => {
+  test(`"${question}" is investigated with the service and times that it names`, (t) => {
     t.is(answerTo(question, shop), expected);
   });
 
@@ -185,7 +185,7 @@ for (const [phrase, expected] of sinceDeployments)
     t.is(answerTo(`number of logs ${phrase}`, shop, { deployments }), `logs count ${expected}`);
   });
 
-test('the deployment of the service in question is meant, and without any the question is refused', (t) => {
+test('the deployment of the service in question is used, and without any the question is refused', (t) => {
   t.is(
     answerTo('error logs of payment since the last deployment', shop, { deployments }),
     'logs rows [service:payment severity:>=error] 11T09:00..11T10:30',
@@ -302,12 +302,12 @@ const conversations: readonly (readonly [
   ],
 ];
 for (const [previousQuestions, question, expected] of conversations)
-  test(`after "${previousQuestions.join('", "')}", "${question}" is read as its continuation, or by itself`, (t) => {
+  test(`after "${previousQuestions.join('", "')}", "${question}" is interpreted as a continuation, or on its own`, (t) => {
     const understood = interpretQuestion({ question, previousQuestions, nowMs, timeZone: 'UTC', defaultRange }, shop);
     t.deepEqual(toShortResult(understood), expected);
   });
 
-test('a gauge says by which rule its series combine', (t) => {
+test('a gauge states the rule by which its series are combined', (t) => {
   const understood = read('current queue depth');
   t.like(understood.is === 'interpretation' && understood.interpretation.words[1], {
     mappedTo: 'shipping.queue.depth; series are added, because the unit {parcel} is a count',

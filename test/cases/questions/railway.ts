@@ -1,4 +1,4 @@
-/** Questions of somebody who runs a railway. The grammar was not built with these: see `subjects/questions/README.md`. */
+/** Questions about a railway. The grammar was not developed with them: see `subjects/questions/README.md`. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['ticketing', 'timetable', 'seat-allocation', 'signal-gateway', 'passenger-app', 'billing'];

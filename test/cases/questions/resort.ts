@@ -1,4 +1,7 @@
-/** Questions of somebody who runs a ski resort. Written before they were read; what is refused here and asks for telemetry was not understood. */
+/**
+ * Questions about a ski resort. Written before they were first parsed; questions about telemetry that are refused here
+ * were not understood.
+ */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['lift-control', 'ticketing', 'ski-school', 'rental', 'snow-report', 'webcams'];

@@ -1,4 +1,4 @@
-/** Questions of somebody who runs a shop: the grammar was built with them. */
+/** Questions about a shop. The grammar was developed with them. */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['checkout', 'cart', 'payment', 'shipping', 'product-catalog', 'web-frontend'];

@@ -1,4 +1,4 @@
-/** Trades, with what they have and what is asked of it. */
+/** Domains, with their telemetry and the questions about it. */
 import { airport, airportQuestions } from './airport.ts';
 import { bank, bankQuestions } from './bank.ts';
 import { charging, chargingQuestions } from './charging.ts';
@@ -19,7 +19,7 @@ import { shop, shopQuestions } from './shop.ts';
 import { transit, transitQuestions } from './transit.ts';
 import { webshop, webshopQuestions } from './webshop.ts';
 
-/** Trade, catalogue, and questions with what they are read as. */
+/** Domain, catalogue, and questions with their interpretations. */
 export const trades = [
   ['a shop', shop, shopQuestions],
   ['a web shop', webshop, webshopQuestions],
@@ -42,7 +42,7 @@ export const trades = [
   ['cinemas', cinema, cinemaQuestions],
 ] as const;
 
-/** Those whose questions are asked once more with a word that nothing is called. */
+/** The questions of these domains are also tested with an unknown word added. */
 export const tradesWithUnknownWords = [
   [port, portQuestions],
   [resort, resortQuestions],

@@ -1,4 +1,4 @@
-/** Questions about a bus company. Written before the grammar read them */
+/** Questions about a bus company. Written before the grammar parsed them */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = [

@@ -1,4 +1,6 @@
-/** Questions of somebody who runs a web shop on Kubernetes, by the role of words: what is served, sold, restarted or full. */
+/**
+ * Questions about a web shop on Kubernetes, which depend on the role of words: what is served, sold, restarted or full.
+ */
 import { field, metric, type QuestionCase, signal } from './question-case.ts';
 
 const services = ['shop/frontend', 'checkout', 'payments', 'inventory', 'courier-gateway', 'emails'];

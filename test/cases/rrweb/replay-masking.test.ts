@@ -1,5 +1,5 @@
 /**
- * What is published of recordings: all events, without what people typed. `hover.json` and `selection.json` are
+ * What is published of recordings: all events, without the text that users typed. `hover.json` and `selection.json` are
  * recordings of rrweb (`packages/rrweb/test/events`, MIT, `LICENSE`).
  */
 import { readFileSync } from 'node:fs';
@@ -200,7 +200,7 @@ test('an application has the policy of its project, unless it has its own', (t) 
   t.deepEqual(resolvePrivacy({}, 'shop'), defaultBrowserPrivacy);
 });
 
-test('what follows a gap is masked until the next complete picture', (t) => {
+test('events after a gap are masked until the next full snapshot', (t) => {
   const page = snapshot(element('p', {}, [text('words', 5)]));
   const change = mutation({ texts: [{ id: 5, value: 'other' }] });
   const session = `session-${sessions++}`;
@@ -212,7 +212,7 @@ test('what follows a gap is masked until the next complete picture', (t) => {
   t.true(read(10, [page, change]).includes('other'));
 });
 
-test('chunks are numbered without gaps, and begin at complete pictures', (t) => {
+test('chunks are numbered without gaps, and start at full snapshots', (t) => {
   const events = [
     incremental({ source: 3 }),
     { type: 4, timestamp: 3, data: { href: '' } },

@@ -1,4 +1,4 @@
-/** Recordings that SDKs send among their telemetry: as log records of HyperDX and Splunk, and as events of Faro. */
+/** Recordings that SDKs send with their telemetry: as log records from HyperDX and Splunk, and as events from Faro. */
 import { zstdDecompressSync } from 'node:zlib';
 import test from 'ava';
 import type { Translation } from '../../../receivers/engine/body-format.ts';
@@ -42,7 +42,7 @@ const toAttributes = (values: Readonly<Record<string, Value>>): object[] =>
   }));
 
 let sessions = 0;
-/** A request as the recorder of HyperDX sends it. */
+/** A request as the HyperDX recorder sends it. */
 const createLogs = (
   records: readonly object[],
   resource: Readonly<Record<string, Value>> = {
@@ -140,7 +140,7 @@ for (const [format, encode] of Object.entries(encoders)) {
   });
 }
 
-/** A payload of Faro. Its session replay numbers events from 0. */
+/** A Faro payload. Its session replay numbers events from 0. */
 const createPayload = (events: readonly (readonly [event: object, seq: number])[], session: string): Buffer =>
   Buffer.from(
     JSON.stringify({

@@ -1,10 +1,13 @@
-/** How well runbooks are found for the texts of alerts, among each other and the handbook. */
+/** How well runbooks are found by texts of alerts, among each other and the handbook. */
 import { readHandbook } from '../../../subjects/runbooks/handbook.ts';
 import { PassageIndex, type Source } from '../../../subjects/runbooks/passage-index.ts';
 import { readDocument } from '../../../subjects/runbooks/passages.ts';
 import type { Written } from './grown-with.ts';
 
-/** Shares of alerts whose runbook is the first, and among the first five; `missed` are titles with what came first. */
+/**
+ * The shares of alerts whose runbook ranks first, and among the first five; `missed` has the titles of the others with
+ * the top result.
+ */
 export const foundFor = async (queries: readonly Written[], among: readonly Written[]) => {
   const index = new PassageIndex();
   for (const book of await readHandbook()) await index.add(`handbook:${book.id}`, book);

@@ -1,4 +1,4 @@
-/** Runbooks in words of our own, and what the alerts say that they are for: title and name of the alert are in no question. */
+/** Our own runbooks, each with the text of its alert. The query contains neither the title nor the alert name. */
 export interface Written {
   readonly title: string;
   readonly content: string;

@@ -1,4 +1,7 @@
-/** Runbooks that were not looked at while the search was made. They are found among those that it grew with, and the handbook. */
+/**
+ * Runbooks that were held out during the development of the search. They are searched among those used for tuning, and
+ * the handbook.
+ */
 import type { Written } from './grown-with.ts';
 
 export const putAside: readonly Written[] = [

@@ -1,4 +1,4 @@
-/** Runbooks: how documents are cut, found and cited. */
+/** Runbooks: how documents are split, found and cited. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { extractQueries } from '../../../subjects/runbooks/named-queries.ts';
@@ -262,14 +262,14 @@ const named: Readonly<Record<string, readonly [text: string, source: Source, kin
   'nothing of what is broken': ['```json\n{"kind":"aggregate"\n```\n`sum(rate(`', 'document', []],
 };
 for (const [title, [text, source, kinds]] of Object.entries(named))
-  test(`queries that a passage names: ${title}`, (t) => {
+  test(`queries in a passage: ${title}`, (t) => {
     t.deepEqual(
       extractQueries([found(text, { source })], 5).map(({ query }) => query.kind),
       [...kinds],
     );
   });
 
-test('a rule names its own query, and each query is named once', (t) => {
+test('a rule lists its own query, and each query is listed once', (t) => {
   const query = { kind: 'promql', expression: 'sum(up)' } as const;
   t.deepEqual(extractQueries([found('`sum(up)`'), found('text', { source: 'rule', query })], 5), [
     { query, passageIndex: 0, missing: [] },

@@ -1,4 +1,7 @@
-/** Runbooks of a brewery and of a broadcaster, and what people on call ask. The broadcaster was looked at once, after tuning on the brewery. */
+/**
+ * Runbooks of a brewery and of a broadcaster, and questions of people on call. The broadcaster was evaluated once,
+ * after tuning on the brewery.
+ */
 export interface QuestionedRunbook {
   readonly title: string;
   readonly content: string;

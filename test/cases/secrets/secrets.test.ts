@@ -1,4 +1,4 @@
-/** Secrets in texts and records: what is found, what is stored of them, and how they are replaced. */
+/** Secrets in texts and records: detection, findings, and redaction. */
 import test from 'ava';
 import { logSecrets } from '../../../processors/secrets/log-secrets.ts';
 import { spanSecrets } from '../../../processors/secrets/span-secrets.ts';
@@ -219,7 +219,7 @@ test('searching takes linear time for texts that almost match', (t) => {
     .map(([, , , text = '']) => Buffer.from(text, 'base64').toString());
   for (const piece of pieces) {
     const almost = piece.slice(0, Math.ceil(piece.length * 0.7));
-    // A quadratic search of these 200,000 characters would not end within the time of a test.
+    // A quadratic search of these 200,000 characters would exceed the time limit of the test.
     for (const rule of secretRules)
       if (rule.keywords.some((word) => almost.toLowerCase().includes(word)))
         rule.findMatches(almost.repeat(Math.ceil(200_000 / almost.length)));

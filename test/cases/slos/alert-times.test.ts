@@ -1,4 +1,4 @@
-/** How long it takes from the end of a bad slice to the webhook that tells of it, with the waits that are there by default. */
+/** The time from the end of a bad slice to its webhook, with the default delays. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
@@ -15,10 +15,13 @@ import { SloFields } from '../../../subjects/slos/document.ts';
 
 const minuteMs = 60_000;
 const within = 90_000;
-/** Lateness of schedules as it may be (p99), and landing: what sinks and processors hold back is a second. */
+/** The expected lateness of schedules (p99), and landing: sinks and processors delay it by a second. */
 const latenessMs = 5000;
 const landingMs = 3000;
-/** From the evaluation to its group, and from the group to the request: a second for each look at the bus, and more. */
+/**
+ * From the evaluation to its group, and from the group to the request: at most a second for each poll of the bus, plus
+ * processing.
+ */
 const deliveryMs = 8000;
 const { groupWaitMs } = compileRoutes(AlertRouting.parse({ receivers: [{ name: 'all' }], route: { receiver: 'all' } }));
 

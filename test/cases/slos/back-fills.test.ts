@@ -1,4 +1,4 @@
-/** Much that is to be measured of the time before waits for its turn, and holds up nothing else. */
+/** Large backfills of SLO measurements wait in a queue, and block no other work. */
 import test from 'ava';
 import { BackFillQueue } from '../../../processors/slos/back-fills.ts';
 
@@ -25,7 +25,7 @@ test('backfills of one organization run one at a time, in order, and in parallel
   t.is(started.at(-1), 'third');
 });
 
-test('a backfill that waits too long proceeds without a turn, and a failing backfill passes its turn to the next', async (t) => {
+test('a backfill that waits too long proceeds anyway, and a failing backfill does not block the next', async (t) => {
   let nowMs = 0;
   const backFills = new BackFillQueue(() => nowMs);
   const started: string[] = [];

@@ -1,4 +1,4 @@
-/** Objectives over counters, gauges and formulas: counts are exact sums, whatever the interval of the points. */
+/** SLOs over counters, gauges and formulas: counts are exact sums, regardless of the interval of points. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { QueryBatcher } from '../../../queries/batch/query-batcher.ts';
@@ -47,7 +47,7 @@ interface Source {
   readonly increases: readonly Increase[];
 }
 
-/** Times at random distances, in seconds: often equal ones, and gaps. The last point is two checks before the end. */
+/** Times at random distances in seconds, with equal ones and gaps. The last point is two checks before the end. */
 const timesOf = (random: Random, minSeconds: number, maxSeconds: number): number[] => {
   const times: number[] = [];
   for (let at = 1 + random(200); at < endSeconds - 2 * checkMinutes * 60; ) {
@@ -91,7 +91,7 @@ const sources: Readonly<Record<string, (times: readonly number[], grow: () => nu
 const sum = (terms: Iterable<Fraction>): Fraction => [...terms].reduce(add, createFraction(0n));
 const thousandths = (value: number): Fraction => createFraction(BigInt(value), 1000n);
 
-/** Exact share of a slice in increases: those longer than a slice are spread over their time. */
+/** The exact share of a slice in increases: an increase over several slices is spread over its duration. */
 const inSlice = (increases: readonly Increase[], minute: number): Fraction =>
   sum(
     increases.flatMap(({ since, at, grown }) => {
@@ -142,7 +142,7 @@ const storedSums = async (sloId: string, slices: readonly MeasuredSlice[], input
   };
   const message = { offset: ++offset, value: Buffer.from(JSON.stringify([measurement])), headers: {} };
   await landIn(tables.columns)([message], { sink: 'slo-slices' });
-  // Six days: whole days are read from their sums.
+  // The window has six days, so whole days are read from their sums.
   const window = { fromMs: epoch - 10 * 3_600_000, toMs: epoch + (6 * 24 - 10) * 3_600_000 };
   const read = async () =>
     (

@@ -1,4 +1,4 @@
-/** Windows of objectives are sums of their slices, whatever was summed up of days, and whatever replaced slices since. */
+/** Windows of SLOs equal the sums of their slices, regardless of daily rollups and of later replacements of slices. */
 import test from 'ava';
 import fc from 'fast-check';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
@@ -59,7 +59,7 @@ const objectives: readonly SloObjective[] = [
   { ...plain, budgeting: 'timeslices', sliceTarget: 0.5 },
   { ...plain, budgeting: 'ratio-timeslices' },
 ];
-/** Now or later than all that was written. */
+/** A time at or after all writes. */
 const rested = (): number => Date.now() + dayMs;
 const reader = () => ({ columns: tables.columns.forTenant('a') });
 
@@ -84,7 +84,7 @@ const holds = async (
   }
 };
 
-/** What each way of budgeting counts, as a numerator and a denominator: from what was told last of each slice, by nothing of the product's. */
+/** The numerator and denominator of each budgeting method, computed independently from the last value of each slice. */
 const counted = (slices: Iterable<Slice>, { budgeting }: SloObjective) => {
   const known = [...slices]
     .map(([, good, total]) => [BigInt(good), BigInt(total)] as const)
@@ -105,7 +105,7 @@ const counted = (slices: Iterable<Slice>, { budgeting }: SloObjective) => {
   return { good: added((good, total) => (good * under) / total), total: all * under, under, known: known.length };
 };
 
-/** Sums, indicator, burn rate and budget of a window are those exact numbers. */
+/** Asserts that sums, indicator, burn rate and budget of a window equal the exact numbers. */
 const isExactly = (
   t: import('ava').ExecutionContext,
   window: Sums,
@@ -123,7 +123,7 @@ const isExactly = (
   is(window.bad, bad, under, 'bad');
   is(window.total, total, under, 'total');
   is(computeSli(window), good, total, 'indicator');
-  // Of a target of 99 %.
+  // The target is 99 %.
   is(computeBurnRate(window, toObjective(objective)), bad * 100n, total, 'burn rate');
   const slices = BigInt(days * 1440);
   const of = objective.budgeting === 'occurrences' ? total : slices * under;
@@ -209,7 +209,7 @@ test.serial('a window of whole days reads no slices after the rollup, and reads 
     t.is((await readWindows({ columns }, requests))(0)(window).slicesWithData, days * 24 + 1);
     t.true(statements.at(-1)?.includes('FROM slo_slices'));
     await holds(t, sloId, objective, [window]);
-    // Sums are not taken for true either where they were counted for another slice target or way of budgeting.
+    // Sums for another slice target or budgeting method must not be used.
     for (const other of [...objectives, { ...plain, budgeting: 'timeslices', sliceTarget: 0.3 } as const])
       await holds(t, sloId, other, [window]);
   }
@@ -250,7 +250,7 @@ test.serial(
     await land('now', objective, [inDay(0, 11), inDay(3, 13)], 'before');
     await updateDaySums(tables.columns, rested());
     await land('now', objective, [inDay(3, 17)], 'before');
-    // Rows of one part lie beside each other, and the index does not tell them apart.
+    // Rows of one part are stored together, and the index does not separate them.
     for (const table of ['slo_slices', 'slo_day_changes', 'slo_days'])
       await tables.columns.execute(`OPTIMIZE TABLE ${table} FINAL`);
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };

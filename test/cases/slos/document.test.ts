@@ -1,10 +1,10 @@
-/** Objectives as they are written: the short form, `query` as an object or as text, and what is refused with its path. */
+/** SLO documents: the short form, `query` as an object or as text, and errors with their path. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { SloFields } from '../../../subjects/slos/document.ts';
 import { findSloProblems } from '../../../subjects/slos/problems.ts';
 
-/** Paths of what is wrong, by form or beyond it. */
+/** Returns the paths of errors in the schema or beyond it. */
 const wrongIn = (fields: object): string[] => {
   const parsed = SloFields.safeParse({ name: 'one', service: 'shop', ...fields });
   return parsed.success

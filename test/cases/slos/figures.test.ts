@@ -1,4 +1,6 @@
-/** Figures of objectives: exact fractions, three ways of budgeting, windows and calendars, burn rates and their rules. */
+/**
+ * Calculations of SLOs: exact fractions, three budgeting methods, windows and calendars, burn rates and their rules.
+ */
 import test from 'ava';
 import fc from 'fast-check';
 import { createDefaultBurnRules, isReachable } from '../../../subjects/slos/burn-rules.ts';
@@ -176,7 +178,8 @@ test('a calendar period starts at local time, across clock changes and short mon
 
 test('a slice counts in the period in which it starts, even if periods start within slices', (t) => {
   const hour = 60 * minuteMs;
-  // Day by day in zones whose midnight is no full hour of UTC; Lord Howe's clocks change by half an hour.
+  // Day by day in zones whose midnight is not a full hour in UTC; the clocks on Lord Howe Island change by half an
+  // hour.
   const zones: readonly (readonly [timeZone: string, day: string, slices: number])[] = [
     ['Asia/Kathmandu', '2026-05-01', 24],
     ['Australia/Lord_Howe', '2026-04-05', 25],

@@ -1,4 +1,4 @@
-/** Forecasts of error budgets: what is unknown, what is certain, and how often the interval holds. */
+/** Forecasts of error budgets: unknown and certain results, and the coverage of the interval. */
 import test from 'ava';
 import { type Block, computeForecast } from '../../../subjects/slos/forecast.ts';
 
@@ -44,7 +44,7 @@ test('a rolling window drops old blocks, so spending that ended long ago does no
   t.deepEqual(forecast, computeForecast({ ...of, budgetOf: 'events' }));
 });
 
-/** A generator of its own, so that the test shares nothing with what it tests. */
+/** A separate random generator, so that the test shares no code with the forecast. */
 const lehmer = (seed: number): (() => number) => {
   let state = (seed * 7919 + 12_345) % 2_147_483_647;
   return () => {
@@ -60,7 +60,7 @@ const poisson = (mean: number, random: () => number): number => {
   return count;
 };
 
-/** How a service fails: steadily, and at times in bursts so many times as large. */
+/** How a service fails: steadily, and sometimes in bursts, which are larger by a factor. */
 interface Failing {
   readonly bursts: number;
   readonly size: readonly [least: number, most: number];
@@ -77,7 +77,7 @@ const futureOf = (
   return { blocks: Array.from({ length: 200 }, one), random };
 };
 
-/** Blocks until these have spent what is left. */
+/** The number of blocks after which these have used up the remaining budget. */
 const endOf = (coming: readonly Block[], budget: number): number => {
   let left = budget;
   for (const [step, { bad }] of coming.entries()) {
@@ -87,7 +87,10 @@ const endOf = (coming: readonly Block[], budget: number): number => {
   return Number.POSITIVE_INFINITY;
 };
 
-/** Of so many simulated budgets: in how many the interval held, and how many outlast the window, where any would hold. */
+/**
+ * Of a number of simulated budgets: how many are within the interval, and how many outlast the window, where any
+ * interval is right.
+ */
 const heldOf = (budgets: number, failing: Failing): { readonly held: number; readonly never: number } => {
   let [held, never] = [0, 0];
   for (let seed = 1; seed <= budgets; seed += 1) {
@@ -107,7 +110,7 @@ const heldOf = (budgets: number, failing: Failing): { readonly held: number; rea
   return { held, never };
 };
 
-/** A short past seldom shows rare bursts, so with these the interval holds less often. */
+/** A short history rarely includes rare bursts, so the interval covers fewer of these budgets. */
 const kinds: readonly (Failing & { readonly kind: string; readonly budgets: number; readonly minShare: number })[] = [
   { kind: 'bursts in one part of twenty', bursts: 0.05, size: [5, 20], budgets: 1000, minShare: 0.75 },
   { kind: 'steady errors', bursts: 0, size: [0, 0], budgets: 300, minShare: 0.75 },

@@ -1,4 +1,7 @@
-/** Which slices are measured again when: late records are found by when they were received, and all is measured again now and then. */
+/**
+ * Which slices are measured again, and when: late records are found by their receive time, and all slices are measured
+ * again periodically.
+ */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { QueryBatcher } from '../../../queries/batch/query-batcher.ts';
@@ -120,12 +123,12 @@ test('of the earlier time, only slices with late records are measured again', as
   const lateOf = (slo: SloFields) => findLateWindows(slo, window, { reader, batcher: answers() });
   for (const table of ['logs', 'spans'] as const) {
     await landed(table, 'shop', nowMs - 2 * hourMs, nowMs - 2 * hourMs + 500);
-    // As late, but about the last hour; and older than a day.
+    // Equally late, but within the last hour or older than a day.
     await landed(table, 'shop', nowMs - 50 * minuteMs, nowMs);
     await landed(table, 'shop', nowMs - 25 * hourMs, nowMs);
   }
   for (const slo of [ofRequests, ofLogs]) t.deepEqual(await lateOf(slo), []);
-  // Without what evaluates it, nothing is known of PromQL.
+  // Without a PromQL evaluator, the slices affected by late points are unknown.
   t.deepEqual(await lateOf(ofPromql), [window]);
   const [first, near, far] = [nowMs - 20 * hourMs, nowMs - 20 * hourMs + 10 * minuteMs, nowMs - 3 * hourMs];
   for (const ms of [first, near, far])
@@ -169,7 +172,9 @@ test('for metrics, slices are measured again from the first late point of a metr
   t.deepEqual(await lateOf(ofMetrics), [{ ...last, fromMs: nowMs - 4 * hourMs }]);
 });
 
-/** What each says of the time before a point, which came late at 05:30 within half a day that ends at 11:00. */
+/**
+ * The slices that each expression affects if a point is late at 05:30, in a window of half a day that ends at 11:00.
+ */
 const expressions: readonly (readonly [string, 'from it on' | 'all'])[] = [
   ['sum(served)', 'from it on'],
   ['sum(increase(served[5m]))', 'from it on'],
@@ -211,7 +216,8 @@ test('PromQL slices measured again after late points equal a single query over t
     { length: minutes + 60 },
     (_, minute) => [window.fromMs + minute * minuteMs, numberAt(minute)] as const,
   );
-  // The point at the end of the window is received after it, as late ones are. A quarter of an hour is missing at first, of which the first point is at the end of a slice.
+  // The point at the end of the window is received after it, like late ones. A quarter of an hour is missing at first,
+  // and its first point is at the end of a slice.
   const isLate = ([ms]: readonly [number, number]): boolean => ms >= lateMs && ms < lateMs + 15 * minuteMs;
   await landed(
     all.filter((point) => !isLate(point) && point[0] !== window.toMs),
@@ -290,7 +296,7 @@ test('a formula uses the same slice in all its parts, and is measured again if r
         .join(', ')}`,
     );
   await pointsAt(minutes.filter((ms) => ms !== window.toMs));
-  // Two records in one slice, one in each other.
+  // Two records in one slice, and one in each other slice.
   const twiceMs = window.fromMs + 90 * minuteMs;
   await loggedAt([...minutes.map((ms) => ms + 1000), twiceMs + 2000]);
   const reader = {

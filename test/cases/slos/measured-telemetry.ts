@@ -1,4 +1,4 @@
-/** Telemetry of known figures, and objectives that are measured from it as the schedule does. */
+/** Telemetry with known values, and SLOs that are measured from it as the schedule does. */
 
 import { sloMeasurement } from '../../../processors/slos/slo-measurement.ts';
 import type { PlatformEvent } from '../../../schemas/events.ts';
@@ -12,7 +12,7 @@ export const minuteMs = 60_000;
 const ns = (ms: number): string => String(BigInt(ms) * 1_000_000n);
 const resource = (service: string) => ({ attributes: [text('service.name', service)] });
 
-/** So many log records at a time, some of them errors. */
+/** A number of log records at one time, some of them errors. */
 export interface Logged {
   readonly atMs: number;
   readonly good: number;
@@ -50,7 +50,7 @@ export const telemetryIn = (columns: Columns) => {
         tenantId,
         receivedAtMs,
       ),
-    /** Requests of a server, each of so many milliseconds. */
+    /** Requests of a server, each with a duration in milliseconds. */
     requests: (service: string, requests: readonly (Logged & { readonly durationMs: number })[], tenantId = 'a') =>
       landed(
         'traces',
@@ -84,13 +84,13 @@ export const telemetryIn = (columns: Columns) => {
 export interface Measuring {
   readonly columns: Columns;
   readonly documents: Documents;
-  /** Receives events. */
+  /** Receives the emitted events. */
   readonly events?: PlatformEvent[];
-  /** Where telemetry is asked; by default where slices land. */
+  /** The tables with telemetry; by default those in which slices are stored. */
   readonly source?: Pick<Columns, 'forTenant'>;
 }
 
-/** Runs the schedule for one objective at times, and lands what it tells. */
+/** Runs the schedule for one SLO at given times, and stores what it emits. */
 export const measuring = ({ columns, documents, events, source = columns }: Measuring, tenantId = 'a') => {
   const land = landIn(columns);
   let offset = 0;

@@ -1,4 +1,7 @@
-/** OpenSLO in and out: documents of others, what is refused with its line, and exports that come in again unchanged. */
+/**
+ * OpenSLO import and export: documents from other tools, errors with their line, and exports that are imported
+ * unchanged.
+ */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import fc from 'fast-check';
@@ -472,7 +475,7 @@ const objective = fc
   })
   .filter((slo) => findSloProblems(slo).length === 0);
 
-/** What v1alpha has fields for. */
+/** The settings that v1alpha supports. */
 const plain = (slo: SloFields): SloFields => {
   const { sli, calendar, sliceTarget, budgeting } = slo.query;
   return SloFields.parse({

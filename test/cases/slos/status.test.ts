@@ -1,4 +1,4 @@
-/** The window of an objective, up to the end of its results. */
+/** The window of an SLO, up to the end of its results. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { readSloWarnings } from '../../../api/groups/slos/warnings.ts';

@@ -1,4 +1,4 @@
-/** Stacks of bundles compared with those of their sources, and source maps that are refused. */
+/** Stacks of bundles, mapped to their sources, and source maps that are refused. */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +28,7 @@ interface Bundle {
   readonly map: string;
 }
 
-/** Sources, and what esbuild, webpack with terser, rollup and tsc made of them. */
+/** Sources, and the bundles that esbuild, webpack with terser, rollup and tsc create from them. */
 const { sources, bundles } = JSON.parse(readFileSync(new URL('./bundles.json', import.meta.url), 'utf8')) as {
   readonly sources: Readonly<Record<string, string>>;
   readonly bundles: Readonly<Record<string, Readonly<Record<string, Bundle>>>>;
@@ -66,7 +66,7 @@ const createReader = (tenantId: string) => ({
   requester: { tenantId },
 });
 
-/** Frame as text: file, line and function, without what V8 adds to the name. */
+/** A stack frame as text: file, line and function, without the additions of V8 to the name. */
 const describeFrame = ({ file, line, function: name }: Pick<MappedFrame, 'file' | 'line' | 'function'>): string => {
   const plainName = (name ?? '')
     .replace(/^async /, '')
@@ -76,7 +76,7 @@ const describeFrame = ({ file, line, function: name }: Pick<MappedFrame, 'file' 
   return `${(file ?? '').split('/').at(-1)}:${line} ${plainName}`;
 };
 
-/** Returns the number of frames that occur in this order in the expected ones. Minifiers leave out inlined functions. */
+/** Returns the number of frames that occur in this order in the expected frames. Minifiers remove inlined functions. */
 const countInOrder = (frames: readonly string[], expected: readonly string[]): number => {
   let at = 0;
   let count = 0;
@@ -124,7 +124,7 @@ test('stacks of bundles are mapped to the files, lines and functions of their so
       const [mapped = []] = await mapFrames(createReader('a'), [
         { application: 'shop', release: tool, url: null, attributes: {}, frames },
       ]);
-      // The function that surrounds a bundle has no source. Some tools map its call to the last line of the program.
+      // The wrapper function of a bundle has no source. Some tools map its call to the last line of the program.
       const isCallOfBundle = (text: string, at: number, all: readonly string[]): boolean =>
         at === all.length - 1 && (mapped[at]?.unmappedReason === 'position-outside' || text === all[at - 1]);
       const texts = mapped.map(describeFrame).filter((text, at, all) => !isCallOfBundle(text, at, all));
@@ -138,7 +138,7 @@ test('stacks of bundles are mapped to the files, lines and functions of their so
     }
     t.log(`${tool}: ${correct} of ${total}`);
     t.true(total > 30, tool);
-    // Without the text of the sources, functions have the names that the map has at their calls.
+    // Without the source texts, functions have the names from the map at their calls.
     const expectedShare = tool === 'esbuild-no-sources' ? 0.8 : 0.99;
     t.true(correct / total >= expectedShare, `${tool}: ${correct} of ${total}`);
   }
@@ -308,7 +308,7 @@ const refused: readonly (readonly [title: string, text: string | Buffer, problem
 ];
 
 for (const [title, text, problem] of refused)
-  test(`${title} is refused with its place`, (t) => {
+  test(`${title} is refused with its position`, (t) => {
     const [result] = readSingleMap(Buffer.from(text), 'app.js');
     t.regex(result !== undefined && 'problem' in result ? result.problem : 'accepted', problem);
   });

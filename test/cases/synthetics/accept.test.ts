@@ -1,4 +1,4 @@
-/** Results of runs off the schedule, which a probe sends again until it hears that they are taken. */
+/** Results of unscheduled runs, which a probe resends until the platform confirms them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ test('a resent result is published again as stored, and a different result of th
 
   const { runs } = await send('1');
   t.is(runs.length, 1);
-  // The platform died before it published it, or before it said so.
+  // The platform crashed before it published the result, or before it confirmed it.
   t.deepEqual(await send('1', 'here', 5000), { runs, rejected: [] });
   for (const other of [await send('2'), await send('1', 'there')]) {
     t.deepEqual(other.runs, []);

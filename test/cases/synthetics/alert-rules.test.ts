@@ -1,4 +1,6 @@
-/** The alert rule of a check, evaluated as it is live: verdicts land, are asked at the moments of rules, and become alerts. */
+/**
+ * The alert rule of a check, evaluated like in production: verdicts are stored, rules query them, and alerts follow.
+ */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import { batchMs } from '../../../processors/alerts/alert-evaluation.ts';
@@ -38,7 +40,7 @@ const ruleOf = (id: string, of: object = {}): AlertRule => ({
 const reader = () => ({ columns: tables.columns.forTenant('acme'), plan: defaultPlans['enterprise'] as Plan, nowMs });
 
 type VerdictFields = Pick<SyntheticVerdict, 'state' | 'says'> & Partial<SyntheticVerdict>;
-/** Lands verdicts of a check, at seconds. */
+/** Stores verdicts of a check at the given seconds. */
 const landed = (checkId: string, verdicts: readonly (readonly [second: number, verdict: VerdictFields])[]) => {
   const rows = verdicts.map(([second, { state, says: summary, isMaintenance = false, locations = [] }]) => {
     const judged = `fromUnixTimestamp64Milli(toInt64(${nowMs + second * 1000}))`;
@@ -48,7 +50,7 @@ const landed = (checkId: string, verdicts: readonly (readonly [second: number, v
     `INSERT INTO synthetic_verdicts (tenant_id, check_id, judged, state, is_maintenance, says, locations) VALUES ${rows.join(', ')}`,
   );
 };
-/** Evaluates at seconds, in order. */
+/** Evaluates at the given seconds, in order. */
 const evaluated = async (rule: AlertRule, seconds: readonly number[]): Promise<Evaluation[]> => {
   const found: Evaluation[] = [];
   let prior = emptyState();
@@ -173,7 +175,7 @@ test('an evaluation reports a failure within 7.5 seconds of its landing, for eve
     const judgedMs = getNextDueMs(judging, 5000, landedMs);
     const dueMs = getNextDueMs(phase('rule', { batchMs }), everyMs, judgedMs);
     t.true(dueMs - landedMs <= 7501, `${dueMs - landedMs}`);
-    // What was judged has landed by then, and is in what is asked.
+    // The verdict has landed by then, and is within the queried window.
     const { window } = buildQueryRequest(ruleOf('c') as Parameters<typeof buildQueryRequest>[0], dueMs);
     t.true(window.toMs > judgedMs, delay);
     t.true(dueMs - judgedMs >= 2400);

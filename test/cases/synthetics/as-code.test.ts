@@ -1,4 +1,4 @@
-/** Checks as YAML: what differs from the defaults is written, and is read back. */
+/** Checks as YAML: only values that differ from the defaults are exported, and they are read back. */
 import test from 'ava';
 import { readCheckFiles, writeCheckYaml } from '../../../subjects/synthetics/as-code.ts';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';

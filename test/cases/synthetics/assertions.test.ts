@@ -1,4 +1,4 @@
-/** Assertions of checks: what holds of an answer, what does not and why, and what cannot be judged. */
+/** Assertions of checks: which pass on a response, which fail and why, and which cannot be evaluated. */
 import test from 'ava';
 import {
   Assertion,

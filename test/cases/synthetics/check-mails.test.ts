@@ -1,4 +1,7 @@
-/** Receivers of projects are mailed that a check fails, and that it recovered: once each, and not in a planned downtime. */
+/**
+ * Subscribers of projects get a mail when a check fails and when it recovers: once each, and not during planned
+ * downtime.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,6 @@
-/** How checks stand by what landed of their states, in one statement, held against uptime as it is worked out from the same states one by one. */
+/**
+ * The states of checks, read with one statement, compared with the uptime calculated from the same states one by one.
+ */
 import test from 'ava';
 import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { readCheckStatuses, readStates, uptimeDays } from '../../../subjects/synthetics/stored-results.ts';
@@ -24,7 +26,8 @@ test('the state of a check follows from its states of today, from before ninety 
   const row = (tenant: string, id: string, place: string, atMs: number): string =>
     `('${tenant}', '${id}', '${place}', fromUnixTimestamp64Milli(toInt64(${atMs})), '${states[random(4)]}')`;
   const rows = ids.flatMap((id, index) => [
-    // Some have all their changes in the last days, some have none there, and some change in the very moment in which days begin.
+    // Some checks have all their changes in the last days, some have none, and some change exactly at the start of a
+    // day.
     ...Array.from({ length: random(12) }, () =>
       row('acme', id, '', nowMs - random([2, 40, 300][index % 3] ?? 1) * dayMs),
     ),

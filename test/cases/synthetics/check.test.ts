@@ -1,4 +1,4 @@
-/** What a check says: what of it cannot be run is named by its path, and templates have their values. */
+/** Validation of checks: errors have their path, and templates are replaced by values. */
 import test from 'ava';
 import { CheckFields, listVariables } from '../../../subjects/synthetics/check.ts';
 import { findCheckProblems, type ReferenceableNames } from '../../../subjects/synthetics/problems.ts';
@@ -58,7 +58,7 @@ test('a valid check has no problems', (t) => {
   for (const check of [
     { ...httpCheck(login, cart), locations: ['local', 'l1', 'l2'], consensus: { down: 2 } },
     httpCheck({ url: '{{variables.path}}' }),
-    // Its secret goes to the host of the tokens alone.
+    // Its secret is sent only to the host of the token endpoint.
     httpCheck({ url: 'https://elsewhere.example/', authentication: client }),
     { name: 'c', type: 'tcp', tcp: { host: 'shop.example', port: 25, send: 'EHLO {{variables.path}}\r\n' } },
     { name: 'c', type: 'tls', tls: { host: '[2001:db8::1]' } },

@@ -1,4 +1,4 @@
-/** Heartbeats by cron around changes of the clock, held against a walk over each minute of the clock on the wall. */
+/** Cron heartbeats around clock changes, compared with an iteration over each minute of local time. */
 import test from 'ava';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { findNextCronTime } from '../../../subjects/synthetics/cron.ts';
@@ -17,7 +17,10 @@ const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
 const dayMs = 24 * hourMs;
 
-/** Hours that are skipped or come twice, halves of them, two at once, at midnight, and at odd minutes; and a zone without any. */
+/**
+ * Skipped and repeated hours and half hours, changes by two hours, at midnight and at odd minutes, and a zone without
+ * changes.
+ */
 const changes: readonly (readonly [zone: string, at: string])[] = [
   ['Europe/Berlin', '2026-03-29T01:00Z'],
   ['Europe/Berlin', '2026-10-25T01:00Z'],
@@ -36,7 +39,7 @@ const changes: readonly (readonly [zone: string, at: string])[] = [
 ];
 const aroundMs = 14 * hourMs;
 
-/** The clock on the wall, as a number that shows it by its UTC getters, at each minute of the time around a change. */
+/** The local time of each minute around a change, as a number whose UTC getters return it. */
 const shownAround = (timeZone: string, changeMs: number): readonly (readonly [atMs: number, wallMs: number])[] => {
   const format = new Intl.DateTimeFormat('en-GB', {
     timeZone,
@@ -82,7 +85,7 @@ interface CronCase {
   readonly dueAt: readonly number[];
 }
 
-/** An expression, and when it is due: what names its hours and minutes is due once for each time on the wall, other things go by time that passes. */
+/** An expression and its due times: fixed hours and minutes are due once per local time, others follow elapsed time. */
 const drawCronCase = (random: Random, shown: ReturnType<typeof shownAround>): CronCase => {
   const drawnFrom = (fields: readonly Field[]): Field => fields[random(fields.length)] as Field;
   const [minuteText, isMinute] = drawnFrom(minutes);
@@ -111,7 +114,7 @@ const expectedOf = (cron: string, timeZone: string): HeartbeatSchedule => {
 
 const formatTimes = (times: readonly number[]): string[] => times.map((ms) => new Date(ms).toISOString().slice(0, 16));
 
-/** Runs of a job that comes at each due time, within its grace, but those that are left out. */
+/** Runs of a job with a heartbeat within the grace period of each due time, except omitted ones. */
 const watchedRuns = (
   expected: HeartbeatSchedule,
   dueAt: readonly number[],
@@ -161,7 +164,7 @@ for (const [index, [zone, at]] of changes.entries())
       }
       const title = `${cron} (TEST_SEED=${runSeed})`;
       t.deepEqual(formatTimes(found), formatTimes(dueAt), title);
-      // Those that are shown are the same, from wherever they are asked.
+      // The listed times are the same from every starting time.
       const nowMs = fromMs + random(2 * aroundMs);
       const next = listNextDueTimes(expected, { baseMs: 0, nowMs, count: 5 }).filter((ms) => ms <= untilMs);
       t.deepEqual(formatTimes(next), formatTimes(dueAt.filter((ms) => ms > nowMs).slice(0, 5)), title);
@@ -174,7 +177,7 @@ for (const [index, [zone, at]] of changes.entries())
 
 test('a day that a time zone skipped is not due', (t) => {
   const times = { cron: '30 2 * * *', timeZone: 'Pacific/Apia' };
-  // There was no 30 December 2011.
+  // 30 December 2011 did not exist.
   const first = findNextCronTime(times, Date.parse('2011-12-29T00:00Z')) ?? 0;
   const second = findNextCronTime(times, first) ?? 0;
   t.deepEqual(formatTimes([first, second]), ['2011-12-29T12:30', '2011-12-30T12:30']);

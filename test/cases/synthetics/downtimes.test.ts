@@ -60,7 +60,7 @@ test('a maintenance window is a downtime if it mutes all alerts of a check, but 
     [{ matchers: [matcher('team', 'shop'), matcher('check', 'Mail', '!=')] }, true],
     [{ matchers: [matcher('team', 'post')] }, false],
     [{ matchers: [matcher('team', 'shop'), matcher('severity', 'warning')] }, false],
-    // It holds for what has no such label, which is no word about checks.
+    // The matcher also matches alerts without the label, so it does not select checks.
     [{ matchers: [matcher('severity', 'critical', '!=')] }, false],
     [{ projectIds: ['p1'] }, true],
     [{ projectIds: ['p2'] }, false],

@@ -1,4 +1,4 @@
-/** When heartbeats are due, through clock changes, and what of them cannot be expected. */
+/** When heartbeats are due, across clock changes, and which expectations are invalid. */
 import test from 'ava';
 import { readCheckFiles, writeCheckYaml } from '../../../subjects/synthetics/as-code.ts';
 import { CheckFields, toStoredCheck } from '../../../subjects/synthetics/check.ts';
@@ -20,16 +20,16 @@ const expectedOf = (heartbeat: object, every = '1m'): HeartbeatSchedule => {
 
 test('the next five times are listed, even across clock changes', (t) => {
   const table: readonly (readonly [cron: string, zone: string, after: string, times: string])[] = [
-    // 02:30 is skipped on the 29th: it comes as soon as the clock has been set forward.
+    // 02:30 is skipped on the 29th: the heartbeat is due when the clock has been set forward.
     ['30 2 * * *', 'Europe/Berlin', '2026-03-27T12:00Z', '28T01:30 29T01:00 30T00:30 31T00:30 01T00:30'],
-    // 02:30 is there twice on the 25th: it comes once.
+    // 02:30 occurs twice on the 25th: the heartbeat is due once.
     ['30 2 * * *', 'Europe/Berlin', '2026-10-23T12:00Z', '24T00:30 25T00:30 26T01:30 27T01:30 28T01:30'],
-    // What comes each half an hour goes by the time that passes.
+    // A heartbeat every half hour follows elapsed time.
     ['*/30 * * * *', 'Europe/Berlin', '2026-03-29T00:10Z', '29T00:30 29T01:00 29T01:30 29T02:00 29T02:30'],
     ['*/30 * * * *', 'Europe/Berlin', '2026-10-25T00:10Z', '25T00:30 25T01:00 25T01:30 25T02:00 25T02:30'],
-    // A clock that is set by half an hour.
+    // A clock change by half an hour.
     ['30 * * * *', 'Australia/Lord_Howe', '2026-04-04T13:00Z', '04T13:30 04T14:30 04T15:00 04T16:00 04T17:00'],
-    // A midnight that there is not.
+    // A midnight that does not exist.
     ['0 0 * * *', 'America/Sao_Paulo', '2018-11-02T12:00Z', '03T03:00 04T03:00 05T02:00 06T02:00 07T02:00'],
     ['0 4 * * 1-5', 'UTC', '2026-03-05T12:00Z', '06T04:00 09T04:00 10T04:00 11T04:00 12T04:00'],
     ['0 0 29 2 *', 'UTC', '2026-03-05T12:00Z', '29T00:00 29T00:00 29T00:00 29T00:00 29T00:00'],

@@ -1,4 +1,4 @@
-/** From beats to runs and states: what was told, what was late, and what nobody can know. */
+/** From heartbeats to runs and states: which arrived, which were late, and which are unknown. */
 import test from 'ava';
 import { heartbeats } from '../../../processors/synthetics/heartbeats.ts';
 import type { HeartbeatPing } from '../../../schemas/synthetic-heartbeats.ts';
@@ -42,7 +42,7 @@ const heartbeatOf = (
   ...more,
 });
 
-/** A beat, or the second up to which all is read. */
+/** A heartbeat, or the second up to which all heartbeats are read. */
 type Event = HeartbeatPing | number;
 
 const runsOf = (
@@ -207,7 +207,7 @@ test('states are evaluated like those of other checks, and a check that is silen
   t.deepEqual(judged('failed', 1000), [['', 'down']]);
   t.deepEqual(judged('unknown', 1000), []);
   const up: KnownStates = { '': { state: 'up', atMs: fromMs } };
-  // An interval, grace, the longest run and the platform's own time: until then the next word may come.
+  // The interval, the grace period, the longest run and the processing time: until then the next heartbeat can arrive.
   t.deepEqual(judged('passed', 219_000, up), []);
   t.deepEqual(judged('passed', 221_000, up), [['', 'unknown']]);
   t.deepEqual(judged('passed', 1000, up, { ...its, enabled: false }), [['', 'unknown']]);
@@ -225,7 +225,7 @@ const stored = (id: string, fields: object = {}) => ({
   updatedAt: new Date(fromMs).toISOString(),
 });
 
-/** The processor over one partition; a number is the second up to which all is read. */
+/** The processor over one partition; a number is the second up to which all heartbeats are read. */
 const processorRun = (ids: readonly string[] = ['c']) => {
   const run = new TaskRun(heartbeats);
   const follow = (id: string, fields?: object): void =>
@@ -246,7 +246,7 @@ const everyFive = (from: number, to: number): number[] =>
 test('while stored heartbeats are unread, none is missed: they are read first, however late', (t) => {
   const { run, consume, reportedRuns } = processorRun();
   consume(...everyFive(0, 40), heartbeatOf('end', 41));
-  // The log stands still for hours, and the clock goes on.
+  // The log is not read for hours, while the clock advances.
   t.is(run.tick(fromMs + 7_200_000), undefined);
   consume(...everyFive(45, 90), heartbeatOf('end', 92), ...everyFive(95, 140), heartbeatOf('end', 150), 155);
   t.deepEqual(reportedRuns(), ['c 41 41 passed', 'c 92 92 passed', 'c 150 150 passed']);

@@ -1,4 +1,4 @@
-/** When checks are due, and how results become changes of state. */
+/** When checks are due, and how results become state changes. */
 import test from 'ava';
 import { findLastDueMs, findNextDueMs, isDueAt } from '../../../subjects/synthetics/due-times.ts';
 import { findSuspects, judgeChanges, type KnownStates } from '../../../subjects/synthetics/location-votes.ts';

@@ -1,4 +1,4 @@
-/** What a check was while its results were not read: as if they had been read at once. */
+/** States of checks whose results are read late: as if they had been read at once. */
 import test from 'ava';
 import {
   findCorrections,
@@ -20,7 +20,7 @@ const check = { id: 'c', enabled: true, every: '10s', locations: ['a', 'b', 'c']
 const fromMs = Date.parse('2026-03-01T12:00:00Z');
 const none = new Set<string>();
 
-/** Results by location: each letter is one interval, `.` stands for none. */
+/** Results by location: each letter is one interval, `.` is a missing result. */
 const runsOf = (texts: Readonly<Record<string, string>>): CheckResult[] => {
   const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', f: 'failed', d: 'degraded', u: 'unknown' };
   return Object.entries(texts)
@@ -44,7 +44,7 @@ const stateChangesOf = (texts: Readonly<Record<string, string>>, location = '') 
 
 test('an outage that started and ended during a gap in evaluation is reported with its times', (t) => {
   t.deepEqual(stateChangesOf({ a: 'pppffppppp', b: 'pppffppppp', c: 'pppffppppp' }), ['down 21', 'up 41']);
-  // One location that fails alone is down there, and nowhere else.
+  // A location that fails alone is down, and the check is not.
   const alone = { a: 'pppffppppp', b: 'pppppppppp', c: 'pppppppppp' };
   t.deepEqual(stateChangesOf(alone), []);
   t.deepEqual(stateChangesOf(alone, 'a'), ['down 20', 'up 40']);
@@ -56,7 +56,7 @@ test('a check without runs is unknown after three intervals', (t) => {
 });
 
 test('the changes equal those of an uninterrupted evaluation', (t) => {
-  // Made up by a fixed rule; each text is longer than the gap.
+  // Pseudorandom results; each text is longer than the gap.
   let seed = 7;
   const next = (): number => (seed = (seed * 48_271) % 2_147_483_647);
   for (let round = 0; round < 200; round++) {
@@ -76,7 +76,7 @@ test('the changes equal those of an uninterrupted evaluation', (t) => {
       for (const { location, state } of changes) steady.push(`${location} ${state}`);
     }
     const { changes: found } = reconstructChanges(check, gap, { runs, suspects: none });
-    // Within one moment the order of locations is nobody's.
+    // The order of locations at the same time is arbitrary.
     t.deepEqual(
       found.map(({ location, state }) => `${location} ${state}`).toSorted(),
       steady.toSorted(),
@@ -85,7 +85,7 @@ test('the changes equal those of an uninterrupted evaluation', (t) => {
   }
 });
 
-test('states are worked out again from the last result that was judged in time', (t) => {
+test('states are recalculated from the last result that was evaluated in time', (t) => {
   const start = (
     read: Record<string, number>,
     { before = { a: 0, b: 0 }, nowMs = 12_000, judgedMs = 7000, every = '10s' } = {},
@@ -169,7 +169,7 @@ test('a result that is late counts until the next one is due, also for the state
   t.is(state(45_000, 0), 'down');
   t.is(state(75_000, 30_000), 'down');
   t.is(state(75_001, 30_001), 'unknown');
-  // What is older than ten minutes says nothing of now.
+  // A result older than ten minutes does not determine the current state.
   t.is(state(601_000, 0), 'unknown');
 });
 
@@ -210,11 +210,11 @@ test('an outage that was known when it was over is found once', (t) => {
   t.is(find(['up -60', 'down 10', 'up 70'], ['up -60', 'down 10', 'up 70']), undefined);
   t.is(find(['up -60', 'down 40'], ['up -60', 'down 10', 'up 70']), undefined);
   t.is(find(['down -60'], ['down -60', 'up 70']), undefined);
-  // It lasts, so that it is the state of now.
+  // The outage continues, so it is the current state.
   t.is(find(['up -60'], ['up -60', 'down 10']), undefined);
 });
 
-test('a time is worked out a second time when results in any order have arrived', (t) => {
+test('a period is evaluated a second time when results in any order have arrived', (t) => {
   const times = ['a', 'b', 'c', 'd'].map((id) => settledAtMs(id, fromMs) - fromMs);
   t.true(times.every((ms) => ms >= 300_000 && ms < 600_000));
   t.is(new Set(times).size, 4);

@@ -10,7 +10,7 @@ const shown = (source: string) =>
     check?.type ?? problems.map(({ path, message }) => `${path} ${message}`.slice(0, 70)),
   ]);
 
-test('endpoints of Gatus are imported, each for itself', (t) => {
+test('endpoints of Gatus are imported individually', (t) => {
   const source = `endpoints:
   - name: front-end
     group: core
@@ -62,7 +62,7 @@ test('endpoints of Gatus are imported, each for itself', (t) => {
   );
 });
 
-test('monitors of Uptime Kuma are imported, each for itself', (t) => {
+test('monitors of Uptime Kuma are imported individually', (t) => {
   const monitors = [
     { name: 'Shop', type: 'http', url: 'https://shop.example', interval: 60, accepted_statuscodes: ['200-299'] },
     { name: 'Word', type: 'keyword', url: 'https://shop.example', interval: 60, keyword: 'ok', active: false },
@@ -118,7 +118,7 @@ metadata: { name: ping, namespace: a }
 spec: { module: icmp, interval: 20s, targets: { staticConfig: { static: [host.example] } } }
 `;
 
-test('targets of Blackbox exporter are imported with their modules, each for itself', (t) => {
+test('targets of Blackbox exporter are imported individually with their modules', (t) => {
   const text = [scrapes, modules, probe].join('---\n');
   t.deepEqual(
     shown(text).map(([name, , result]) => [name, result]),
@@ -158,7 +158,7 @@ test('HTTP versions of a module of Blackbox exporter are an assertion, or a prob
   t.regex(problem?.message ?? '', /whose http\.valid_http_versions cannot be imported: probes use HTTP\/1\.1/);
 });
 
-test('jobs of other exporters with modules are not taken for those of Blackbox exporter', (t) => {
+test('jobs of other exporters with modules are not imported as those of Blackbox exporter', (t) => {
   const other = `  - job_name: switches
     metrics_path: /snmp
     params: { module: [if_mib] }
@@ -169,7 +169,7 @@ test('jobs of other exporters with modules are not taken for those of Blackbox e
   t.regex(String(shown(`scrape_configs:\n${other}`)[0]?.[2]), /without jobs of Blackb/);
 });
 
-test('modules of Blackbox exporter and lists are named for what they are', (t) => {
+test('modules of Blackbox exporter and lists are identified in errors', (t) => {
   const [[name, line, problems] = []] = shown('modules:\n  http_2xx: { prober: http, timeout: 5s }\n');
   t.deepEqual([name, line], ['http_2xx', 2]);
   t.regex(String(problems), /Blackbox exporter/);

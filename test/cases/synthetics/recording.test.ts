@@ -1,4 +1,4 @@
-/** Recordings of Chrome's Recorder become steps of a browser, and what of one is not carried is named. */
+/** Recordings of Chrome Recorder become browser steps, and unsupported parts are reported. */
 import test from 'ava';
 import { readCheckFiles } from '../../../subjects/synthetics/as-code.ts';
 import { findCheckProblems } from '../../../subjects/synthetics/problems.ts';
@@ -21,7 +21,7 @@ const at = { target: 'main', offsetX: 3, offsetY: 4 };
 
 const recordingOf = (...steps: object[]) => ({ title: 'Buy a cup', steps: [viewport, navigate, ...steps] });
 
-/** Steps behind the first, and what is lost. */
+/** The steps after the first, and the omitted parts. */
 const readOf = (...steps: object[]) => {
   const read = readRecording(recordingOf(...steps));
   if (!('browser' in read)) throw new Error(JSON.stringify(read));
@@ -34,7 +34,7 @@ const readOf = (...steps: object[]) => {
 
 const button = { by: 'role', role: 'button', name: 'Buy', exact: true };
 
-test('an element is located like a person finds it, if its selectors permit it', (t) => {
+test('an element is located like a user finds it, if its selectors permit it', (t) => {
   const table: readonly (readonly [selectors: readonly (string | string[])[], target: object])[] = [
     [[['aria/Buy[role="button"]'], ['#buy'], ['text/Buy']], button],
     [[['#cart > button'], ['aria/Buy']], button],
@@ -64,7 +64,7 @@ test('recorded actions become steps', (t) => {
     [[{ type: 'doubleClick', ...buy }], [{ action: 'click', target: button, within, count: 2 }]],
     [[{ type: 'hover', ...buy, timeout: 9000 }], [{ action: 'hover', target: button, within: '9000ms' }]],
     [[{ type: 'click', ...buy, frame: [1, 0] }], [{ action: 'click', target: button, within, frame: [1, 0] }]],
-    // Filling in a field clicks it.
+    // Filling in a field also clicks it.
     [
       [
         { type: 'click', selectors, ...at },

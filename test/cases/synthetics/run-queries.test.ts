@@ -1,4 +1,4 @@
-/** Runs of synthetic checks, asked for as log records and spans are. */
+/** Runs of synthetic checks as a query signal, like log records and spans. */
 import '../../../subjects/query-kinds.ts';
 import test from 'ava';
 import type { QueryRequest } from '../../../queries/query.ts';
@@ -28,7 +28,7 @@ test.before(async () => {
   tables = await openTables();
   const rows = [
     row(['c1', 'local', 10, 'passed', 100], { project: 'p1' }),
-    // Told again, later: the first counts.
+    // Sent again later: the first result counts.
     row(['c1', 'local', 10, 'failed', 900], { project: 'p1', earliness: 0 }),
     row(['c1', 'zurich', 20, 'failed', 400], { project: 'p1', message: 'status is 500' }),
     row(['c2', 'local', 30, 'degraded', 2000], { team: 'post' }),
@@ -36,7 +36,7 @@ test.before(async () => {
     row(['c3', 'local', 10, 'failed', 1], { tenant: 'other' }),
     row(['c1', 'local', 4000, 'failed', 1]),
   ];
-  // What merges join by and by is there twice before.
+  // Duplicates that merges would remove are still there.
   await tables.columns.execute('SYSTEM STOP MERGES synthetic_runs');
   for (const each of rows) await tables.columns.execute(`INSERT INTO synthetic_runs VALUES ${each}`);
 });

@@ -1,4 +1,7 @@
-/** What runs are as OTLP: valid requests that a library reads, with the run's span over its steps, and metrics that the collector names so. */
+/**
+ * Runs as OTLP: valid requests that a library decodes, with a span for the run over its steps, and metrics with the
+ * names of the Collector.
+ */
 import test from 'ava';
 import { scanRequest } from '../../../schemas/otlp/scan.ts';
 import { SyntheticRun } from '../../../schemas/synthetic-runs.ts';
@@ -34,10 +37,10 @@ const run = (more: object = {}) =>
     ...more,
   });
 
-// biome-ignore lint/suspicious/noExplicitAny: a decoded message, of which each test reads some paths
+// biome-ignore lint/suspicious/noExplicitAny: tests read only some paths of a decoded message
 type Decoded = any;
 
-/** What a topic's messages of runs hold, each checked as what receivers take is. */
+/** The decoded messages of runs for a topic, each scanned like a received request. */
 const sent = (signal: Signal, ...runs: SyntheticRun[]): Decoded[] =>
   (runTelemetry[signal].buildMessages?.(runs) ?? []).map(({ value, headers }) => {
     const { members, ...telemetryHeaders } = decodeHeaders(headers);

@@ -1,4 +1,4 @@
-/** How many runs a plan has: they are counted from what checks say, and what is too much is told with its figures. */
+/** The number of runs in a plan: counted from the checks, and rejected above the limit with both numbers. */
 import test from 'ava';
 import { countMonthlyRuns, findQuotaProblem } from '../../../subjects/synthetics/runs-a-month.ts';
 

@@ -1,4 +1,4 @@
-/** State of checks: votes of locations, suspects, consensus, retries; and uptime to the millisecond. */
+/** States of checks: votes of locations, suspects, consensus, retries; and uptime to the millisecond. */
 import test from 'ava';
 import { getWallClock } from '../../../runtime/wall-clock.ts';
 import {
@@ -22,7 +22,9 @@ interface Given {
 
 const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded', f: 'failed', u: 'unknown' };
 
-/** Results as letters, a location each: p, d, f, u; `F` is a failure too old to count, `-` no result yet. */
+/**
+ * Results as letters, one per location: p, d, f, u; `F` is a failure that is too old to count, `-` is a missing result.
+ */
 const judged = (results: string, { consensus, suspects = [], isMaintenance = false }: Given = {}) =>
   evaluateState({
     locations: new Map(
@@ -61,12 +63,12 @@ test('a check is down when as many voting locations fail as the consensus requir
     ['ppf', 'down', { consensus: 1 }],
     ['pff', 'up', { consensus: 3 }],
     ['pff', 'maintenance', { isMaintenance: true }],
-    // Unknown, old and missing results are no votes.
+    // Unknown, old and missing results do not vote.
     ['uff', 'down', { consensus: 2 }],
     ['puf', 'up'],
     ['pFF', 'up'],
     ['-f', 'down'],
-    // A location that lies has no vote, and does not make the consensus unreachable.
+    // A suspect location has no vote, and does not make the consensus unreachable.
     ['fpp', 'up', { suspects: ['l0'], consensus: 1 }],
     ['pff', 'down', { suspects: ['l0'], consensus: 3 }],
     ['f', 'unknown', { suspects: ['l0'] }],
@@ -153,7 +155,7 @@ test('the months in a time zone add up to their year, to the millisecond', (t) =
   const clock = getWallClock('Europe/Zurich');
   const months = Array.from({ length: 13 }, (_, month) => clock.getInstant(Date.UTC(2026, month)));
   const year: TimePeriod = { fromMs: months[0] ?? 0, toMs: months[12] ?? 0 };
-  // Steps of a prime length never begin with a month.
+  // Steps of a prime length never coincide with the start of a month.
   const states = ['up', 'down', 'degraded', 'unknown'] as const;
   const changes = Array.from({ length: 3000 }, (_, index) => ({
     atMs: year.fromMs - 999_983 + index * 10_000_019,

@@ -1,4 +1,4 @@
-/** A location that has no vote is an alert of its organization, once, which ends when its results count again. */
+/** A location without a vote raises one alert of its organization, which ends when its results count again. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

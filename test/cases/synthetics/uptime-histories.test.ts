@@ -1,4 +1,4 @@
-/** Uptime of made-up histories with downtimes that recur, overlap, lie on changes of the clock and are added afterwards. */
+/** Uptime of synthetic histories with downtimes that recur, overlap, span clock changes, or are added afterwards. */
 import test from 'ava';
 import type { MaintenanceWindow } from '../../../schemas/resources/maintenance-window.ts';
 import { createMatchers, findDowntimes } from '../../../subjects/synthetics/downtimes.ts';
@@ -19,7 +19,10 @@ const figures = ['upMs', 'downMs', 'unknownMs', 'excludedMs'] as const;
 
 const one = <Item>(random: Random, items: readonly Item[]): Item => items[random(items.length)] as Item;
 
-/** Of a year and what came before it: outages of milliseconds and of weeks, states that are told again, and changes at the very begin of a month. */
+/**
+ * States of a year and of the time before: outages from milliseconds to weeks, repeated states, and changes exactly at
+ * the start of a month.
+ */
 const historyOf = (random: Random, { fromMs, toMs }: TimePeriod, begins: readonly number[]): readonly StateChange[] => {
   const times = new Set(random(2) === 0 ? [] : begins.filter(() => random(2) === 0));
   const lengths = [1, 999, 61_003, 3_600_007, dayMs + 11, 20 * dayMs];
@@ -32,7 +35,7 @@ const historyOf = (random: Random, { fromMs, toMs }: TimePeriod, begins: readonl
 
 const two = (value: number): string => String(value).padStart(2, '0');
 
-/** Often in the hours in which clocks change. */
+/** Often during hours with clock changes. */
 const windowOf = (random: Random): MaintenanceWindow => ({
   name: 'w',
   description: '',
@@ -48,7 +51,7 @@ const windowOf = (random: Random): MaintenanceWindow => ({
   ),
 });
 
-/** What holds between two neighbouring moments of all that there are, looked up anew for each. */
+/** Counts the time between neighboring change times, with the state looked up for each. */
 const counted = (changes: readonly StateChange[], downtimes: readonly TimePeriod[], { fromMs, toMs }: TimePeriod) => {
   const moments = [
     fromMs,
@@ -82,7 +85,7 @@ test('months add up to their year for any history, each month equals a direct co
   for (let round = 0; round < 25; round++) {
     const title = `TEST_SEED=${runSeed}, history ${round}`;
     const timeZone = one(random, zones);
-    // Days before and after, so that the year begins with the zone's and is cut by none of the range.
+    // Includes days before and after, so that the year starts in its time zone and the range truncates no month.
     const around = { fromMs: Date.UTC(2025, 11, 20), toMs: Date.UTC(2027, 0, 10) };
     const calendar = splitPeriods(around, { period: 'month', timeZone }) ?? [];
     const months = calendar.slice(1, -1);
@@ -95,7 +98,7 @@ test('months add up to their year for any history, each month equals a direct co
     for (let planned = 0; planned < 4; planned++) {
       const downtimes = findDowntimes(check, windows, year);
       const whole = computeUptime(changes, downtimes, year);
-      // Each month is asked by itself, as the year is.
+      // Each month is computed separately, like the year.
       const parts = months.map((month) => computeUptime(changes, findDowntimes(check, windows, month), month));
       for (const figure of figures) {
         const sum = parts.reduce((total, part) => total + part[figure], 0);

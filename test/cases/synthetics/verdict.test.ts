@@ -1,4 +1,4 @@
-/** What alert rules and the event feed are told of a check, in words. */
+/** The verdicts on a check for alert rules and the event feed, in words. */
 import test from 'ava';
 import { CheckFields } from '../../../subjects/synthetics/check.ts';
 import { createStateEvent } from '../../../subjects/synthetics/events.ts';
@@ -24,7 +24,7 @@ const check = {
 };
 const outcomes: Readonly<Record<string, Outcome>> = { p: 'passed', d: 'degraded', f: 'failed', u: 'unknown' };
 
-/** Results as letters, in the order of the check's locations. */
+/** Results as letters, in the order of the locations of the check. */
 const latestOf = (outcomeCodes: string, startedAtMs: number): CheckResult[] =>
   [...outcomeCodes].map((outcomeCode, index) => ({
     checkId: 'c',
@@ -34,7 +34,7 @@ const latestOf = (outcomeCodes: string, startedAtMs: number): CheckResult[] =>
     message: outcomeCode === 'f' ? 'status is 500, expected: lt 400' : outcomeCode === 'd' ? 'took 2 s' : '',
   }));
 
-/** Judged every ten seconds, by the results of a second ago. */
+/** Evaluated every ten seconds, with results from a second before. */
 const judged = (
   rounds: readonly string[],
   { suspects = [] as string[], downtime = undefined as object | undefined } = {},
@@ -117,7 +117,7 @@ test('a location that keeps failing below the consensus is reported, and so is i
     'local false',
     'local false',
   ]);
-  // With the others it is down: then the check says it.
+  // If the others fail too, the check is down and reports it.
   t.deepEqual(failingLocations(['ppf', 'ppf', 'ppf', 'pff', 'ppf']), [
     '',
     '',

@@ -1,4 +1,4 @@
-/** How probes of a location share its checks, and take over those of one that is silent. */
+/** How probes of a location share its checks, and take over those of a silent probe. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ test('a check belongs to one probe at a time; checks of a vanished probe move to
   }
   const box = createSecretBox('k'.repeat(40));
   let nowMs = Date.parse('2026-03-01T12:00:00Z');
-  /** Asks for each of them, as often as they do; answers what each has then. */
+  /** Polls work for each of these probes, at the usual interval; returns the checks assigned to each. */
   const polled = async (...probes: readonly string[]): Promise<ReadonlyMap<string, readonly string[]>> => {
     nowMs += pollMs;
     const assignments = new Map<string, readonly string[]>();
@@ -67,7 +67,7 @@ test('a check belongs to one probe at a time; checks of a vanished probe move to
   t.is(new Set(all(after)).size, count);
   for (const probe of ['p1', 'p2'])
     for (const id of before.get(probe) ?? []) t.true(after.get(probe)?.includes(id), `${id} stays with ${probe}`);
-  // It comes back, and has what it had.
+  // The probe returns, and gets its former checks.
   await polled('p1', 'p2', 'p3');
   t.deepEqual((await polled('p1', 'p2', 'p3')).get('p3')?.toSorted(), before.get('p3')?.toSorted());
 });

@@ -66,16 +66,16 @@ test('references of documents are not expanded', (t) => {
   t.deepEqual(valuesOf('/a', text), ['&e;&f;AB&#0;']);
 });
 
-test('an element may have any number of children', (t) => {
+test('an element can have any number of children', (t) => {
   t.deepEqual(valuesOf('count(//b)', `<a>${'<b/>'.repeat(300_000)}</a>`), [300_000]);
 });
 
-test('a large response takes time in proportion to its size', (t) => {
+test('a large response takes time proportional to its size', (t) => {
   const wide = `<a>${'<b><c>1</c></b>'.repeat(100_000)}</a>`;
   t.deepEqual(valuesOf('count(//*//*//c)', wide), [100_000]);
 });
 
-test('elements within each other are read once for a predicate', (t) => {
+test('nested elements are read once for a predicate', (t) => {
   let readCount = 0;
   let element: XmlElement = { name: 'a', attributes: new Map(), children: ['x'.repeat(3000)] };
   for (let depth = 1; depth < 100; depth++) {
@@ -95,7 +95,7 @@ test('elements within each other are read once for a predicate', (t) => {
   t.true(readCount < 1000, String(readCount));
 });
 
-test('an assertion whose path has too much text fails, and says so', (t) => {
+test('an assertion whose path has too much text fails, and the error says so', (t) => {
   const body = `${'<a>'.repeat(100)}${'x'.repeat(1_000_000)}${'</a>'.repeat(100)}`;
   const { messages } = judgeAssertions([{ source: 'xml', name: '//a', operator: 'absent', level: 'fail' }], { body });
   t.regex(messages[0] ?? '', /^xml \/\/a has too much text: its elements have more than 10000000 characters, so use/);

@@ -1,4 +1,4 @@
-/** Small reports of one image by two scanners, a bill of materials and an advisory. */
+/** Small reports on one image by two scanners, a bill of materials and an advisory. */
 const imageId = `sha256:${'4c'.repeat(32)}`;
 const opensslPurl = 'pkg:rpm/alma/openssl-libs@1.1.1k-4.el8?arch=x86_64&distro=alma-8.5&epoch=1';
 const vector = 'CVSS:3.1/AV:N/AC:H/PR:N/UI:N/S:U/C:H/I:N/A:H';

@@ -1,4 +1,4 @@
-/** Orders of versions, scores, and findings of several reports in any order. */
+/** Version ordering, scores, and findings of several reports in any order. */
 import { globSync, readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -140,7 +140,7 @@ for (const [name, content, problem] of [
     t.regex(refusalOf(content), problem);
   });
 
-test('a file of an archive that is no advisory is named, with the reason', (t) => {
+test('a file of an archive that is not an advisory is reported with the reason', (t) => {
   const advisories = readImport(archive, '');
   t.like(advisories, {
     kind: 'advisories',

@@ -1,4 +1,4 @@
-/** A bank, and what five persons of it ask. */
+/** A bank, and the questions of five of its employees. */
 import { field, metric, nowMs, type Persons, signal } from '../question-case.ts';
 
 const services = [

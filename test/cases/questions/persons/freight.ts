@@ -1,4 +1,4 @@
-/** A carrier of freight, and what five persons of it ask. */
+/** A freight carrier, and the questions of five of its employees. */
 import { field, metric, nowMs, type Persons, signal } from '../question-case.ts';
 
 const services = [

@@ -1,4 +1,4 @@
-/** A hospital, and what five persons of it ask. */
+/** A hospital, and the questions of five of its employees. */
 import { field, metric, nowMs, type Persons, signal } from '../question-case.ts';
 
 const services = ['admissions', 'lab-results', 'imaging-store', 'pharmacy-orders', 'bed-board', 'hl7-bridge'];

@@ -1,6 +1,6 @@
 /**
- * 300 questions of five persons in each of four trades, with what answers each. The answers were written before the
- * grammar read any of them. One trade, and one person of two others, were held out until they were looked at once.
+ * 300 questions of five persons in each of four domains, with their expected results, which were written before the
+ * grammar parsed any question. One domain, and one person of two others, were held out and evaluated once.
  */
 import { banking, bankingPersons } from './banking.ts';
 import { freight, freightPersons } from './freight.ts';

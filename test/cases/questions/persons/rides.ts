@@ -1,4 +1,4 @@
-/** A ride-hailing company, and what five persons of it ask. */
+/** A ride-hailing company, and the questions of five of its employees. */
 import { field, metric, nowMs, type Persons, signal } from '../question-case.ts';
 
 const services = ['matcher', 'pricing', 'driver-location', 'trip-ledger', 'rider-app-bff', 'eta-service'];
