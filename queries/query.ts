@@ -45,6 +45,17 @@ export const RowsQuery = z.strictObject({
   limit: z.int().min(1).max(10_000).default(100),
 });
 
+/** Comparisons of the value of a group with a number. */
+export const havingOperators = ['above', 'at-least', 'below', 'at-most'] as const;
+const comparison = {
+  operator: z.enum(havingOperators),
+  value: z.number().describe('In the unit of the result, such as ns for durations'),
+};
+const having = z
+  .strictObject(comparison)
+  .optional()
+  .describe('Only groups whose value satisfies the comparison. With a step: the mean of their values');
+
 /** One aggregate over records. `as` is the name of its column; default: `count`, `p95_duration` and so on. */
 export const Measure = z.strictObject({
   function: z.enum(['count', 'rate', 'distinct', 'sum', 'avg', 'min', 'max', 'percentile']),
@@ -70,6 +81,13 @@ export const AggregateQuery = z.strictObject({
     .strictObject({ by: z.string().max(512), direction: z.enum(['ascending', 'descending']).default('descending') })
     .optional()
     .describe('A measure or field by name; by default the first measure, largest first'),
+  having: z
+    .strictObject({
+      measure: z.string().max(512).optional().describe('Name of a measure; the first by default'),
+      ...comparison,
+    })
+    .optional()
+    .describe('Only groups whose measure satisfies the comparison. With a step: the measure over all steps'),
   limit: z.int().min(1).max(10_000).default(100).describe('Maximum number of groups'),
 });
 
@@ -90,6 +108,7 @@ export const MetricQuery = z.strictObject({
   quantile: z.number().min(0).max(1).optional().describe('Required for quantile'),
   across: z.enum(['sum', 'avg', 'min', 'max', 'count', 'none']).default('sum').describe('none: each series separately'),
   groupBy: z.array(field).max(8).default([]),
+  having,
   limit: z
     .int()
     .min(1)
@@ -124,6 +143,7 @@ export const FormulaQuery = z.strictObject({
   kind: z.literal('formula'),
   expression: z.string().min(1).max(1024).describe('+ - * / % ^, parentheses, numbers and names of queries'),
   queries: z.record(z.string().regex(/^[A-Za-z_]\w{0,63}$/), partQuery),
+  having,
   limit: z
     .int()
     .min(1)
@@ -219,6 +239,7 @@ export const parseSavedQuery = (saved: unknown, version: number): Query | undefi
 export type RowsQuery = z.output<typeof RowsQuery>;
 export type AggregateQuery = z.output<typeof AggregateQuery>;
 export type MetricQuery = z.output<typeof MetricQuery>;
+export type Having = NonNullable<MetricQuery['having']>;
 export type PromqlQuery = z.output<typeof PromqlQuery>;
 export type FormulaQuery = z.output<typeof FormulaQuery>;
 export type ForecastQuery = z.output<typeof ForecastQuery>;

@@ -1,6 +1,7 @@
 /** Aggregates log records or spans by group: a table, or series of steps. */
 import type { QueryLimits } from '../../schemas/ports/columns.ts';
 import { createValidationError } from '../errors.ts';
+import { buildHavingClause } from '../having.ts';
 import type { AggregateQuery } from '../query.ts';
 import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Range } from '../range.ts';
@@ -30,6 +31,14 @@ interface Plan {
   readonly parameters: Readonly<Record<string, string>>;
   readonly limit: number;
   readonly order: Order;
+  readonly having: HavingCondition | undefined;
+}
+
+/** Condition on an aggregation; `{having:Float64}` is its parameter. */
+interface HavingCondition {
+  readonly aggregationIndex: number;
+  readonly threshold: number;
+  buildSql(column: string): string;
 }
 
 interface Order {
@@ -71,7 +80,9 @@ const buildPlan = (
   const groups = resolveGroups(query, values);
   const aggregations = buildAggregations(query.measures, signal, values);
   const condition = buildRecordsCondition(query);
+  const having = resolveHaving(query, aggregations, range);
   return {
+    having,
     groups,
     aggregations,
     limit,
@@ -79,6 +90,7 @@ const buildPlan = (
     from: values.buildSource(condition.sql),
     parameters: Object.assign(
       { ...buildRangeParameters(range), ...condition.parameters },
+      having === undefined ? {} : { having: String(having.threshold) },
       ...aggregations.map(({ parameters }) => parameters),
     ),
   };
@@ -98,6 +110,35 @@ const resolveOrder = (
   if (groupIndex >= 0) return { groupIndex, direction: sqlDirection };
   const names = [...figures, ...groups].map(({ name }) => name);
   throw createValidationError('order.by', `must be one of ${names.join(', ')}`);
+};
+
+/** Returns the index of the compared aggregation. Throws `VALIDATION_FAILED` if there is none, or if it is a time. */
+export const resolveHavingIndex = (
+  { measure }: NonNullable<AggregateQuery['having']>,
+  aggregations: readonly Aggregation[],
+): number => {
+  const names = aggregations.map(({ name }) => name);
+  const index = measure === undefined ? 0 : names.indexOf(measure);
+  if (index < 0) throw createValidationError('having.measure', `must be one of ${names.join(', ')}`);
+  if (aggregations[index]?.column.type === 'time')
+    throw createValidationError('having.measure', `${names[index]} is a time, which has no comparison`);
+  return index;
+};
+
+const resolveHaving = (
+  { having, measures }: AggregateQuery,
+  aggregations: readonly Aggregation[],
+  range: Range,
+): HavingCondition | undefined => {
+  if (having === undefined) return undefined;
+  const aggregationIndex = resolveHavingIndex(having, aggregations);
+  // ClickHouse counts; only results are divided by the length of the range.
+  const factor = measures[aggregationIndex]?.function === 'rate' ? getRangeSeconds(range) : 1;
+  return {
+    aggregationIndex,
+    threshold: having.value * factor,
+    buildSql: (column) => buildHavingClause(having, column),
+  };
 };
 
 const buildGroupColumns = (groups: readonly GroupByField[]): string[] =>
@@ -127,7 +168,7 @@ const runTable = async (query: AggregateQuery, reader: TenantReader, context: Qu
   ];
   const rows = await reader.columns.query<Record<string, unknown>>(
     `SELECT ${columns.join(', ')} FROM ${plan.from} ${buildGroupClause(listGroupAliases(groups))}
-    ${buildOrderClause(plan.order, groups)} LIMIT ${limit + 1}`,
+    ${plan.having?.buildSql(`m${plan.having.aggregationIndex}`) ?? ''} ${buildOrderClause(plan.order, groups)} LIMIT ${limit + 1}`,
     plan.parameters,
     { maxResultRows: limit + 1 },
   );
@@ -162,20 +203,19 @@ const runSeries = async (
   const plan = buildPlan(query, context, limit, (values) => {
     bucket = values.addColumn(buildBucketSql(steps.stepNs));
   });
-  const { groups, aggregations, order } = plan;
+  const { groups, aggregations, order, having } = plan;
   const names = listGroupAliases(groups);
   const states = aggregations.map((figure, index) => `${figure.callSql('State')} AS s${index}`);
   const stepStatement = `SELECT ${[...buildGroupColumns(groups), `${bucket} AS bucket`, ...states].join(', ')}
     FROM ${plan.from} ${buildGroupClause([...names, 'bucket'])}`;
-  const orderColumns =
-    order.aggregationIndex === undefined
-      ? []
-      : [
-          `${aggregations[order.aggregationIndex]?.mergeSql(`s${order.aggregationIndex}`)} AS m${order.aggregationIndex}`,
-        ];
+  const mergedIndexes = [...new Set([order.aggregationIndex, having?.aggregationIndex])];
+  const mergedColumns = mergedIndexes.flatMap((index) =>
+    index === undefined ? [] : [`${aggregations[index]?.mergeSql(`s${index}`)} AS m${index}`],
+  );
   const finalColumns = aggregations.map((_figure, index) => `finalizeAggregation(s${index})`);
-  const statement = `SELECT ${[...names, ...orderColumns, `groupArray(tuple(bucket, ${finalColumns.join(', ')})) AS points`].join(', ')}
-    FROM (${stepStatement}) ${buildGroupClause(names)} ${buildOrderClause(order, groups)} LIMIT ${limit + 1}`;
+  const statement = `SELECT ${[...names, ...mergedColumns, `groupArray(tuple(bucket, ${finalColumns.join(', ')})) AS points`].join(', ')}
+    FROM (${stepStatement}) ${buildGroupClause(names)}
+    ${having?.buildSql(`m${having.aggregationIndex}`) ?? ''} ${buildOrderClause(order, groups)} LIMIT ${limit + 1}`;
   const read = (range: Range, limits: QueryLimits = {}): Promise<SeriesRow[]> =>
     reader.columns.query<SeriesRow>(
       statement,
@@ -212,7 +252,7 @@ const readCached = async (
   const { groups, limit, order } = plan;
   const rankingFunction = query.measures[order.aggregationIndex ?? -1]?.function;
   const isAdditive = groups.length === 0 || rankingFunction === 'count' || rankingFunction === 'rate';
-  if (context.stepsFrom === 'range' || !isAdditive) return read(context.range);
+  if (context.stepsFrom === 'range' || !isAdditive || query.having !== undefined) return read(context.range);
   const { from: _from, to: _to, ...parameters } = plan.parameters;
   const pointsQuery = {
     signal: query.signal,

@@ -45,10 +45,11 @@ const toNearbyRangeKey = ({ from, to }: Range): readonly number[] => {
 
 /** Returns the key that queries of one batch share; undefined for a query that must run alone. */
 export const toAggregateBatchKey = (query: AggregateQuery, context: QueryContext): string | undefined => {
-  const { signal, projectId, groupBy, order, measures } = query;
+  const { signal, projectId, groupBy, order, having, measures } = query;
   const { range, stepMs } = context;
   return (stepMs === undefined || isSharedSeries(query, context)) &&
     order === undefined &&
+    having === undefined &&
     measures.every((measure) => exactFunctions.has(measure.function))
     ? JSON.stringify([
         ...[signal, projectId ?? null, groupBy],

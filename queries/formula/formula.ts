@@ -2,6 +2,7 @@
 
 import { createValidationError } from '../errors.ts';
 import { roundNoise } from '../figures.ts';
+import { satisfiesHaving } from '../having.ts';
 import type { FormulaQuery, Query } from '../query.ts';
 import { getQueryKind } from '../query-kind.ts';
 import { buildSeriesResult, buildTableResult, type ResultData } from '../query-result.ts';
@@ -41,27 +42,37 @@ export const runFormula = async (
   const isSeries = [...results.values()].some(({ form }) => form === 'series');
   const evaluateFormula: EvaluateFormula = (valueCount, resolveName) => {
     const { groups, ...quantity } = evaluate(formula, valueCount, resolveName);
-    return { ...quantity, groups: selectLargest(groups, query.limit) };
+    return { ...quantity, groups: selectGroups(groups, query) };
   };
   return isSeries
     ? evaluateSeries(query, results, partial, evaluateFormula)
     : evaluateTables(results, partial, evaluateFormula);
 };
 
-/** Returns the groups with the largest values or means, the largest first; all in their order without a limit. */
-const selectLargest = (groups: Quantity['groups'], limit: number | undefined): Quantity['groups'] => {
-  if (limit === undefined) return groups;
-  const getMean = (values: readonly (number | null | undefined)[]): number => {
-    const numbers = values.filter((value) => value != null);
-    return numbers.length === 0
-      ? Number.NEGATIVE_INFINITY
-      : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
-  };
-  return groups
-    .map((group) => ({ group, mean: getMean(group.values) }))
-    .toSorted((left, right) => right.mean - left.mean || 0)
-    .slice(0, limit)
-    .map(({ group }) => group);
+/**
+ * Returns the groups whose value or mean satisfies the condition. With a limit, those with the largest ones, the largest
+ * first; without one, all in their order.
+ */
+const selectGroups = (
+  groups: Quantity['groups'],
+  { having, limit }: Pick<FormulaQuery, 'having' | 'limit'>,
+): Quantity['groups'] => {
+  const selectedGroups = groups
+    .map((group) => ({ group, mean: computeMean(group.values) }))
+    .filter(({ mean }) => satisfiesHaving(having, mean));
+  const { NEGATIVE_INFINITY } = Number;
+  const sortedGroups =
+    limit === undefined
+      ? selectedGroups
+      : selectedGroups
+          .toSorted((left, right) => (right.mean ?? NEGATIVE_INFINITY) - (left.mean ?? NEGATIVE_INFINITY) || 0)
+          .slice(0, limit);
+  return sortedGroups.map(({ group }) => group);
+};
+
+const computeMean = (values: readonly (number | null | undefined)[]): number | undefined => {
+  const numbers = values.filter((value) => value != null);
+  return numbers.length === 0 ? undefined : numbers.reduce((sum, value) => sum + value, 0) / numbers.length;
 };
 
 type EvaluateFormula = (valueCount: number, resolveName: (name: string) => Quantity) => Quantity;

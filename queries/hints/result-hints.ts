@@ -1,6 +1,7 @@
 /** Finds names in a query for which the result has no values, and returns a hint about them. */
 
 import { getDefaultName } from '../aggregate/measures.ts';
+import { havingHint } from '../having.ts';
 import type { AggregateQuery, RowsQuery } from '../query.ts';
 import type { ResultData } from '../query-result.ts';
 import type { Range } from '../range.ts';
@@ -17,14 +18,19 @@ export const getRowsHint = (
   buildRecordsHint({ signal, range, search, projectId, ...summarizeRows(result, fields) }, reader);
 
 /** Returns the hint for a query of aggregates; undefined if all groups and measures have values. */
-export const getAggregateHint = (
+export const getAggregateHint = async (
   query: AggregateQuery,
   result: ResultData,
   range: Range,
   reader: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> => {
-  const { signal, search, projectId } = query;
-  return buildRecordsHint({ signal, range, search, projectId, ...summarizeAggregates(query, result) }, reader);
+  const { signal, search, projectId, having } = query;
+  const hint = await buildRecordsHint(
+    { signal, range, search, projectId, ...summarizeAggregates(query, result) },
+    reader,
+  );
+  const isEmpty = result.rows.length + result.series.length === 0;
+  return hint ?? (having !== undefined && isEmpty ? havingHint : undefined);
 };
 
 type ResultSummary = Pick<EmptyResult, 'hasResults' | 'names' | 'numericNames'>;

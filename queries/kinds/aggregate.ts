@@ -1,11 +1,15 @@
 /** Query kind for aggregates over the records of a data source. */
-import { runAggregate } from '../aggregate/aggregate.ts';
+
+import { resolveReference } from '../../schemas/fields.ts';
+import { resolveHavingIndex, runAggregate } from '../aggregate/aggregate.ts';
 import { buildAggregations, getDefaultName } from '../aggregate/measures.ts';
 import { maxAggregates, runAggregateBatch, toAggregateBatchKey } from '../batch/aggregates.ts';
+import { formatShort } from '../figures.ts';
+import { describeHaving } from '../having.ts';
 import { getAggregateHint } from '../hints/result-hints.ts';
 import { AggregateQuery, type Measure } from '../query.ts';
 import { defineQueryKind, type SentenceParts, type TextChanges } from '../query-kind.ts';
-import type { QuerySignal } from '../signals/index.ts';
+import { type QuerySignal, signalDefinitions } from '../signals/index.ts';
 import { ValueReader } from '../values.ts';
 import { changeSearch, countRecords, describeGroups, describeRecords, joinList } from './conditions.ts';
 
@@ -43,8 +47,24 @@ const describeQuery = (query: AggregateQuery, parts: SentenceParts): string => {
     return describeQuery({ ...query, measures: [measureWithoutSearch], search: conditions }, parts);
   }
   const measureTexts = joinList(measures.map((measure) => describeMeasure(measure, signal, parts)));
-  return `${measureTexts} of ${describeRecords(signal, search, parts)}${describeGroups(query)}`;
+  return `${measureTexts} of ${describeRecords(signal, search, parts)}${describeGroups(query)}${describeCondition(query)}`;
 };
+
+/** Describes the condition on the values of groups. */
+const describeCondition = ({ having, measures, signal }: AggregateQuery): string => {
+  if (having === undefined) return '';
+  const { measure: name = getDefaultName(measures[0] as Measure) } = having;
+  const { function: measureFunction, field } =
+    measures.find((each) => (each.as ?? getDefaultName(each)) === name) ?? {};
+  const reference = field === undefined ? undefined : resolveReference(signalDefinitions[signal].fields, field);
+  const isDuration =
+    reference?.kind === 'field' && reference.field.type === 'duration' && measureFunction !== 'distinct';
+  const text = describeHaving(having, isDuration ? formatNanoseconds : String);
+  return measures.length === 1 ? text : text.replace(', only', `, only with ${name}`);
+};
+
+const formatNanoseconds = (ns: number): string =>
+  ns >= 1e9 ? `${formatShort(ns / 1e9)} s` : `${formatShort(ns / 1e6)} ms`;
 
 const additiveFunctions: readonly Measure['function'][] = ['count', 'sum', 'rate'];
 
@@ -56,11 +76,12 @@ export const aggregate = defineQueryKind<AggregateQuery>({
   batch: { max: maxAggregates, key: toAggregateBatchKey, run: runAggregateBatch },
   hasZeros: true,
   hint: getAggregateHint,
-  inspect({ signal, search, measures, groupBy }, inspection) {
+  inspect({ signal, search, measures, groupBy, having }, inspection) {
     inspection.search(search, signal, 'search');
     for (const [index, name] of groupBy.entries()) inspection.field(name, signal, `groupBy.${index}`);
     inspection.attempt(() => {
-      buildAggregations(measures, signal, new ValueReader(signal));
+      const aggregations = buildAggregations(measures, signal, new ValueReader(signal));
+      if (having !== undefined) resolveHavingIndex(having, aggregations);
       for (const [index, measure] of measures.entries()) {
         if (measure.field !== undefined) inspection.field(measure.field, signal, `measures.${index}.field`);
         inspection.search(measure.search, signal, `measures.${index}.search`);
@@ -75,6 +96,9 @@ export const aggregate = defineQueryKind<AggregateQuery>({
     measures: query.measures.map((measure) => changeMeasure(measure, changes)),
     groupBy: changes.names(query.groupBy),
     ...(query.order === undefined ? {} : { order: { ...query.order, by: changes.text(query.order.by) } }),
+    ...(query.having?.measure === undefined
+      ? {}
+      : { having: { ...query.having, measure: changes.text(query.having.measure) } }),
   }),
   addFilters: (query, { search }) => ({ ...query, search: search(query.search, query.signal) }),
   groupBy: ({ groupBy }) => groupBy,
@@ -83,7 +107,7 @@ export const aggregate = defineQueryKind<AggregateQuery>({
   splittable(query, measureName, limit) {
     const measure = query.measures.find((measure) => (measure.as ?? getDefaultName(measure)) === measureName);
     return measure !== undefined && additiveFunctions.includes(measure.function)
-      ? { ...query, measures: [measure], order: undefined, limit }
+      ? { ...query, measures: [measure], order: undefined, having: undefined, limit }
       : 'only counts and sums can be split into contributions';
   },
   sentence: describeQuery,

@@ -2,6 +2,7 @@
 import { createValidationError } from '../errors.ts';
 import { runFormula } from '../formula/formula.ts';
 import { collectNames, parseFormula } from '../formula/parse.ts';
+import { describeHaving } from '../having.ts';
 import { FormulaQuery } from '../query.ts';
 import { defineQueryKind, getQueryKind } from '../query-kind.ts';
 import { joinList } from './conditions.ts';
@@ -31,6 +32,6 @@ export const formula = defineQueryKind<FormulaQuery>({
   changeTexts: (query, changes) => ({ ...query, expression: changes.formula(query.expression) }),
   groupBy: ({ queries }) =>
     Object.values(queries).every((part) => getQueryKind(part).groupBy?.(part)?.length === 0) ? [] : undefined,
-  sentence: ({ expression, queries, limit }, parts) =>
-    `${expression}, where ${joinList(Object.entries(queries).map(([name, part]) => `${name} is the ${parts.query(part)}`))}${limit === undefined ? '' : `, the ${limit} largest`}`,
+  sentence: ({ expression, queries, having, limit }, parts) =>
+    `${expression}, where ${joinList(Object.entries(queries).map(([name, part]) => `${name} is the ${parts.query(part)}`))}${limit === undefined ? '' : `, the ${limit} largest`}${describeHaving(having)}`,
 });

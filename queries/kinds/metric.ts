@@ -2,6 +2,7 @@
 import { toContextKey } from '../batch/context-key.ts';
 import { isBatchableMetric, maxMetrics, runMetricBatch } from '../batch/metrics.ts';
 import { createValidationError } from '../errors.ts';
+import { describeHaving } from '../having.ts';
 import { buildMetricHint } from '../metrics/hint.ts';
 import { runMetric } from '../metrics/metric.ts';
 import { MetricQuery } from '../query.ts';
@@ -34,7 +35,7 @@ const describeQuery = (query: MetricQuery, parts: SentenceParts): string => {
   const valueText =
     quantile === undefined ? overTimeTexts[overTime] : `${Number((quantile * 100).toPrecision(6))}th percentile`;
   const condition = search === undefined ? '' : ` where ${parts.search(search, 'metrics')}`;
-  return `${valueText} of the metric ${metric}${condition}, ${acrossTexts[across]}${describeGroups(query)}`;
+  return `${valueText} of the metric ${metric}${condition}, ${acrossTexts[across]}${describeGroups(query)}${describeHaving(query.having)}`;
 };
 
 const additiveFunctions: readonly MetricQuery['overTime'][] = ['rate', 'increase', 'sum', 'last', 'avg', 'count'];
@@ -67,13 +68,13 @@ export const metric = defineQueryKind<MetricQuery>({
   addFilters: (query, { search }) => ({ ...query, search: search(query.search, 'metrics') }),
   groupBy: ({ across, groupBy }) => (across === 'none' ? undefined : groupBy),
   metrics: ({ metric: name }) => [name],
-  countMatches({ search: _search, ...query }, search) {
+  countMatches({ search: _search, having: _having, ...query }, search) {
     return search === undefined ? query : { ...query, search };
   },
-  countValues: (query) => ({ ...query, overTime: 'count', across: 'sum' }),
+  countValues: ({ having: _having, ...query }) => ({ ...query, overTime: 'count', across: 'sum' }),
   splittable: (query, _figure, limit) =>
     query.across === 'sum' && additiveFunctions.includes(query.overTime)
-      ? { ...query, order: undefined, limit }
+      ? { ...query, order: undefined, having: undefined, limit }
       : 'only sums over series can be split into contributions',
   sentence: describeQuery,
 });

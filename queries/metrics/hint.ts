@@ -1,5 +1,6 @@
 /** Hints for metric queries without results. */
 
+import { havingHint } from '../having.ts';
 import type { MetricQuery } from '../query.ts';
 import type { ResultData } from '../query-result.ts';
 import type { TenantReader } from '../tenant-reader.ts';
@@ -11,7 +12,7 @@ const normalizedNameSql = (sql: string): string =>
 
 /** Returns a hint that states whether the metric exists, with similar names; undefined if the result is not empty. */
 export const buildMetricHint = async (
-  { metric, overTime }: MetricQuery,
+  { metric, overTime, having }: MetricQuery,
   result: ResultData,
   { columns }: Pick<TenantReader, 'columns'>,
 ): Promise<string | undefined> => {
@@ -24,6 +25,8 @@ export const buildMetricHint = async (
   const names = rows.map(({ name }) => name);
   if (names.length === 0) return 'no metrics have been received yet';
   return names[0] === metric || names[0] === `${metric}_bucket`
-    ? `${metric} has no values in this range that match: choose a longer range, or remove a condition`
+    ? having !== undefined
+      ? `${havingHint}, or ${metric} has no values in this range`
+      : `${metric} has no values in this range that match: choose a longer range, or remove a condition`
     : `no metric has the name ${metric}; similar names: ${names.join(', ')}`;
 };

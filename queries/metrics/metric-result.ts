@@ -1,6 +1,7 @@
 /** Converts values by group and window to the common result format. */
 
 import { roundNoise } from '../figures.ts';
+import { satisfiesHaving } from '../having.ts';
 import type { MetricQuery } from '../query.ts';
 import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Incompleteness } from '../result.ts';
@@ -29,7 +30,7 @@ export const buildMetricResult = (
   const isAscending = query.order === 'ascending';
   const rankedGroups = groups
     .map(({ labels }, group) => ({ labels, group, size: computeMeanValue(readValue, group, windows.count) }))
-    .filter(({ size }) => size !== undefined)
+    .filter(({ size }) => size !== undefined && satisfiesHaving(query.having, size))
     .sort(
       (left, right) =>
         (isAscending ? compareDescending(right.size, left.size) : compareDescending(left.size, right.size)) ||

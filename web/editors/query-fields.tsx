@@ -13,7 +13,9 @@ import { Field, FieldProblem } from './field.tsx';
 import { PromqlField } from './promql-field.tsx';
 import {
   aggregationTitles,
+  havingTitles,
   isAggregationFunction,
+  isHavingOperator,
   isTimeAggregation,
   parseNames,
   type QueryKind,
@@ -89,6 +91,37 @@ interface QueryFieldsProps {
   readonly changeParams: (changed: Partial<QueryParams>) => void;
 }
 
+const HavingFields = ({ kind, params: { having, field }, changeParams }: QueryFieldsProps) => (
+  <>
+    <label>
+      Having{' '}
+      <select
+        value={having?.operator ?? ''}
+        onChange={({ currentTarget: { value: operator } }) =>
+          changeParams({ having: isHavingOperator(operator) ? { operator, value: having?.value ?? 0 } : undefined })
+        }
+      >
+        <option value="">any value</option>
+        <Options of={havingTitles} />
+      </select>
+    </label>
+    {having === undefined ? null : (
+      <label>
+        {kind.startsWith('figure') && field === 'duration' ? 'Value (ns)' : 'Value'}{' '}
+        <input
+          type="number"
+          step="any"
+          required
+          value={having.value}
+          onChange={({ currentTarget: { valueAsNumber: value } }) =>
+            Number.isFinite(value) && changeParams({ having: { operator: having.operator, value } })
+          }
+        />
+      </label>
+    )}
+  </>
+);
+
 const AggregationFields = ({ kind, params, changeParams }: QueryFieldsProps) => (
   <>
     {kind.startsWith('figure') ? (
@@ -151,6 +184,9 @@ const AggregationFields = ({ kind, params, changeParams }: QueryFieldsProps) => 
         maxLength={4096}
         onCommit={(text) => changeParams({ groupBy: parseNames(text) })}
       />
+    )}
+    {kind === 'promql' || recordKinds.includes(kind) || params.groupBy.length === 0 ? null : (
+      <HavingFields kind={kind} params={params} changeParams={changeParams} />
     )}
   </>
 );

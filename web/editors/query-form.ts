@@ -1,5 +1,5 @@
 /** Query kinds with form fields; all other queries are edited as JSON */
-import type { Query } from '../../queries/query.ts';
+import type { Having, Query } from '../../queries/query.ts';
 
 export const queryKindTitles = {
   promql: 'PromQL',
@@ -60,7 +60,18 @@ export interface QueryParams {
   readonly overTime: TimeAggregation;
   /** Condition on the labels of a metric */
   readonly filter: string;
+  /** Condition on the values of groups */
+  readonly having: Having | undefined;
 }
+
+/** Titles of comparisons of a group's value */
+export const havingTitles: Readonly<Record<Having['operator'], string>> = {
+  above: 'above',
+  'at-least': 'at least',
+  below: 'below',
+  'at-most': 'at most',
+};
+export const isHavingOperator = (text: string): text is Having['operator'] => Object.hasOwn(havingTitles, text);
 
 const toMeasure = ({ aggregation, field }: QueryParams): object =>
   /^p\d+$/.test(aggregation)
@@ -69,7 +80,8 @@ const toMeasure = ({ aggregation, field }: QueryParams): object =>
 
 /** Builds the query from its parameters; `undefined` for JSON. The API fills in omitted fields. */
 export const toQuery = (kind: QueryKind, written: QueryParams, previousQuery?: Query): Query | undefined => {
-  const { text, groupBy, overTime, filter } = written;
+  const { text, overTime, filter, having } = written;
+  const groups = { groupBy: written.groupBy, ...(having === undefined ? {} : { having }) };
   const projectId = previousQuery !== undefined && 'projectId' in previousQuery ? previousQuery.projectId : undefined;
   const scope = { ...(projectId === undefined ? {} : { projectId }) };
   const records = { ...scope, ...(text === '' ? {} : { search: text }) };
@@ -81,15 +93,15 @@ export const toQuery = (kind: QueryKind, written: QueryParams, previousQuery?: Q
       metric: text,
       overTime,
       across: isRate ? 'sum' : 'avg',
-      groupBy,
+      ...groups,
       ...scope,
       ...(filter === '' ? {} : { search: filter }),
       ...(overTime === 'quantile' ? { quantile: 0.95 } : {}),
     },
-    'count logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [{ function: 'count' }], groupBy },
-    'count traces': { kind: 'aggregate', signal: 'traces', ...records, measures: [{ function: 'count' }], groupBy },
-    'figure logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [toMeasure(written)], groupBy },
-    'figure traces': { kind: 'aggregate', signal: 'traces', ...records, measures: [toMeasure(written)], groupBy },
+    'count logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [{ function: 'count' }], ...groups },
+    'count traces': { kind: 'aggregate', signal: 'traces', ...records, measures: [{ function: 'count' }], ...groups },
+    'figure logs': { kind: 'aggregate', signal: 'logs', ...records, measures: [toMeasure(written)], ...groups },
+    'figure traces': { kind: 'aggregate', signal: 'traces', ...records, measures: [toMeasure(written)], ...groups },
     'rows logs': { kind: 'rows', signal: 'logs', ...records },
     'rows traces': { kind: 'rows', signal: 'traces', ...records },
     json: undefined,
@@ -116,7 +128,11 @@ const parseFigure = ({ measures }: QueryOf<'aggregate'>): AggregationFunction | 
 const getAggregateKind = (query: QueryOf<'aggregate'>): QueryKind => {
   const [measure, ...others] = toList(query.measures);
   const { signal } = query;
-  const isPlain = others.length === 0 && measure?.search === undefined && query.order === undefined;
+  const isPlain =
+    others.length === 0 &&
+    measure?.search === undefined &&
+    query.order === undefined &&
+    query.having?.measure === undefined;
   if (!isPlain || (signal !== 'logs' && signal !== 'traces')) return 'json';
   if (measure?.function === 'count') return `count ${signal}`;
   return parseFigure(query) === undefined ? 'json' : `figure ${signal}`;
@@ -128,12 +144,13 @@ const parsers: { readonly [Kind in Query['kind']]?: (query: QueryOf<Kind>) => Pa
     kind: 'promql',
     text: expression,
   }),
-  metric: ({ metric, search = '', quantile = 0.95, overTime, groupBy }) => ({
+  metric: ({ metric, search = '', quantile = 0.95, overTime, groupBy, having }) => ({
     kind: quantile === 0.95 ? 'metric' : 'json',
     text: metric,
     filter: search,
     overTime,
     groupBy: toList(groupBy),
+    having,
   }),
   rows: ({ signal, search = '' }) => ({
     kind: signal === 'logs' || signal === 'traces' ? `rows ${signal}` : 'json',
@@ -143,6 +160,7 @@ const parsers: { readonly [Kind in Query['kind']]?: (query: QueryOf<Kind>) => Pa
     kind: getAggregateKind(query),
     text: query.search ?? '',
     groupBy: toList(query.groupBy),
+    having: query.having,
     aggregation: parseFigure(query) ?? 'p95',
     field: toList(query.measures)[0]?.field ?? 'duration',
   }),
@@ -165,6 +183,7 @@ export const toQueryParams = (query: Query | undefined): QueryParams => {
     field = 'duration',
     overTime = 'avg',
     filter = '',
+    having,
   } = parseQuery(query);
   return {
     text,
@@ -173,6 +192,7 @@ export const toQueryParams = (query: Query | undefined): QueryParams => {
     field,
     overTime,
     filter,
+    having,
   };
 };
 

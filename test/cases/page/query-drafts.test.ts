@@ -20,6 +20,7 @@ const written: QueryParams = {
   field: 'took',
   overTime: 'rate',
   filter: 'queue:mail',
+  having: { operator: 'at-least', value: 5 },
 };
 const kinds = Object.keys(queryKindTitles).filter((kind) => kind !== 'json') as QueryKind[];
 
@@ -45,6 +46,15 @@ test('figures are measures of a field, and rates of a metric are summed', (t) =>
   t.deepEqual(measuresOf('max') as unknown, [{ function: 'max', field: 'took' }]);
   t.like(toQuery('metric', written), { overTime: 'rate', across: 'sum' });
   t.like(toQuery('metric', { ...written, overTime: 'quantile' }), { across: 'avg', quantile: 0.95 });
+});
+
+test('a condition on the value of groups is an input, except for a measure by name', (t) => {
+  const query = toQuery('count logs', written);
+  t.like(query, { having: { operator: 'at-least', value: 5 } });
+  t.deepEqual(toQueryParams(query).having, written.having);
+  t.false('having' in (toQuery('count logs', { ...written, having: undefined }) ?? {}));
+  const named = { ...query, having: { measure: 'count', operator: 'above', value: 1 } } as Query;
+  t.is(toQueryKind(named), 'json');
 });
 
 test('a changed query keeps its project, and an empty search is omitted', (t) => {

@@ -1,0 +1,39 @@
+/** Conditions on the values of groups. */
+import type { Having } from './query.ts';
+
+type Operator = Having['operator'];
+
+const texts: Readonly<Record<Operator, string>> = {
+  above: 'above',
+  'at-least': 'at least',
+  below: 'below',
+  'at-most': 'at most',
+};
+const sqlOperators: Readonly<Record<Operator, string>> = { above: '>', 'at-least': '>=', below: '<', 'at-most': '<=' };
+
+/** Returns whether the value of a group satisfies a condition; every value does without one. */
+export const satisfiesHaving = (having: Having | undefined, value: number | null | undefined): boolean => {
+  if (having === undefined) return true;
+  if (value === null || value === undefined) return false;
+  switch (having.operator) {
+    case 'above':
+      return value > having.value;
+    case 'at-least':
+      return value >= having.value;
+    case 'below':
+      return value < having.value;
+    default:
+      return value <= having.value;
+  }
+};
+
+/** Returns the HAVING clause of a column, whose value is the parameter `having`. */
+export const buildHavingClause = ({ operator }: Having, column: string): string =>
+  `HAVING ${column} ${sqlOperators[operator]} {having:Float64}`;
+
+/** Describes a condition in words, as the end of a sentence; empty without one. */
+export const describeHaving = (having: Having | undefined, formatValue: (value: number) => string = String): string =>
+  having === undefined ? '' : `, only ${texts[having.operator]} ${formatValue(having.value)}`;
+
+/** Hint for a result without groups. */
+export const havingHint = 'no group has a value that satisfies `having`';
