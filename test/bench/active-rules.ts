@@ -1,4 +1,4 @@
-/** Alert and detection rules of an organization that is measured while they stand. */
+/** Alert and detection rules that are active while an organization is measured. */
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -9,7 +9,7 @@ const alerts = 200;
 const detections = 300;
 const rulesOfOneImport = 50;
 
-/** The first rules of Sigma in a folder that are no correlations and can be read. */
+/** The first Sigma rules of a folder that are not correlations and can be parsed. */
 export const sigmaRulesIn = (folder: string): string[] =>
   globSync('**/*.yml', { cwd: folder })
     .sort()
@@ -20,7 +20,7 @@ export const sigmaRulesIn = (folder: string): string[] =>
     })
     .slice(0, detections);
 
-/** Counts of log records by service each minute, above what they are, of one service and level or another. */
+/** A rule that counts log records of a service or severity. Its threshold is never reached. */
 const alertRule = (index: number): object => ({
   name: `rule ${index}`,
   interval: '1m',
@@ -38,7 +38,7 @@ const alertRule = (index: number): object => ({
   },
 });
 
-/** Until imported rules were run over what was stored before: nothing is, and what comes meanwhile is not theirs. */
+/** Waits until imported rules were run over stored records, of which there are none. */
 const huntsEnded = async (url: string, token: string): Promise<void> => {
   for (;;) {
     const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
@@ -48,7 +48,7 @@ const huntsEnded = async (url: string, token: string): Promise<void> => {
   }
 };
 
-/** Makes 200 alert rules, and detection rules of a folder of Sigma's: 300, if it has as many. Answers how many stand. */
+/** Creates 200 alert rules and up to 300 detection rules from a folder of Sigma rules. Returns both counts. */
 export const makeRules = async (http: string, folder: string): Promise<{ alerts: number; detections: number }> => {
   const token = await signIn(http);
   // biome-ignore lint/suspicious/noExplicitAny: answers of two operations

@@ -1,7 +1,8 @@
 /**
- * A whole standalone process with many rules, beside ingest: how late rules are evaluated, and how long it takes from the acknowledgement
- * of a record that breaches a threshold to the request of the webhook.
- * `node bin/node.mjs test/bench/alert-latency.ts [rules at one a minute] [records a second] [breaches]`
+ * A whole standalone process with many rules, during ingest: how late rules are evaluated, and the time from the
+ * acknowledgement of a record that breaches a threshold to the request of the webhook.
+ *
+ *     node bin/node.mjs test/bench/alert-latency.ts [rules at one a minute] [records a second] [breaches]
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,7 +85,7 @@ const load =
       });
 const latencies: number[] = [];
 for (let index = 0; index < breaches; index++) {
-  // At any time of the interval.
+  // A random time within the interval.
   await sleep(2000 + 8000 * Math.random());
   const service = `breach-${index}`;
   const attributes = [{ key: 'service.name', value: { stringValue: service } }];
@@ -105,7 +106,7 @@ const sent = await load;
 const cpu = cpuSeconds(oiq.pid) - cpuBefore;
 const elapsed = (performance.now() - began) / 1000;
 const metrics = await (await fetch(`${oiq.http}/metrics`)).text();
-/** The least bound below which so much of a histogram lies. */
+/** The smallest bucket bound that contains the given share of a histogram. */
 const quantile = (name: string, q: number): string => {
   const lines = [...metrics.matchAll(new RegExp(`^${name}_bucket\\{(.*)le="([^"]+)"(.*)\\} (\\S+)$`, 'gm'))].filter(
     ([line]) => line.includes('schedule="alert-evaluation"'),

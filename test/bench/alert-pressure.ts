@@ -1,7 +1,9 @@
 /**
- * How often rules of one organization are evaluated where there are more than the machine can keep up with:
- * `node bin/node.mjs test/bench/alert-pressure.ts [rules] [minutes] [busy loops]`. Logs, spans, metrics and PromQL in equal parts, four windows, three delays,
- * each once a minute. An evaluation counts from when it was told.
+ * How often rules of one organization are evaluated if there are more than the machine can handle. Logs, spans, metrics
+ * and PromQL in equal parts, four windows, three delays, one evaluation per minute each. An evaluation counts when it
+ * is published.
+ *
+ *     node bin/node.mjs test/bench/alert-pressure.ts [rules] [minutes] [busy loops]
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -74,7 +76,7 @@ const role = await startProcessors({
   only: ['alert-evaluation'],
 });
 
-/** When each rule was evaluated last, and the longest time between two evaluations. */
+/** The last evaluation of each rule, and the longest time between two evaluations. */
 const lastMs = new Map<string, number>();
 const longestMs = new Map<string, number>();
 let evaluations = 0;

@@ -1,6 +1,8 @@
 /**
- * Saves and loads what is kept of alerts that fire: `node bin/node.mjs test/bench/alert-states.ts [rules] [groups of each]`. A process that takes the
- * schedule over loads the slots of all rules before it evaluates the first.
+ * Saves and loads the state of firing alerts. A process that takes over the schedule loads the slots of all rules
+ * before it evaluates the first.
+ *
+ *     node bin/node.mjs test/bench/alert-states.ts [rules] [groups of each]
  */
 import '../../subjects/query-kinds.ts';
 import { join } from 'node:path';

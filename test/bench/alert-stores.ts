@@ -4,7 +4,7 @@ import { openEmbeddedStores } from './embedded-stores.ts';
 
 export const tenantOf = (index: number): string => `tenant-${index}`;
 
-/** Each organization: 1,000 series of 100 metrics with a point every 15 seconds, 80 log records and 20 spans a second, from `pastSeconds` ago on, and as if they came for `futureSeconds`. */
+/** Fills each organization: 1,000 series of 100 metrics, a point per 15 s, 80 log records/s and 20 spans/s. */
 export const openAlertStores = async (
   tenants: number,
   { pastSeconds, futureSeconds }: { readonly pastSeconds: number; readonly futureSeconds: number },

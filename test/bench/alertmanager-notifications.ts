@@ -1,8 +1,12 @@
 /**
- * One story of random alerts, told to a real Alertmanager and to the processor: what each group is told, in order.
- * `ALERTMANAGER=/path/to/alertmanager node bin/node.mjs test/bench/alertmanager-notifications.ts [seed] [steps] [severities]`. A step takes 4 seconds.
- * With `severities` those of firing alerts change too, nothing is inhibited, and what each group knows after each step is compared: what
- * is told of a rise differs in its time and form.
+ * Sends one sequence of random alerts to a real Alertmanager and to the processor, and compares the notifications of
+ * each group in order. A step takes 4 seconds.
+ *
+ *     node bin/node.mjs test/bench/alertmanager-notifications.ts [seed] [steps] [severities]
+ *
+ * `ALERTMANAGER` is the path of its program. With `severities` the severities of firing alerts change too, and nothing
+ * is inhibited. Then the known alerts of each group are compared after each step, because the two notify of a higher
+ * severity at different times and in other forms.
  */
 import '../../subjects/query-kinds.ts';
 import { spawn } from 'node:child_process';
@@ -26,7 +30,7 @@ if (program === undefined) throw new Error('ALERTMANAGER must name the program')
 const random = seeded(Number(process.argv[2] ?? 1));
 const steps = Number(process.argv[3] ?? 10);
 const changesSeverities = process.argv[4] === 'severities';
-// Alerts change at multiples of a step, groups are told half a step later: they never meet.
+// Alerts change at multiples of a step, and groups notify half a step later, so they never coincide.
 const stepMs = 4000;
 
 const receiver = await startChannelReceiver();
@@ -63,7 +67,7 @@ const alertmanager = spawn(program, [...options, '--cluster.listen-address='], {
 interface Change {
   readonly labels: Readonly<Record<string, string>>;
   readonly fires: boolean;
-  /** Labels that it had, where only its severity changes. */
+  /** The previous labels, if only the severity changes. */
   readonly had?: Readonly<Record<string, string>>;
 }
 const all = Array.from({ length: 24 }, (_, index) => ({
@@ -97,7 +101,7 @@ type NotificationSummary = {
   readonly status: string;
   readonly alerts: readonly { readonly status: string; readonly labels: Readonly<Record<string, string>> }[];
 };
-/** What each group was told, in order. */
+/** The notifications of each group, in order. */
 const summary = (notifications: readonly NotificationSummary[]): Record<string, string[]> => {
   const groups: Record<string, string[]> = {};
   for (const { receiver: name, groupKey, status, alerts } of notifications) {
@@ -108,7 +112,7 @@ const summary = (notifications: readonly NotificationSummary[]): Record<string, 
   return groups;
 };
 
-/** What each group knows: `instance severity` of what it was told fires, and was not told has ended. */
+/** The firing alerts that each group has been notified of, as `instance severity`. */
 const known = new Map<object, Map<string, Set<string>>>();
 const learn = (side: object, notifications: readonly NotificationSummary[]): Record<string, string> => {
   const groups = known.get(side) ?? new Map<string, Set<string>>();
@@ -137,7 +141,7 @@ const ready = async (): Promise<void> => {
 };
 await ready();
 const beganMs = Date.now();
-/** How much was told before each step. */
+/** The number of notifications before each step. */
 const theirMarks: number[] = [];
 const ourMarks: number[] = [];
 for (const [step, changes] of story.entries()) {

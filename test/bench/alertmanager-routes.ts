@@ -1,4 +1,8 @@
-/** Random trees and label sets beside `amtool config routes test`: `AMTOOL=/path/to/amtool node bin/node.mjs test/bench/alertmanager-routes.ts [trees]`. */
+/**
+ * Random routing trees and label sets compared with `amtool config routes test`.
+ *
+ *     AMTOOL=/path/to/amtool node bin/node.mjs test/bench/alertmanager-routes.ts [trees]
+ */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

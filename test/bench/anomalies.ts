@@ -1,6 +1,7 @@
 /**
- * How good the scorer is, in figures, over ten kinds of series: false alarms by series and week where nothing was planted, planted
- * changes found with the median delay in points, CPU time. Arguments: `FROM TO` seeds. Prints a table of kinds and one line of JSON.
+ * The quality of the scorer over ten kinds of series: false alarms per series and week without planted changes, planted
+ * changes that are found with the median delay in points, and CPU time. Arguments: `FROM TO` seeds. Prints a table of
+ * kinds and one line of JSON.
  */
 import { type Scored, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { randomOf } from '../cases/random.ts';
@@ -19,7 +20,7 @@ import {
 const [from = 0, to = 4] = process.argv.slice(2).map(Number);
 const options = { falseAlarmsPerWeek: 0.1 };
 const [learning, watched] = [4 * week, 2 * week];
-/** How late a change may be found. */
+/** The latest points at which a change still counts as found. */
 const latest: Readonly<Record<string, number>> = { spike: 3, dip: 3, shiftUp: 36, shiftDown: 36, noise: 36 };
 
 const begins = (scored: readonly Scored[]): number[] =>
@@ -33,7 +34,7 @@ interface Figure {
 const totals: Record<string, Figure> = {};
 let [alarms, cpuUs, scoredPoints] = [0, 0, 0];
 
-/** Plants each change where chance says, and notes whether and when it is found. */
+/** Plants each change at a random position, and records whether and when it is found. */
 const plant = (series: Series, trainedState: Uint8Array, seed: number, own: Record<string, Figure>): void => {
   const random = randomOf(seed + 99);
   for (const change of changes) {

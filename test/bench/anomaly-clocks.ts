@@ -1,9 +1,11 @@
 /**
- * How often series of people who live by a local clock alarm in the three weeks after it is put forwards, and back, beyond what the
- * same series do whose clock keeps to UTC. Arguments: `FROM TO` seeds, kinds with commas, and `apart` where clocks of a series are
- * changed once only. Prints a table, of UTC in brackets: alarms, series that alarm no more often than by UTC, once more, and
- * more often, and in two weeks how many have no, one and more alarms of which the same series by UTC has none within three hours,
- * planted changes found (spikes, dips and shifts; stillness apart), CPU-µs a point.
+ * Additional alarms of series that follow a local clock, in the three weeks after it is put forward or back, compared
+ * with the same series on a UTC clock. Arguments: `FROM TO` seeds, kinds with commas, and `apart` for series with a
+ * single clock change. Prints a table, with UTC in brackets:
+ *
+ * - alarms; series with no more alarms than by UTC, with one more, and with more than one more;
+ * - series with no, one and more alarms in two weeks without an alarm of the UTC series within three hours;
+ * - planted changes that are found (spikes, dips and shifts; stillness separately), and CPU-µs per point.
  */
 import { type Scored, scoreSeries } from '../../subjects/anomalies/scores/scorer.ts';
 import { randomOf } from '../cases/random.ts';
@@ -16,7 +18,7 @@ const options = { falseAlarmsPerWeek: 0.1 };
 const hourMs = 3_600_000;
 const perHour = hourMs / stepMs;
 const [learning, watched] = [5 * week, 3 * week];
-/** How late a planted change may be found. */
+/** The latest point at which a planted change still counts as found. */
 const latest = 36;
 
 interface Shift {
@@ -24,7 +26,7 @@ interface Shift {
   readonly by: 1 | -1;
 }
 interface Zone {
-  /** Hours before clocks are put forwards. */
+  /** The offset in hours before the clock is put forward. */
   readonly ahead: number;
   readonly forwards: Shift;
   readonly back: Shift;
@@ -42,13 +44,13 @@ const zones: readonly Zone[] = [
   zoneOf(-4, Date.UTC(2026, 8, 6, 4), Date.UTC(2027, 3, 4, 3)),
 ];
 
-/** The Monday before a time, by a clock that is so many hours ahead. The epoch began on a Thursday. */
+/** The Monday before a time, on a clock with the given offset in hours. The epoch began on a Thursday. */
 const mondayBefore = (ms: number, ahead: number): number => {
   const [mondayMs, weekMs] = [(4 * 24 - ahead) * hourMs, week * stepMs];
   return mondayMs + Math.floor((ms - mondayMs) / weekMs) * weekMs;
 };
 
-/** Values by local time: points of them from one time to before another. */
+/** Values by local time. `points` returns those of a range; its end is exclusive. */
 interface Local {
   readonly series: Series;
   readonly startMs: number;
@@ -67,7 +69,7 @@ const begins = (scored: readonly Scored[]): number[] =>
 interface Counts {
   readonly inSixDays: number;
   readonly inThreeWeeks: number;
-  /** Where in the series alarms of two weeks begin. */
+  /** Positions in the series at which alarms of two weeks begin. */
   readonly places: readonly number[];
   readonly planted: number;
   readonly found: number;
@@ -76,7 +78,7 @@ interface Counts {
   readonly cpuUs: number;
 }
 
-/** Plants changes in the two weeks after one of the clock, and counts those that are found within three hours. */
+/** Plants changes in the two weeks after a clock change, and counts those found within three hours. */
 const plant = (
   local: Local,
   trainedState: Uint8Array,
@@ -99,7 +101,7 @@ const plant = (
   return { planted, found };
 };
 
-/** What comes after the last of some changes. */
+/** Counts after the last of some clock changes. */
 const countsOf = (kind: string, seed: number, ahead: number, all: readonly Shift[], isLocal: boolean): Counts => {
   const startMs = mondayBefore((all[0]?.atMs ?? 0) - learning * stepMs, ahead);
   const atMs = all.at(-1)?.atMs ?? 0;
@@ -126,7 +128,7 @@ const countsOf = (kind: string, seed: number, ahead: number, all: readonly Shift
 
 const sum = (all: readonly Counts[], of: Exclude<keyof Counts, 'places'>): number =>
   all.reduce((total, counts) => total + counts[of], 0);
-/** Series of a kind by their local clock, and the same ones by UTC. */
+/** Counts of a kind of series by the local clock, and of the same series by UTC. */
 const measured = (kind: string, way: 'forwards' | 'back'): { local: Counts[]; utc: Counts[] } => {
   const [local, utc]: [Counts[], Counts[]] = [[], []];
   for (const { ahead, forwards, back } of zones) {

@@ -1,6 +1,7 @@
 /**
- * Series of an invented system, seeded: ten kinds with a step of five minutes, and changes that can be planted into each.
- * A kind tells how far its values usually stray at each time, so that a planted change is so many deviations of that very place.
+ * Seeded series of a synthetic system: ten kinds with a step of five minutes, and changes that can be planted into
+ * each. A kind has the usual deviation at each time, so the size of a planted change is a multiple of the deviation
+ * there.
  */
 import { randomOf } from '../cases/random.ts';
 
@@ -12,9 +13,9 @@ export const week = 7 * day;
 
 export interface Series {
   readonly values: Float64Array;
-  /** How far values stray at each index from the mean of the hour before, tails of their own included. */
+  /** The usual deviation at each index from the mean of the hour before, including outliers of its own. */
   readonly deviation: Float64Array;
-  /** Limits of what a value can be. */
+  /** Limits of the values. */
   readonly low: number;
   readonly high: number;
   readonly isWhole: boolean;
@@ -41,7 +42,7 @@ const diceOf = (seed: number): Dice => {
   return { uniform, normal, between, poisson };
 };
 
-/** A day and a week of people: 0 by night to 1 by day, less on weekends. */
+/** Daily and weekly activity of people: 0 at night to 1 by day, less on weekends. */
 const people = (dice: Dice): ((index: number) => number) => {
   const [peak, sharp, weekend] = [dice.between(11, 17), dice.between(1, 2), dice.between(0.3, 0.9)];
   return (index) => {
@@ -190,7 +191,7 @@ export const seriesOf = (kind: string, seed: number, length: number): Series => 
 
 export interface Change {
   readonly name: string;
-  /** How many steps it lasts. */
+  /** The number of steps that it lasts. */
   readonly lasts: number;
   readonly planted: (series: Series, at: number, dice: Dice) => (index: number) => number;
 }
@@ -206,7 +207,7 @@ const shifted =
     return (index) => (series.values[index] ?? 0) + by;
   };
 
-/** What can be planted, in deviations of the place where it begins. */
+/** Changes that can be planted, in deviations at their start. */
 export const changes: readonly Change[] = [
   {
     name: 'spike',
@@ -243,7 +244,7 @@ export const changes: readonly Change[] = [
   },
 ];
 
-/** The series with a change from `at` on. Values stay within what they can be, as measured ones do. */
+/** The series with a change from `at` on. Values stay within their limits, as in measured series. */
 export const withChange = (series: Series, change: Change, at: number, seed: number): Float64Array => {
   const values = series.values.slice();
   const value = change.planted(series, at, diceOf(seed));
@@ -254,7 +255,7 @@ export const withChange = (series: Series, change: Change, at: number, seed: num
   return values;
 };
 
-/** What a change must move on average, in deviations, to be there at all. */
+/** The average size in deviations that a change needs to count as present. */
 const minDeviations: Readonly<Record<string, number>> = {
   spike: 7,
   dip: 7,
@@ -265,7 +266,7 @@ const minDeviations: Readonly<Record<string, number>> = {
   flat: 0.7,
 };
 
-/** Whether the limits of the values have swallowed a change, or it changes nothing where it was planted. */
+/** Whether the limits of the values hide a change, or it changes nothing where it was planted. */
 export const isSwallowed = (series: Series, values: Float64Array, change: Change, at: number): boolean => {
   const length = Math.min(change.lasts, 36);
   let moved = 0;
@@ -274,6 +275,6 @@ export const isSwallowed = (series: Series, values: Float64Array, change: Change
   return moved / length < (minDeviations[change.name] ?? 0) * (series.deviation[at] ?? 0);
 };
 
-/** Values from one index to before another, with their times. */
+/** Values of a range with their times. `last` is exclusive. */
 export const pointsOf = (values: Float64Array, first: number, last: number): [number, number][] =>
   Array.from(values.subarray(first, last), (value, index) => [startMs + (first + index) * stepMs, value]);

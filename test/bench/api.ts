@@ -1,6 +1,6 @@
 /**
- * The management API on one core over embedded stores: how many authenticated reads of small resources a second, with
- * which latency, and how long a start takes until it is ready. Server on core 0, generator on core 1.
+ * The management API on one core over embedded stores: authenticated reads of small resources per second with their
+ * latency, and the time of a start until it is ready. Server on core 0, generator on core 1.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ const serverCore = 0;
 const loadCore = 1;
 const paths = (process.env['BENCH_PATHS'] ?? '/auth/session,/api/projects/default,/api/projects').split(',');
 
-/** From the start of the process to the first `/readyz` that says ready, the stores set up before. */
+/** Milliseconds from the start of the process to the first `/readyz` that is ready. The stores are set up before. */
 const startMs = async (dataDirectory: string): Promise<number> => {
   const begun = performance.now();
   const oiq = await startOiq({ dataDirectory });

@@ -1,6 +1,7 @@
 /**
- * The audit chain over embedded stores, one process: audited writes a second, and what it takes to verify and to prove. A write
- * is a small document and its record in one transaction, synced to disk; `BENCH_SECONDS` says for how long.
+ * The audit chain over embedded stores in one process: audited writes per second, and the cost of verification and
+ * proofs. A write is a small document and its record in one transaction, synced to disk. `BENCH_SECONDS` sets the
+ * duration.
  */
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -41,7 +42,7 @@ const changesFor = (documents: Documents, tenantId: string) =>
     },
   );
 
-/** Writes from `writers` at once for the time of a run; gives how many. */
+/** Writes from `writers` concurrently for the time of a run. Returns the number of writes. */
 const write = async (documents: Documents, writers: number): Promise<number> => {
   const tenantId = `writers-${writers}`;
   const change = changesFor(documents, tenantId);
@@ -60,7 +61,7 @@ const write = async (documents: Documents, writers: number): Promise<number> => 
   return done;
 };
 
-/** Times work that gives the number of records that it was about. */
+/** Measures work that returns the number of records that it processed. */
 const measured = async (what: string, work: () => Promise<number>): Promise<Row> => {
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();

@@ -1,6 +1,8 @@
 /**
- * `node bin/node.mjs test/bench/browser-kills.ts [kills] [runs]`: a process that runs a check in Chromium again and again is killed at any moment, and what is
- * left of its browsers is counted. Of ten kills seven are of that process, and one each of the browser, of its driver, and of probe and driver at once.
+ * Kills a process that repeatedly runs a check in Chromium at random times, and counts the remaining browser processes.
+ * Of ten kills, seven affect that process, and one each the browser, its driver, and probe and driver together.
+ *
+ *     node bin/node.mjs test/bench/browser-kills.ts [kills] [runs]
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +23,7 @@ const endedWithinMs = 30_000;
 const maxPauseMs = 24_000;
 const page = `<title>Shop</title><label>Name <input></label><button onclick="document.title='In'">Sign in</button>`;
 
-/** Processes that were started with the directory, in whatever group. */
+/** Processes that were started with the directory, in any process group. */
 const left = (directory: string): readonly number[] =>
   readdirSync('/proc')
     .filter((name) => {
@@ -41,7 +43,7 @@ const browsersIn = (directory: string): readonly number[] =>
 const driversIn = (directory: string): readonly number[] =>
   left(directory).filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('driver.ts'));
 
-/** The probe, and how its runs ended: those that were under way when something of them was killed apart. */
+/** A probe and the outcomes of its runs. A run is disturbed if one of its child processes was killed. */
 class Runs {
   readonly outcomes = new Map<string, number>();
   readonly #directory: string;
@@ -73,25 +75,25 @@ class Runs {
     return this.outcomes.get('passed') ?? 0;
   }
 
-  /** Beneath a probe that goes on. */
+  /** Kills processes of a run while the probe continues. */
   disturb(pids: readonly number[]): void {
     if (pids.length > 0) this.#isDisturbed = true;
     for (const pid of pids) {
       try {
         process.kill(pid, 'SIGKILL');
       } catch {
-        // It ended meanwhile.
+        // It has already exited.
       }
     }
   }
 
-  /** With its driver, or alone; seconds until all is gone. */
+  /** Kills the probe alone or with its driver. Returns the seconds until all processes and files are gone. */
   async kill(isGroup = false): Promise<number> {
     const ended = once(this.#child, 'exit');
     process.kill((isGroup ? -1 : 1) * (this.#child.pid ?? 0), 'SIGKILL');
     await ended;
     const began = performance.now();
-    // Processes alone are not enough: one that has just been forked has no name of its own yet.
+    // Processes alone are not sufficient: a newly forked one does not have its name yet.
     const isThere = (): boolean =>
       left(this.#directory).length > 0 || (!isGroup && readdirSync(this.#directory).length > 0);
     while (isThere() && performance.now() - began < endedWithinMs) await sleep(50);

@@ -1,4 +1,4 @@
-/** Stands for `processors/registry.ts` in a process that is measured: one processor that takes more time than a core has. */
+/** Replaces `processors/registry.ts` in a measured process: one processor that uses more time than a core has. */
 import { registerHooks } from 'node:module';
 import { defineProcessor, type Processor } from '../../processors/engine/definition.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
@@ -17,7 +17,7 @@ const burner = defineProcessor({
 
 export const processors: readonly Processor[] = microseconds > 0 ? [burner] : [];
 
-/** With `--import` of this module, it takes the registry's place in a process and its threads. */
+/** With `--import`, this module replaces the registry in a process and its threads. */
 registerHooks({
   resolve(specifier, context, next) {
     const found = next(specifier, context);

@@ -1,6 +1,8 @@
 /**
- * `node bin/node.mjs test/bench/check-latency.ts [failures]`: from the failure of a target to the request of the webhook, with three locations, and
- * from its recovery to the next one. A whole standalone process, its probes in this one, a check every ten seconds.
+ * The time from the failure of a target to the request of the webhook, with three locations, and from its recovery to
+ * the next request. A whole standalone process with probes in this process, and a check every ten seconds.
+ *
+ *     node bin/node.mjs test/bench/check-latency.ts [failures]
  */
 import { lookup } from 'node:dns';
 import { createServer } from 'node:http';
@@ -58,7 +60,7 @@ const check = { name: 'shop', type: 'http', every: '10s', timeout: '5s', locatio
 const { id } = await request('POST', '/api/synthetics/checks', check);
 while ((await request('GET', `/api/synthetics/checks/${id}`)).state !== 'up') await sleep(500);
 
-/** Seconds until a request of the webhook that was not there before. */
+/** Seconds until the next request of the webhook. */
 const waitForNotification = async (): Promise<number> => {
   const [before, began] = [receiver.received.length, performance.now()];
   while (receiver.received.length === before) {
@@ -69,7 +71,7 @@ const waitForNotification = async (): Promise<number> => {
 };
 const latencies: { readonly failed: number; readonly recovered: number }[] = [];
 for (let index = 0; index < failures; index++) {
-  // At any time of the interval.
+  // A random time within the interval.
   await sleep(2000 + everyMs * Math.random());
   isUp = false;
   const failed = await waitForNotification();

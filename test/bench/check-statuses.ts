@@ -1,6 +1,8 @@
 /**
- * `node bin/node.mjs test/bench/check-statuses.ts`: the states and uptimes of a page of the list of checks, one statement over what has landed of 300
- * checks and three locations of each, which changed three times a day for 800 days. `BENCH_PAGES` (10).
+ * The states and uptimes of one page of the list of checks: one statement over 300 checks with three locations each,
+ * which changed three times a day for 800 days. `BENCH_PAGES` (10).
+ *
+ *     node bin/node.mjs test/bench/check-statuses.ts
  */
 import { loadavg } from 'node:os';
 import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
@@ -15,7 +17,7 @@ const pages = Number(process.env['BENCH_PAGES'] ?? 10);
 const nowMs = Date.now();
 const columns = await openChdbColumns({ directory: scratch() });
 await migrate(columns, silentLog);
-// As they land: again and again, each time some of all.
+// Inserted in parts, as from a sink.
 for (let part = 0; part < 8; part++)
   await columns.execute(
     `INSERT INTO synthetic_states SELECT 'a', concat('check-', toString(c.number)), arrayElement(['', 'l1', 'l2', 'l3'], 1 + l.number),

@@ -1,7 +1,9 @@
 /**
- * `node bin/node.mjs test/bench/checks.ts`: 1,000 HTTP checks every ten seconds from one probe, as a process of its own: CPU, lateness, memory, and
- * how well a delay of the target is measured. `node bin/node.mjs test/bench/checks.ts browser`: what a run of three steps and its picture
- * compute in Chromium.
+ * 1,000 HTTP checks every ten seconds by one probe in its own process: CPU, lateness, memory, and how exactly the delay
+ * of a target is measured. With `browser`: the CPU time of a run with three steps and a screenshot in Chromium.
+ *
+ *     node bin/node.mjs test/bench/checks.ts [browser]
+ *
  * `BENCH_SECONDS` (60), `BENCH_CHECKS` (1000), `BENCH_RUNS` (5).
  */
 import { fork } from 'node:child_process';
@@ -33,14 +35,14 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
 const count = Number(process.env['BENCH_CHECKS'] ?? 1000);
 const runs = Number(process.env['BENCH_RUNS'] ?? 5);
 const delayMs = 50;
-/** One address gets 20 requests a second at most. */
+/** Each address gets at most 20 requests per second. */
 const addresses = 20;
 const egressPolicy = createEgressPolicy({ allowedNetworks: ['127.0.0.0/8'], setting: 'x', resolve: lookup });
 
 const part = (values: readonly number[], share: number): number =>
   values.toSorted((left, right) => left - right)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0;
 
-/** What is kept of a result: the platform's memory is not the probe's. */
+/** The retained part of a result, so that memory of the platform does not count as memory of the probe. */
 type Counted = Pick<ProbeResult, 'checkId' | 'dueMs' | 'startedAtMs' | 'outcome'> & { readonly waitMs: number };
 
 const countedOf = ({ checkId, dueMs, startedAtMs, outcome, phases }: ProbeResult): Counted => ({
@@ -58,7 +60,7 @@ interface Probed {
   readonly peakMiB: number;
 }
 
-/** The probe, with a platform that says what there is to do and takes what comes. */
+/** Runs the probe with a fake platform that assigns work and accepts results. */
 const probe = async (port: number): Promise<Probed> => {
   const checks = Array.from({ length: count }, (_, index): WorkItem => {
     const url = `http://127.0.1.${1 + (index % addresses)}:${port}/`;
@@ -84,7 +86,7 @@ const probe = async (port: number): Promise<Probed> => {
   };
   const chromium = { program: undefined, hasSandbox: true };
   const running = startProbe({ source, egressPolicy, pace: new RateLimiter(), chromium, log: silentLog });
-  // What is compiled and set up in the first interval is not counted.
+  // Compilation and setup in the first interval do not count.
   await delay(10_000);
   const [before, began, from] = [process.cpuUsage(), performance.now(), Date.now()];
   let peak = 0;
@@ -106,7 +108,7 @@ const probe = async (port: number): Promise<Probed> => {
 };
 
 const measureProbe = async (): Promise<void> => {
-  /** How long each answer really took, by check, in order. */
+  /** The real duration of each response by check, in order. */
   const durations = new Map<string, { readonly at: number; readonly ms: number }[]>();
   const server = createServer((request, response) => {
     const [began, at] = [performance.now(), Date.now()];
@@ -149,7 +151,7 @@ const measureProbe = async (): Promise<void> => {
   );
 };
 
-/** Of all processes of a run, those that drive it and those that ended among them: seconds. */
+/** CPU seconds of all processes of a run, including its drivers and those that have exited. */
 const cpuOf = (directory: string): number => {
   const read = (pid: number, file: string): string => {
     try {

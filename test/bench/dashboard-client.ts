@@ -1,4 +1,4 @@
-/** The client of `dashboards.ts`, in a process of its own: asks what it is told to, and tells a digest of the series in the answer, or when lines came. */
+/** The client of `dashboards.ts` in its own process: sends queries, and returns digests or times of the responses. */
 import { createHash } from 'node:crypto';
 
 interface Question {
@@ -7,7 +7,7 @@ interface Question {
   readonly body: string;
   /** Series of each panel. */
   readonly zones: number;
-  /** Whether the answer is to come in lines, a panel each. */
+  /** Whether the response has one line per panel. */
   readonly inLines?: boolean;
 }
 
@@ -31,7 +31,7 @@ const digestOf = async ({ url, token, body, zones }: Question): Promise<string> 
   return digest.digest('hex');
 };
 
-/** Milliseconds until the first panel came, and until the last. */
+/** Milliseconds until the first panel and until the last panel. */
 const linesOf = async ({ url, token, body, zones }: Question): Promise<readonly [first: number, last: number]> => {
   const headers = {
     authorization: `Bearer ${token}`,

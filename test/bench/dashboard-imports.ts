@@ -1,9 +1,9 @@
 /**
- * What an import of Grafana's dashboards takes, and what the difference of two versions of the largest does.
+ * The cost of an import of Grafana's dashboards, and of the difference between two versions of the largest.
  *
  *     GRAFANA_DASHBOARDS=DIRECTORY node --expose-gc test/bench/dashboard-imports.ts
  *
- * Every dashboard below the directory is imported in this thread: its CPU time, and how much the process grows.
+ * Imports every dashboard in the directory in this thread, and measures CPU time and the growth of memory.
  */
 import '../../subjects/query-kinds.ts';
 import { findDashboardDifferences } from '../../subjects/dashboards/difference.ts';

@@ -1,10 +1,10 @@
 /**
- * What a list of dashboards costs where an organization has 10,000, by the CPU time of the process and by time.
+ * The cost of a list of dashboards for an organization with 10,000: CPU time of the process, and wall-clock time.
  *
  *     node bin/node.mjs test/bench/dashboard-lists.ts
  *
- * `BENCH_DASHBOARDS` (10,000), `BENCH_ROUNDS` (20). `BENCH_MONGODB` is the URL of a MongoDB to measure in place of SQLite; its own CPU time
- * is told beside that of the process.
+ * `BENCH_DASHBOARDS` (10,000), `BENCH_ROUNDS` (20). `BENCH_MONGODB` is the URL of a MongoDB to measure instead of
+ * SQLite; the CPU time of its server is printed separately.
  */
 import '../../subjects/query-kinds.ts';
 import { randomUUID } from 'node:crypto';
@@ -27,7 +27,7 @@ const summary = (n: number) => ({
   folder: `team-${n % 50}/area-${n % 10}`,
   folders: [`team-${n % 50}`, `team-${n % 50}/area-${n % 10}`],
   tags: ['services', `tier-${n % 20}`],
-  // One in ten is another person's.
+  // One in ten belongs to another user.
   visibility: n % 10 === 0 ? 'private' : 'organization',
   ownerId: randomUUID(),
   changedBy: randomUUID(),
@@ -57,14 +57,14 @@ type Page = { items: readonly object[]; nextCursor: string | null };
 const listPage = async (query: object): Promise<Page> => {
   const input = { caller: { tenantId: 'a', actor: { id: randomUUID() } }, params: {}, query, body: undefined };
   const ports = { documents, clock: { now: () => Date.now() } };
-  // The list uses no more than this of a request and of the ports.
+  // The only parts of the request and the ports that the list uses.
   type Given = Parameters<typeof listDashboards.run>;
   return (await listDashboards.run(input as unknown as Given[0], ports as unknown as Given[1])) as Page;
 };
 
 const server = url === undefined ? undefined : await new MongoClient(url).connect();
 
-/** CPU time of the database's own process, which the embedded one does not have. */
+/** CPU time of the database process, which the embedded store does not have. */
 const serverMs = async (): Promise<number> => {
   const { extra_info: spent } = (await server?.db('admin').command({ serverStatus: 1 })) ?? {};
   return spent === undefined ? 0 : (Number(spent.user_time_us) + Number(spent.system_time_us)) / 1000;

@@ -1,12 +1,13 @@
 /**
- * Answers of the PromQL panels of Grafana's dashboards beside those of a Prometheus with the same samples.
+ * Compares the results of the PromQL panels of Grafana's dashboards with those of a Prometheus with the same samples.
  *
  *     GRAFANA_DASHBOARDS=DIRECTORY node bin/node.mjs test/bench/dashboard-results.ts PROMETHEUS [mended|apart]
  *
- * PROMETHEUS is its program. Every dashboard below the directory is imported into a running process, and asked there thrice: as it is, with
- * the last value of each variable, and with All or several where they take that. Prometheus has the same samples by remote-write, and is
- * asked what Grafana would ask: expressions of the source with the same values, at the same steps. Numbers are equal to eleven digits.
- * What differs is printed with its expression. `apart` is every third dashboard, on which nothing was mended.
+ * PROMETHEUS is the path of its program. Every dashboard in the directory is imported into a running process, and
+ * queried three times: unchanged, with the last value of each variable, and with All or several values where possible.
+ * Prometheus has the same samples by remote-write, and gets the requests of Grafana: expressions of the source with the
+ * same values, at the same steps. Numbers must agree to eleven digits. Differences are printed with their expression.
+ * `apart` uses every third dashboard, the ones that were not used for corrections.
  */
 import { type GrafanaFile, grafanaFiles } from '../cases/dashboards/grafana-files.ts';
 import { type Subject, snappy, startSubject, write, writeRequestOf } from '../end-to-end/conformance.ts';
@@ -29,7 +30,7 @@ const [program = '', part = ''] = process.argv.slice(2);
 const lengthMs = 3_600_000;
 const endMs = Math.floor(Date.now() / 300_000) * 300_000;
 const startMs = endMs - lengthMs;
-/** Samples begin so much earlier. */
+/** Samples begin this long before the range. */
 const beforeMs = 900_000;
 const maxPoints = 121;
 const shown = 40;
@@ -48,7 +49,7 @@ const request = async ({ oiq, token }: Subject, path: string, body: unknown): Pr
   return response.json();
 };
 
-/** An answer at one time is a table: its labels, and a value. */
+/** The result of an instant query is a table with labels and a value. */
 const foundOf = (result: Json): Found => {
   if (result.form === 'series') return foundIn(result.series);
   const names: readonly string[] = result.columns.map(({ name }: Json) => name);
@@ -97,7 +98,7 @@ const choicesOf = (
   return new Map([...chosen, ...repeated]);
 };
 
-/** Other values of variables than those that the dashboard chooses: the last of each, or as many as it takes. */
+/** Other values of variables than those of the dashboard: the last of each, or as many as possible. */
 const otherChoices = (dashboard: Fields, variables: Variables, isMany: boolean): Record<string, unknown> => {
   const queryVariables = variablesIn(dashboard).filter(({ type }) => type === 'query' || type === 'custom');
   const chosen = queryVariables.flatMap(({ name, multi, includeAll }) => {
@@ -124,11 +125,11 @@ const counts = {
 interface Source {
   readonly panel: Fields;
   readonly target: Fields;
-  /** What its answer is called. */
+  /** The name of its result. */
   readonly name: string;
 }
 
-/** What a panel asks of metrics. Names that are none here are told by their places, and those without one are letters. */
+/** The PromQL queries of a panel. Names that are invalid here are derived from their index. */
 const sourcesIn = (panel: Fields, results: Readonly<Record<string, unknown>>): readonly Source[] => {
   const targets = fieldsIn(panel['targets']).filter(
     ({ expr, hide }) => typeof expr === 'string' && expr !== '' && hide !== true,
@@ -141,7 +142,7 @@ const sourcesIn = (panel: Fields, results: Readonly<Record<string, unknown>>): r
   return targets.map((target, at) => ({ panel, target, name: nameOf(target['refId'], at) }));
 };
 
-/** The range and steps of one of a panel's questions, by what the source says. */
+/** The range and steps of one query of a panel, as defined in the source. */
 const timesFor = (
   { panel, target }: Source,
   itemStepMs: number,
@@ -194,7 +195,7 @@ const compare = async (file: string, variables: readonly Fields[], source: Sourc
   );
 };
 
-/** What a variable offers beside what Prometheus tells of its label; those with a pattern or values of their own are not compared. */
+/** Compares the options of variables with labels of Prometheus, except those with a pattern or their own values. */
 const compareOptions = async (file: string, variables: readonly Fields[], response: Variables): Promise<void> => {
   const choices = choicesOf(response, null);
   const times: QueryTimes = { fromMs: startMs, toMs: endMs, stepMs: 60_000, scrapeMs: undefined };
@@ -222,7 +223,7 @@ const compareOptions = async (file: string, variables: readonly Fields[], respon
   }
 };
 
-/** Panels that have an id of their own, by what they are called here. */
+/** Panels with their own ID, by the ID that they have here. */
 const sourcesOf = (dashboard: Fields): ReadonlyMap<string, Fields> => {
   const all = Map.groupBy(panelsIn(dashboard), ({ id }) => `panel-${id}`);
   return new Map([...all].flatMap(([id, panels]) => (panels.length === 1 ? [[id, panels[0] as Fields]] : [])));

@@ -1,11 +1,11 @@
 /**
- * What the panels of a dashboard cost, by the CPU time of the process: 20 expressions in one question, as one answer and in lines, beside
- * one question for each, and the same question ten seconds later, as a screen on a wall asks all day.
+ * The cost of a dashboard in CPU time of the process: 20 expressions in one request, with one response or in lines,
+ * compared with one request each, and the same request ten seconds later, as from a wall screen.
  *
  *     node bin/node.mjs test/bench/dashboards.ts [series of each] [hours]
  *
- * 4 series over 1 hour where nothing is said; a sample every 15 seconds. `BENCH_ROUNDS` (5). The statements run in the process, so that its
- * CPU time has all of it. Each round asks other expressions than the one before, so that nothing of them is kept when it begins.
+ * By default 4 series over 1 hour, with a sample every 15 seconds. `BENCH_ROUNDS` (5). Statements run in the process,
+ * so its CPU time includes them. Each round uses new expressions, so that nothing is cached when it begins.
  */
 import { deepStrictEqual } from 'node:assert';
 import { fork } from 'node:child_process';
@@ -15,7 +15,7 @@ import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
 const [seriesOfEach = 4, hours = 1] = process.argv.slice(2).map(Number);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const laterTimes = 5;
-/** Series of each answer. */
+/** Series of each result. */
 const zones = 4;
 const count = 20;
 const rangeMs = hours * 3_600_000;
@@ -24,7 +24,7 @@ const timesAtOnce = 20;
 const startMs = Math.floor(Date.now() / 60_000) * 60_000 - rangeMs - 600_000;
 const series = count * seriesOfEach;
 
-/** Samples of all series from one time on and before another. */
+/** Inserts samples of all series of a time range. The end is exclusive. */
 const land = async ({ columns }: Harness, fromMs: number, toMs: number): Promise<void> => {
   const times = Math.ceil((toMs - fromMs) / intervalMs);
   const at = `fromUnixTimestamp64Milli(toInt64(${fromMs} + ${intervalMs} * intDiv(number, ${series})), 'UTC')`;
@@ -45,7 +45,7 @@ const land = async ({ columns }: Harness, fromMs: number, toMs: number): Promise
     value: 'Float64',
   };
   const named = Object.entries(types).map(([name, type]) => ({ name, type }));
-  // As sinks do: other tables are not changed by it.
+  // Inserts like a sink: other tables stay unchanged.
   await columns.insert({ table: 'samples', columns: named, rows, chunks: [bytes] }, `bench:0:${fromMs}-${toMs}`);
 };
 
@@ -77,7 +77,7 @@ const median = (values: readonly number[]): number =>
 const harness = await startHarness({ checkResponses: false });
 const client = fork(new URL('./dashboard-client.ts', import.meta.url));
 const token = await harness.signIn('viewer@a.example');
-// Landing tells it; here rows are written by hand.
+// Sinks report the watermark. Here rows are inserted directly.
 const recordWatermark = (atMs: number): void => harness.columns.recordWatermark('samples', new Map([['a', atMs]]));
 await fill(harness);
 
@@ -86,7 +86,7 @@ interface Made {
   readonly panels: readonly string[];
 }
 
-/** A dashboard whose expressions are those of no other. */
+/** Creates a dashboard with expressions that no other dashboard has. */
 const create = async (mark: string): Promise<Made> => {
   const panels = Array.from({ length: count }, (_, at) => ({
     id: `p${at}`,
@@ -97,7 +97,7 @@ const create = async (mark: string): Promise<Made> => {
   return { id: body.id, panels: panels.map(({ id }) => id) };
 };
 
-/** Asks from another process, whose time does not count. */
+/** Sends requests from another process, whose time does not count. */
 const runPanels = async ({ id }: Made, endMs: number, only?: readonly string[]): Promise<unknown> => {
   const body = { from: String(endMs - rangeMs), to: String(endMs), maxPoints: 250, ...(only && { panels: only }) };
   client.send({ url: `${harness.url}/api/dashboards/${id}/query`, token, body: JSON.stringify(body), zones });
@@ -106,7 +106,7 @@ const runPanels = async ({ id }: Made, endMs: number, only?: readonly string[]):
   return digest;
 };
 
-/** When the first panel came in lines, as a share of when the last did. */
+/** The time of the first panel in a response in lines, as a share of the time of the last. */
 const firstLine = async ({ id }: Made, endMs: number): Promise<number> => {
   const body = { from: String(endMs - rangeMs), to: String(endMs), maxPoints: 250 };
   client.send({
@@ -160,7 +160,7 @@ for (let round = 0; round < rounds; round++) {
       }),
     );
   }
-  // What was kept changes nothing.
+  // Cached results equal computed ones.
   deepStrictEqual(response, await runPanels(await create(`again ${round}`), endMs));
 }
 const line = (name: string, all: readonly Spent[]): void =>

@@ -1,4 +1,8 @@
-/** Many deliveries that wait in the documents, each of a group of its own: `node --expose-gc test/bench/deliveries.ts [deliveries]`. */
+/**
+ * Many deliveries that wait in the document store, each in its own group.
+ *
+ *     node --expose-gc test/bench/deliveries.ts [deliveries]
+ */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,10 +1,10 @@
 /**
- * Signals that rules give over ordinary logs, where there should be next to none, with why each was given; and cases of a set of
- * regression tests, where each should match. Lines are log records with a body and a service, as a collector sends a file.
+ * The signals of rules over ordinary logs, of which there should be almost none, with reasons; and regression tests, of
+ * which each should match. Lines are log records with a body and a service, as a collector sends a file.
  *
  *     node bin/node.mjs test/bench/detections-quiet.ts RULES_FOLDER [LOG_FILE …]
  *
- * RULES_FOLDER has rules as SigmaHQ has them; its `regression_index.json` is read where there is one.
+ * RULES_FOLDER has rules in the layout of SigmaHQ. Its `regression_index.json` is used if it exists.
  */
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -1,10 +1,11 @@
 /**
- * CPU of matching events against Sigma rules, in one pass, with 37, 370 and 3,700 rules. Rules are read from a folder and multiplied by
- * changing their literals until there are enough; events of 600 bytes are made up, and one of 100 is an event of the second folder.
+ * The CPU time of matching events against Sigma rules in one pass, with 37, 370 and 3,700 rules. Rules are read from a
+ * folder, and multiplied by changing their literals. Events have 600 bytes and are generated, except one in 100, which
+ * is an event of the second folder.
  *
  *     node bin/node.mjs test/bench/detections.ts RULES_FOLDER EVENTS_FOLDER [OUT_FOLDER]
  *
- * With OUT_FOLDER the rules and events are written there, for other programs to be measured with, and what matched.
+ * With OUT_FOLDER the rules, events and matches are written there, to measure other programs with them.
  */
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +31,7 @@ const rulesIn = (folder: string): string[] =>
     .map((file) => readFileSync(join(folder, file), 'utf8'))
     .filter((text) => /^detection:/m.test(text) && readRules(text).errors.length === 0);
 
-/** Another rule of the same shape: the end of each quoted word is another. */
+/** A rule of the same shape: the end of each quoted word is replaced. */
 const varied = (text: string, copy: number): string => {
   const [head = '', tail = ''] = text.split(/^detection:/m);
   const end = tail.search(/^\S/m);
@@ -45,7 +46,7 @@ const varied = (text: string, copy: number): string => {
   return `${head.replace(/^id: .*$/m, (line) => `${line.slice(0, -2)}${String(copy).padStart(2, '0')}`)}detection:${other}`;
 };
 
-/** Flat, as NXLog and others ship it. */
+/** Flattened, as NXLog and other shippers send it. */
 const flat = (event: unknown): object | undefined => {
   const { System, EventData } =
     (event as { Event?: { System?: Record<string, unknown>; EventData?: Record<string, unknown> } }).Event ?? {};
@@ -128,11 +129,11 @@ const shapes: readonly (() => object)[] = [
     LogonProcessName: 'Kerberos',
   }),
 ];
-/** As deployed. */
+/** The rules in their deployed form. */
 const deployed = (chosen: readonly string[]): DeployedRule[] =>
   chosen.flatMap((text) => readRules(text).documents).map((document) => ({ id: document.id, version: 1, document }));
 
-/** Rules that match what is no attack are left out, so that one event of a hundred matches. */
+/** Excludes rules that match benign events, so that one event in a hundred matches. */
 const quiet = Array.from({ length: 3_000 }, () => pick(shapes)());
 const withoutNoise = (chosen: readonly string[]): string[] => {
   const set = compileRuleSet(deployed(chosen), fieldTables);
@@ -164,7 +165,7 @@ console.log(
 );
 console.log('| --- | --- | --- | --- | --- | --- | --- | --- |');
 for (const count of counts) {
-  // Of few rules each of the last ones, so that all log sources are there.
+  // For few rules, spread over all originals, so that all log sources are included.
   const chosen =
     count < originals.length
       ? texts.slice(0, originals.length).filter((_, at) => at % Math.round(originals.length / count) === 0)

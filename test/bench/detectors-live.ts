@@ -1,8 +1,12 @@
 /**
- * `node bin/node.mjs test/bench/detectors-live.ts [series] [minutes]`: a detector of very many series of one organization, and one of three of another, from records
- * to landed scores on embedded stores: the schedule, its bus, the processor with snapshots, and sinks. History is learnt, then each minute is
- * counted: points that were told, values that were scored, rows that landed. The clock is moved as fast as the work goes. CPU-s are of the whole
- * process; those of its questions are of the same questions asked again alone.
+ * A detector with very many series of one organization, and one with three series of another, from records to stored
+ * scores on embedded stores: the schedule, its bus, the processor with snapshots, and sinks.
+ *
+ *     node bin/node.mjs test/bench/detectors-live.ts [series] [minutes]
+ *
+ * First the history is trained. Then published points, scored values and stored rows are counted each minute. The clock
+ * advances as fast as the work. CPU-seconds are those of the whole process; those of queries come from running them
+ * again alone.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcessors } from '../../processors/index.ts';
@@ -26,9 +30,9 @@ const sizes = { many: series, few: 3 };
 type Tenant = keyof typeof sizes;
 const tenants = Object.keys(sizes) as Tenant[];
 const minuteMs = 60_000;
-/** Of 10,000 series 700 steps are learnt, in 18 minutes; of fewer more. */
+/** With 10,000 series 700 steps are trained, in 18 minutes; with fewer series more steps. */
 const trainedMinutes = Math.min(1440, Math.max(700, Math.floor(5_000_000 / series)));
-/** The moved clock stays ahead of the machine's: schedules read up to the later of both. */
+/** The simulated clock stays ahead of the machine's, because schedules read up to the later of both. */
 const startMs = Math.floor(Date.now() / minuteMs) * minuteMs + 3 * 60 * minuteMs;
 const filledMinutes = trainedMinutes + 30 + minutes;
 const untilMs = startMs + (30 + minutes) * minuteMs;
@@ -62,7 +66,7 @@ const report = (fields: object, text?: string): void => console.error(text, fiel
 const log = { ...silentLog, warn: report, error: report };
 const clock = { movedMs: 0, now: () => startMs + clock.movedMs };
 
-/** What the schedule asks, to be asked again alone. */
+/** The queries of the schedule, to be run again alone. */
 const recordedQueries: (() => Promise<unknown>)[] = [];
 let isRecording = false;
 const remembered = (own: TenantColumns): TenantColumns => ({
@@ -108,13 +112,13 @@ const isBehind = async (): Promise<boolean> => {
   ]);
   return lags.some((lag) => lag > 0);
 };
-/** Half a minute later, once nothing runs and what was told has landed. Schedules look once a second where nothing is due. */
+/** Advances half a minute once nothing runs and all output is stored. Idle schedules poll once a second. */
 const halfMinute = async (): Promise<void> => {
   clock.movedMs += minuteMs / 2;
   do {
     await sleep(1300);
     while (figures.ended < figures.begun) await sleep(20);
-    // What was told together is saved before it is published.
+    // Values published together are saved before they are published.
     await sleep(300);
   } while (await isBehind());
 };

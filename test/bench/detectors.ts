@@ -1,6 +1,8 @@
 /**
- * `node bin/node.mjs test/bench/detectors.ts [series] [steps]`: what a step of a detector of very many series costs beside its query, from the answer's
- * values to scores on their topic: points written as messages, read, scored and told, and what the state takes in a snapshot.
+ * The cost of one step of a detector with very many series, without its query: from query results to published scores.
+ * Points are encoded as messages, read, scored and published. Also measures the size of the state in a snapshot.
+ *
+ *     node bin/node.mjs test/bench/detectors.ts [series] [steps]
  */
 import '../../subjects/query-kinds.ts';
 import { anomalyScores } from '../../processors/anomaly-scores/anomaly-scores.ts';
@@ -21,7 +23,7 @@ const random = randomOf(1);
 const next = (index: number, step: number): number =>
   Math.round(100 + (index % 50) + 20 * Math.sin((step * 2 * Math.PI) / 1440) + 10 * (random() + random() - 1));
 
-/** The messages of one look. */
+/** The messages of one evaluation. */
 const makePoints = (from: number, count: number, mode: AnomalyPoints['mode']): readonly AnomalyPoints[] => {
   const values = Array.from({ length: series }, (_, index) => ({
     name: 'count',

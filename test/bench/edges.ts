@@ -1,6 +1,7 @@
 /**
- * What service edges cost: CPU-seconds a million spans of each processor, beside stepping over the spans alone; bytes that a span
- * puts on the topic on which the ends of calls meet; memory of an end that waits. Median of the rounds, as JSON.
+ * The cost of service edges: CPU-seconds per million spans of each processor, compared with stepping over the spans
+ * alone; bytes that a span adds to the topic on which the ends of calls are joined; memory of an end that waits. Prints
+ * the median of the rounds as JSON.
  *
  *     node --expose-gc test/bench/edges.ts [traces a round]
  */
@@ -55,7 +56,7 @@ const queue = {
   'messaging.operation.type': 'send',
 };
 
-/** Twelve spans: three services, two databases, a queue, a host outside, and steps within. */
+/** Twelve spans: three services, two databases, a queue, an external host, and internal steps. */
 const traceAt = (startMs: number): Made[] => {
   const traceId = randomBytes(16);
   const created: Made[] = [];

@@ -1,4 +1,4 @@
-/** Embedded stores for benchmarks: no server, in a directory that goes with the process. */
+/** Embedded stores for benchmarks: without a server, in a directory that is deleted with the process. */
 import { join } from 'node:path';
 import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
@@ -14,7 +14,7 @@ import { scratch } from './scratch.ts';
 
 type Documents = Awaited<ReturnType<typeof openSqliteDocuments>>;
 
-/** Organizations on the plan `enterprise`, with what processors need beside the named collections. */
+/** Opens stores with organizations on the plan `enterprise`, and the collections that processors need. */
 export const openEmbeddedStores = async (
   tenants: readonly string[],
   {

@@ -1,6 +1,6 @@
 /**
- * What finding errors costs: CPU-seconds a million records that are none, beside stepping over them alone; and 100,000 errors of several
- * languages through fingerprint and counting. Median of the rounds, as JSON.
+ * The cost of finding errors: CPU-seconds per million records without errors, compared with stepping over them alone;
+ * and 100,000 errors of several languages through fingerprinting and counting. Prints the median of the rounds as JSON.
  *
  *     node bin/node.mjs test/bench/errors.ts
  */
@@ -92,7 +92,7 @@ const empty = <Item>(reads: Source<Item>): Processor =>
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((one, other) => one - other)[values.length >> 1] ?? Number.NaN;
 
-/** CPU-seconds a million records. */
+/** CPU-seconds per million records. */
 const cost = (processor: Processor, messages: readonly BusRecord[], records: number): number => {
   const run = (): number => {
     const task = new Task(processor, { topic: processor.reads.topics[0]?.name ?? '', partition: 0 });
@@ -138,7 +138,7 @@ const raised = finding.batch(messagesOf('traces', spansOf(span(exceptionEvent, 2
 );
 rows['raised errors: counting each once'] = cost(errorOccurrences, raised, count);
 
-/** CPU-seconds a million errors, each of another trace, once more were counted than are remembered. */
+/** CPU-seconds per million errors, each from another trace, with more traces than are remembered. */
 const costBeyond = (): number => {
   const task = new Task(errorOccurrences, { topic: topics.raisedErrors.name, partition: 0 });
   const [one] = JSON.parse(Buffer.from(raised[0]?.value ?? []).toString()) as [RaisedError];

@@ -1,6 +1,7 @@
 /**
- * How good forecasts are, in figures: OWA (the mean of sMAPE and MASE, each as a share of those of seasonal naive), share of values in intervals, CPU time.
- * Arguments: `FROM TO` seeds of hourly series of our own, or `FILE...` with one value a line. Prints one line of JSON.
+ * The quality of forecasts: OWA (the mean of sMAPE and MASE, each relative to those of seasonal naive), the share of
+ * values within intervals, and CPU time. Arguments: `FROM TO` seeds of generated hourly series, or `FILE...` with one
+ * value a line. Prints one line of JSON.
  */
 import { readFileSync } from 'node:fs';
 import { forecast } from '../../queries/forecast/forecast.ts';

@@ -1,6 +1,6 @@
 /**
- * What Grafana asks for a panel of its classic form: texts for variables and steps, written by its documentation and its data source of
- * Prometheus, and by nothing of ours, so that answers can be compared.
+ * The requests of Grafana for a panel of its classic format: texts with variables and steps filled in. Implemented from
+ * its documentation and its Prometheus data source without code of OIQ, so that results can be compared.
  */
 import { parseDuration } from '../../queries/time.ts';
 
@@ -11,7 +11,7 @@ export const isFields = (value: unknown): value is Fields =>
 
 export const fieldsIn = (value: unknown): readonly Fields[] => (Array.isArray(value) ? value.filter(isFields) : []);
 
-/** A panel that asks something, with those of its rows. */
+/** Panels that have queries, including those within rows. */
 export const panelsIn = (dashboard: Fields): readonly Fields[] =>
   [...fieldsIn(dashboard['rows']), dashboard].flatMap(({ panels }) =>
     fieldsIn(panels).flatMap((panel) => [panel, ...panelsIn({ panels: panel['panels'] })]),
@@ -20,7 +20,7 @@ export const panelsIn = (dashboard: Fields): readonly Fields[] =>
 export const variablesIn = (dashboard: Fields): readonly Fields[] =>
   isFields(dashboard['templating']) ? fieldsIn(dashboard['templating']['list']) : [];
 
-/** A duration: also a number of seconds, or what is subtracted from now. */
+/** Parses a duration, a number of seconds, or a time such as `now-1h`. */
 export const msOf = (input: unknown): number | undefined => {
   if (typeof input !== 'string' || input === '') return undefined;
   const text = input.replace(/^now-/, '');
@@ -28,27 +28,27 @@ export const msOf = (input: unknown): number | undefined => {
   return ns === undefined ? undefined : Number(ns / 1_000_000n);
 };
 
-/** What is chosen of a variable: values, or All. */
+/** The selection of a variable: values, or All. */
 export interface Choice {
   readonly values: readonly string[];
   readonly isAll: boolean;
 }
 
-/** What a text is filled with beside the variables. */
+/** Values of the built-in variables for times. */
 export interface QueryTimes {
   readonly fromMs: number;
   readonly toMs: number;
   readonly stepMs: number;
-  /** Where that is longer by a factor, what it would be without it: ranges of rates are made of this. */
+  /** The step without the factor of the panel, from which rate intervals are computed. */
   readonly plainMs?: number;
-  /** The least step of the query itself, from which ranges of rates are made. */
+  /** The minimum step of the query itself, from which rate intervals are computed. */
   readonly scrapeMs: number | undefined;
 }
 
 const special = /[$^*{}[\]'+?.()|]/g;
 const escaped = (value: string): string => value.replaceAll('\\', '\\\\\\\\').replaceAll(special, '\\\\$&');
 
-/** Formats that expressions of PromQL are seen with. */
+/** Formats of variables in PromQL expressions. */
 const formats: Readonly<Record<string, (values: readonly string[]) => string>> = {
   pipe: (values) => values.join('|'),
   regex(values) {
@@ -58,7 +58,7 @@ const formats: Readonly<Record<string, (values: readonly string[]) => string>> =
 };
 const ofOneText = new Set<unknown>(['interval', 'textbox', 'constant']);
 
-/** Grafana escapes values of a list for a regular expression also behind `=`, where that matches nothing: here it does not. */
+/** Grafana escapes lists for regular expressions also after `=`, where such a value matches nothing. This does not. */
 const isCompared = (before: string): boolean => /(?<!~\s*)"[^"]*$/.test(before);
 
 const choiceText = (
@@ -111,7 +111,7 @@ const builtIn = ({
 
 const use = /\$(\w+)|\[\[(\w+)(?::(\w+))?\]\]|\$\{(\w+)(?::(\w+))?\}/g;
 
-/** A text with the values of its variables. */
+/** A text with variables replaced by their values. */
 export const grafanaText = (
   text: string,
   variables: readonly Fields[],

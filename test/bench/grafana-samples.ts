@@ -1,6 +1,7 @@
 /**
- * Series that the panels of Grafana's dashboards choose and tell apart, and their samples: counters that begin again, gauges, classic
- * histograms, series that begin late, have gaps, or end with a mark of staleness, and values that are not numbers.
+ * Series that the panels of Grafana's dashboards select and distinguish, and their samples: counters with resets,
+ * gauges, classic histograms, series that begin late, have gaps, or end with a staleness marker, and values that are
+ * not numbers.
  */
 import { parse } from '../../queries/promql/index.ts';
 import { compileTest } from '../../queries/promql/syntax/matchers.ts';
@@ -12,14 +13,14 @@ export type Labels = Readonly<Record<string, string>>;
 
 const intervalMs = 15_000;
 const les = ['0.1', '1', '10', '+Inf'];
-/** Values of labels that expressions do not name: with signs of regular expressions, as hosts and devices have. */
+/** Values of labels that expressions do not name, with characters of regular expressions, as in real devices. */
 const values = ['n-1.example:9100', 'eth0@if(3)+'] as const;
-/** Series of one metric. */
+/** The maximum number of series per metric. */
 const maxPerMetric = 60;
-/** A number whose bits say that a series ended. */
+/** The staleness marker of Prometheus. */
 const stale = new Float64Array(new BigUint64Array([0x7ff0_0000_0000_0002n]).buffer)[0] as number;
 
-/** A value that passes; of a pattern one of its texts, if one does. */
+/** A value that satisfies the matchers, if one of their texts does. */
 const valueFor = (matchers: VectorSelector['matchers'], name: string, variant: number): string | undefined => {
   const own = matchers.filter((each) => each.name === name);
   const texts = own.flatMap(({ value }) => [value, ...value.replace(/[()^$?]/g, '').split('|')]);
@@ -35,7 +36,7 @@ const groupedBy = (node: Expression): readonly string[] => {
   return [...(node.matching.on ? node.matching.labels : []), ...node.matching.include];
 };
 
-/** Labels that an expression groups and matches by. */
+/** Labels that an expression groups or matches by. */
 const groupingsOf = (expression: Expression): readonly string[] => {
   const names = new Set(['instance', 'job']);
   visitExpressions(expression, (node) => {
@@ -47,7 +48,7 @@ const groupingsOf = (expression: Expression): readonly string[] => {
 export const keyOf = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
-/** Series by their labels. */
+/** Generated series by their labels. */
 class MadeUp {
   readonly series = new Map<string, Labels>();
   readonly #ofMetric = new Map<string, number>();
@@ -70,7 +71,7 @@ class MadeUp {
     for (const le of isBuckets ? les : ['']) this.#add({ ...labels, ...(le && { le }) });
   }
 
-  /** Two series for each selector of an expression that is one. */
+  /** Adds two series for each selector of a valid expression. */
   addAll(text: string): void {
     let expression: Expression;
     try {
@@ -86,7 +87,7 @@ class MadeUp {
   }
 }
 
-/** What a variable has while series are made up. */
+/** The value of a variable while series are generated. */
 const choiceOf = (variable: Fields, variant: string): Choice => {
   const { type, current, query } = variable;
   const first = String(query ?? '').split(',')[0] ?? '';
@@ -96,7 +97,7 @@ const choiceOf = (variable: Fields, variant: string): Choice => {
   return { values: [value === '' || value.startsWith('$__') ? own.trim() : value], isAll: false };
 };
 
-/** What a variable asks, as an expression that has its values. */
+/** The query of a variable as an expression that returns its values. */
 const queryTextOf = (variable: Fields): string => {
   const query = isFields(variable['query']) ? variable['query']['query'] : variable['query'];
   const text = typeof query === 'string' ? query.trim() : '';
@@ -105,7 +106,7 @@ const queryTextOf = (variable: Fields): string => {
   return /^query_result\((.*)\)$/s.exec(text)?.[1] ?? text;
 };
 
-/** Series for all that dashboards ask. */
+/** Generates series for all queries of the dashboards. */
 export const madeUpFor = (dashboards: readonly Fields[]): readonly Labels[] => {
   const created = new MadeUp();
   for (const dashboard of dashboards) {
@@ -133,7 +134,7 @@ const hashOf = (text: string): number => {
 
 const isCounter = (metric: string): boolean => /_(?:total|count|sum|bucket)$/.test(metric);
 
-/** The samples of a series; all buckets of a histogram begin again at the same times. */
+/** The samples of a series. All buckets of a histogram are reset at the same times. */
 export const samplesOf = (labels: Labels, startMs: number, endMs: number): TimeSeries => {
   const { le, ...own } = labels;
   const hash = hashOf(keyOf(own));

@@ -1,7 +1,9 @@
 /**
- * `node bin/node.mjs test/bench/heartbeats.ts`: beats of jobs, from real HTTP to the embedded log, and from the log to runs. The sender is a process of
- * its own; figures are of the processor time that this one takes, after 15,000 beats that pass uncounted, for V8's compilers. `BENCH_SECONDS` (10),
- * `BENCH_CONNECTIONS` (64), `BENCH_RATE` (all).
+ * Heartbeats of jobs, from real HTTP to the embedded log, and from the log to runs. The sender is a separate process.
+ * Figures are CPU time of this process, after 15,000 uncounted heartbeats to warm up V8's compilers. `BENCH_SECONDS`
+ * (10), `BENCH_CONNECTIONS` (64), `BENCH_RATE` (unlimited).
+ *
+ *     node bin/node.mjs test/bench/heartbeats.ts
  */
 import { fork } from 'node:child_process';
 import { hash } from 'node:crypto';
@@ -30,7 +32,7 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? 10);
 const connections = Number(process.env['BENCH_CONNECTIONS'] ?? 64);
 const rate = Number(process.env['BENCH_RATE'] ?? 0);
 const warmupHeartbeats = 15_000;
-/** One token tells ten beats a second, so many are needed. */
+/** A token accepts ten heartbeats per second, so many tokens are needed. */
 const tenants = ['a', 'b', 'c', 'd'];
 const checksOfTenant = 500;
 
@@ -39,7 +41,7 @@ interface Job {
   readonly tokens: readonly string[];
 }
 
-/** Sends beats as fast as they are answered, or at a rate; tells the times that answers took. */
+/** Sends heartbeats as fast as they are acknowledged, or at a fixed rate. Reports response times. */
 const send = async ({ url, tokens }: Job): Promise<void> => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const times: number[] = [];
@@ -65,7 +67,7 @@ const send = async ({ url, tokens }: Job): Promise<void> => {
       const aheadMs = rate === 0 ? 0 : (requestIndex / rate) * 1000 - (performance.now() - started);
       if (aheadMs > 1) await delay(aheadMs);
       const sentAt = performance.now();
-      // A run begins, and ends when its token's turn comes again.
+      // Each token alternates between the start and the end of a run.
       const round = Math.floor(requestIndex / tokens.length);
       const status = await one(
         `${tokens[requestIndex % tokens.length]}${round % 2 === 0 ? '/start' : '/0'}?rid=r${round >> 1}`,

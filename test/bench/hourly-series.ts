@@ -1,4 +1,4 @@
-/** Hourly series of an invented system, seeded: days and weeks, levels that wander, counts, shares, trends. */
+/** Seeded hourly series of a synthetic system: daily and weekly cycles, drifting levels, counts, ratios, trends. */
 import { randomOf } from '../cases/random.ts';
 
 export const hourlySeries = (seed: number, length: number): number[] => {

@@ -1,6 +1,6 @@
 /**
- * A storm: 1,000 groups of alerts (or as many as the argument says) open incidents of one policy, and their first pages are queued.
- * Prints one line of JSON: milliseconds and CPU-ms of all, on SQLite.
+ * A storm: 1,000 groups of alerts, or as many as the argument, open incidents of one policy, and their first pages are
+ * queued. Prints one line of JSON: total milliseconds and CPU-ms, on SQLite.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -84,7 +84,7 @@ const notificationOf = (group: number): Notification => ({
   ],
 });
 
-/** Milliseconds, and CPU-ms, of some work. */
+/** Milliseconds and CPU-ms of some work. */
 const measured = async (work: () => Promise<void>) => {
   const [cpu, start] = [process.cpuUsage(), performance.now()];
   await work();
@@ -109,7 +109,7 @@ const again = await measured(async () => {
 });
 const paged = await measured(() => escalateDue(ports, new AbortController().signal));
 const idle = await measured(() => escalateDue(ports, new AbortController().signal));
-// All alerts have ended longer ago than the policy waits.
+// All alerts ended longer ago than the policy waits.
 const endedMs = String(clock.now() - 3_600_000);
 const query = async (_sql: string, parameters: { readonly alerts?: readonly string[] } = {}) =>
   (parameters.alerts ?? []).map((alert) => ({ alert, state: 'inactive', ms: endedMs }));

@@ -1,4 +1,6 @@
-/** Lands a day of what `infrastructure-senders.ts` sends: the first minute through the sink's scanner, the others by SQL from it. */
+/**
+ * Stores a day of telemetry of `infrastructure-senders.ts`: one minute by the sink's scanner, and the others by SQL.
+ */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
 import { landIn, messageOf, metricsRequest } from '../cases/sink-tables.ts';
@@ -31,7 +33,7 @@ const bodyOf = (senders: readonly Sender[], atMs: number): Uint8Array =>
     })),
   });
 
-/** Lands the first minute, so that series and resources are those that a sink makes. */
+/** Stores the first minute, so that series and resources are those of a sink. */
 const landFirst = async (columns: Columns, tenantId: string, size: Size, atMs: number): Promise<void> => {
   const senders = sendersOf(size);
   const messages = Array.from({ length: Math.ceil(senders.length / sendersPerRequest) }, (_, offset) => {
@@ -53,10 +55,10 @@ const landFirst = async (columns: Columns, tenantId: string, size: Size, atMs: n
   if (rejected.length > 0) throw new Error(`a body was refused: ${rejected[0]?.message}`);
 };
 
-/** Amounts that seldom change. */
+/** Values that seldom change. */
 const isSteady = `match(metric, '(limit|request|allocatable|phase|restarts|ready|desired|available|max|capacity)')`;
 
-/** Samples of some minutes after the first, as counters that grow and amounts that vary around the first. */
+/** Samples of further minutes: counters grow, and other values vary around the first. */
 const laterSamples = (tenantId: string, fromMs: number, minutes: readonly [first: number, end: number]): string => `
   INSERT INTO samples (tenant_id, project_id, received_at, partition, offset, metric, series_id, timestamp, start_timestamp, flags, value)
   SELECT tenant_id, project_id, fromUnixTimestamp64Milli(toInt64(${fromMs}) + minute * ${minuteMs} + 2000, 'UTC'), partition, offset + minute * 1000, metric, series_id,
@@ -66,20 +68,20 @@ const laterSamples = (tenantId: string, fromMs: number, minutes: readonly [first
     WHERE tenant_id = ${quoteString(tenantId)} AND timestamp = fromUnixTimestamp64Milli(toInt64(${fromMs}), 'UTC')) AS first
   CROSS JOIN (SELECT toInt64(number) AS minute FROM numbers(${minutes[0]}, ${minutes[1] - minutes[0]})) AS minutes`;
 
-/** Rows of `series`, `resources` and `entities` as a sink writes them again while they have points. */
+/** Rows of `series`, `resources` and `entities`, as a sink updates them while they have points. */
 const seenAgain = (table: string, tenantId: string, atMs: number): string =>
   `INSERT INTO ${table} SELECT * REPLACE (fromUnixTimestamp64Milli(toInt64(${atMs}), 'UTC') AS last_seen) FROM ${table} FINAL WHERE tenant_id = ${quoteString(tenantId)}`;
 
 const hour = 60;
 
-/** Inserts of the day: a quarter of an hour each, and of the last hour a minute each, as merges would leave them behind. */
+/** Inserts of the day: 15 minutes each, and one minute each in the last hour, as after merges. */
 export const insertsOfDay = (): (readonly [first: number, end: number])[] => {
   const lastHour = dayMinutes - hour;
   const quarters = Array.from({ length: lastHour / 15 }, (_, at) => [Math.max(1, at * 15), (at + 1) * 15] as const);
   return [...quarters, ...Array.from({ length: hour }, (_, at) => [lastHour + at, lastHour + at + 1] as const)];
 };
 
-/** Lands a day of metrics that ends at `toMs`. */
+/** Stores a day of metrics that ends at `toMs`. */
 export const fillMetrics = async (columns: Columns, tenantId: string, size: Size, toMs: number): Promise<void> => {
   const fromMs = toMs - (dayMinutes - 1) * minuteMs;
   await landFirst(columns, tenantId, size, fromMs);
@@ -97,7 +99,7 @@ const spanColumns =
 const timeOf = (fromMs: number, count: number): string =>
   `fromUnixTimestamp64Milli(toInt64(${fromMs}) + intDiv(toInt64(number) * ${dayMinutes * minuteMs}, ${count}), 'UTC')`;
 
-/** Spans of databases and of name lookups, one in five a lookup, and the edges that the former make. */
+/** Stores spans of databases and of DNS lookups (one in five is a lookup), and the edges of the former. */
 export const fillCalls = async (
   columns: Columns,
   tenantId: string,
@@ -120,7 +122,7 @@ export const fillCalls = async (
     FROM (SELECT number % ${dayMinutes} AS m, intDiv(number, ${dayMinutes}) % 20 AS c, intDiv(number, ${dayMinutes} * 20) AS d FROM numbers(${dayMinutes * 20 * databases}))`);
 };
 
-/** Records of exported flows and of events of the cluster, one in ten an event, among others of applications. */
+/** Stores records of exported flows and cluster events (one in ten is an event), among those of applications. */
 export const fillLogs = async (
   columns: Columns,
   tenantId: string,

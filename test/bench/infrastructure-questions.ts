@@ -1,11 +1,11 @@
-/** What is asked in `infrastructure.ts`: every list and detail of the groups, without the time range. */
+/** The requests of `infrastructure.ts`: every list and detail of the groups, without the time range. */
 
 export interface Question {
   readonly name: string;
   readonly path: string;
 }
 
-/** Questions about things that are there: ids of a host and a pod are read from their lists. */
+/** Requests for existing resources: the IDs of a host and a pod are read from their lists. */
 export const questionsOf = async (
   get: (path: string) => Promise<string>,
   toMs: number,

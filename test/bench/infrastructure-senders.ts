@@ -1,11 +1,11 @@
 /**
- * What collectors of an installation send in a minute: `hostmetrics` on every host, `kubeletstats` and `k8s_cluster` of a cluster, receivers
- * of databases, and OBI's flows. Names, kinds and attributes are those of contrib 0.155.
+ * The telemetry of collectors in one minute: `hostmetrics` on every host, `kubeletstats` and `k8s_cluster` of a
+ * cluster, receivers of databases, and OBI's flows. Names, kinds and attributes are those of contrib 0.155.
  */
 
 type Labels = Readonly<Record<string, string>>;
 
-/** A metric of one resource: a gauge, an amount or a counter, with its labels and values. */
+/** A metric of one resource: a gauge, a non-monotonic sum or a counter, with labels and values. */
 export interface SentMetric {
   readonly name: string;
   readonly kind: 'gauge' | 'amount' | 'counter';
@@ -17,7 +17,7 @@ export interface Sender {
   readonly metrics: readonly SentMetric[];
 }
 
-/** How much there is of everything. */
+/** The numbers of all resources. */
 export interface Size {
   readonly hosts: number;
   readonly processesPerHost: number;
@@ -201,7 +201,7 @@ const databasesOf = ({ databases }: Size): Sender[] =>
     ],
   }));
 
-/** Flows between workloads, as both ends saw them. */
+/** Flows between workloads, as reported by both ends. */
 const flowsOf = ({ flows, nodes }: Size): Sender[] =>
   numbered(nodes, 'node').map((node, at) => ({
     resource: { 'service.name': 'obi', 'host.name': node, 'k8s.node.name': node },
@@ -223,7 +223,7 @@ const flowsOf = ({ flows, nodes }: Size): Sender[] =>
     ],
   }));
 
-/** Everyone who sends. */
+/** All senders. */
 export const sendersOf = (size: Size): Sender[] => [
   ...[...hostsOf(size), ...nodesOf(size), ...podsOf(size)],
   ...[...deploymentsOf(size), ...databasesOf(size), ...flowsOf(size)],

@@ -1,12 +1,12 @@
 /**
- * How fast hosts, clusters, databases and networks are answered through the management API over a day of metrics at one a minute: 200
- * hosts, a cluster of 1,500 pods, 10 databases, flows of 500 pairs. By the clock and by CPU of the process that answers (for a ClickHouse
- * server, of both), and the rows that its statements read.
+ * How fast the management API returns hosts, clusters, databases and networks, over a day of metrics with a point per
+ * minute: 200 hosts, a cluster of 1,500 pods, 10 databases, flows of 500 pairs. Measures wall-clock time, CPU time of
+ * the process (and of the ClickHouse server), and rows that statements read.
  *
  *     node bin/node.mjs test/bench/infrastructure.ts [embedded|served] [words of questions…]
  *
- * `BENCH_ROUNDS` (5; the first of them is beside), `BENCH_SCALE` (1) for more or less of everything. `BENCH_KEEP` names a folder in which
- * what was filled stays, and from which the next run takes it; its day is that of the first run.
+ * `BENCH_ROUNDS` (5; the first does not count), `BENCH_SCALE` (1) scales all resources. `BENCH_KEEP` is a directory in
+ * which the data remains for the next run; its day is that of the first run.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -100,7 +100,7 @@ const get = async (path: string): Promise<string> => {
   return text;
 };
 
-/** Rows that statements have read so far, as the process counts them. */
+/** Rows that statements have read so far, from the counter of the process. */
 const rowsRead = async (): Promise<number> => {
   const metrics = await (await fetch(`${oiq.http}/metrics`)).text();
   return [...metrics.matchAll(/^oiq_quer\w*rows_read\w*(?:\{[^}]*\})? (\S+)/gm)].reduce(

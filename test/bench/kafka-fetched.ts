@@ -1,11 +1,11 @@
 /**
- * How many bytes a process with all processors of logs fetches from Kafka, as a share of what is produced, in step: 1 is each byte once.
- * A broker tells clients the address of a proxy in this process, which counts what goes through it.
+ * Bytes that a process with all log processors fetches from Kafka, divided by the produced bytes, without lag: 1 means
+ * that each byte is fetched once. The broker advertises a proxy in this process, which counts the bytes.
  *
  *     BENCH_REAL=1 node bin/node.mjs test/bench/kafka-fetched.ts
  *
- * `BENCH_IDLE` more processors want nothing (0), `BENCH_REAL=0` leaves those of the product away, `BENCH_SECONDS` of two messages of 500
- * records a second (20).
+ * `BENCH_IDLE` adds processors without work (0), `BENCH_REAL=0` omits those of the product, and `BENCH_SECONDS` (20) is
+ * the duration, with two messages of 500 records per second.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -77,7 +77,7 @@ const producer = await bus.producer();
 const messages = logMessages(500);
 const publish = ({ key, value, headers }: (typeof messages)[number]) =>
   producer.publish([{ topic, key, value: Buffer.from(value), headers }]);
-// All have their partitions when they have read one.
+// All consumers have their partitions once they have read a message.
 await publish(messages[0] as (typeof messages)[number]);
 await eventually('all have read a message', async () => (await lags()).every((lag) => lag === 0));
 await delay(3_000);

@@ -1,7 +1,7 @@
 /**
- * Kafka → ClickHouse: CPU-seconds for a million rows of the sink's process and of the server beside it, against the
- * collector's (kafka receiver → batch → clickhouse exporter, its own table). Each has its own server; consumer on core 0,
- * server and broker on core 1. The topics are filled first, the clock starts with the consumer.
+ * Kafka → ClickHouse: CPU-seconds per million rows of the sink's process and of the server, compared with the collector
+ * (kafka receiver → batch → clickhouse exporter, its own table). Each has its own server. Consumer on core 0, server
+ * and broker on core 1. The topics are filled first, and the clock starts with the consumer.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -38,7 +38,7 @@ const countOf = async (url: string, table: string): Promise<number> => {
   }
 };
 
-/** Bytes of a row on disk, of one part: what the engine makes of the table in the end. */
+/** Bytes per row on disk after the final merge of the table. */
 const bytesOfRow = async (url: string, table: string): Promise<number> => {
   const client = createClient({ url, request_timeout: 600_000 });
   try {
@@ -54,7 +54,7 @@ const bytesOfRow = async (url: string, table: string): Promise<number> => {
   }
 };
 
-/** Waits until all rows are there and answers the costs since `start`. */
+/** Waits until all rows are stored. Returns the costs since `start`. */
 const drained = async (
   name: string,
   consumer: number,

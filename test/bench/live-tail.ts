@@ -1,6 +1,6 @@
 /**
- * Live tails beside receiving, everything in one process: a steady rate of log records, and 500 listeners on one instance. What they
- * cost is the difference to the same load without any: CPU, memory, and the latency of an acknowledgement.
+ * Live tail during ingest in one process: a steady rate of log records, and 500 listeners on one instance. Their cost
+ * is the difference from the same load without listeners: CPU, memory, and the latency of an acknowledgement.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +18,7 @@ const seconds = Number(process.env['BENCH_SECONDS'] ?? 20);
 const listeners = Number(process.env['BENCH_LISTENERS'] ?? 500);
 const rate = Number(process.env['BENCH_RATE'] ?? 10_000);
 const recordsPerRequest = 500;
-/** One caller may have so many. */
+/** The maximum number of connections per user. */
 const perToken = 20;
 
 const post = async (oiq: OiqProcess, path: string, token: string, body: object): Promise<Record<string, string>> => {

@@ -1,7 +1,7 @@
 /**
- * Compares what OIQ counts with the ledger of a provider, for real SDKs and instrumentations. They are no dependencies
- * of the project: the first argument is a folder where they are installed (`README.md`). The second is the number of
- * calls for each setup, the third a part of the names of setups.
+ * Compares the counts of OIQ with the ledger of a provider, for real SDKs and instrumentations. These are not
+ * dependencies of the project: the first argument is a folder in which they are installed (`README.md`). The second is
+ * the number of calls for each setup, the third a part of the names of setups.
  */
 import { execFile } from 'node:child_process';
 import { copyFileSync } from 'node:fs';
@@ -64,11 +64,11 @@ const toRequest = (spans: readonly Span[]): object => ({
 
 interface CountedCalls {
   readonly calls: LlmCall[];
-  /** Values of the topic of calls. */
+  /** Values of the topic of LLM calls. */
   readonly records: readonly LlmCallRecord[];
 }
 
-/** Returns the calls that count. */
+/** Returns the deduplicated calls. */
 const countCalls = (spans: readonly Span[]): CountedCalls => {
   const found = new TaskRun(llmCalls);
   const atMs = Date.now();
@@ -93,7 +93,7 @@ const countCalls = (spans: readonly Span[]): CountedCalls => {
   return { calls: counted, records };
 };
 
-/** Lands spans and calls, and returns how many tool calls of requests have the span that ran the tool. */
+/** Stores spans and calls. Returns how many tool calls of requests have the span that ran the tool. */
 const countJoinedTools = async (spans: readonly Span[], records: readonly LlmCallRecord[]): Promise<number> => {
   const tables = await openTables();
   try {

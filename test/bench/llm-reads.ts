@@ -1,6 +1,6 @@
 /**
- * Reads of calls of models in 30 days, on embedded stores: cost by model and day, overview and newest requests, before
- * and after hours are summed. `BENCH_ROWS` is the number of calls (10 million).
+ * Reads of LLM calls of 30 days on embedded stores: cost by model and day, overview and newest requests, before and
+ * after hours are aggregated. `BENCH_ROWS` is the number of calls (10 million).
  */
 import { openChdbColumns } from '../../adapters/columns-chdb/columns-chdb.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -28,7 +28,7 @@ const isFilled = Number(stored) > 0;
 const nowMs = isFilled ? Number(newest) + 1 : Date.now();
 const fromMs = nowMs - days * dayMs;
 
-/** Calls and a few verdicts: independent models, services, users and conversations, and agents with tokens of their own. */
+/** Calls and a few evaluations: independent models, services, users and conversations, and agents with own tokens. */
 const fill = async (): Promise<void> => {
   const perDay = Math.ceil(calls / days);
   const stepNs = Math.floor((dayMs * 1e6) / perDay);

@@ -1,8 +1,7 @@
 /**
- * A closed-loop load generator, a process of its own so that it can be pinned apart: `connections` senders post the
- * given bodies over HTTP/1.1 keep-alive (or only get, where there are none), or as gRPC export calls on HTTP/2, for
- * `seconds`; prints one JSON line.
- * Run by `runLoad`; its standard input is the job.
+ * A closed-loop load generator in its own process, so that it can be pinned separately. `connections` senders post the
+ * given bodies over HTTP/1.1 keep-alive (or send GETs without bodies), or as gRPC export calls on HTTP/2, for
+ * `seconds`. Prints one JSON line. `runLoad` runs it; its standard input is the job.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -14,14 +13,14 @@ export interface LoadJob {
   readonly url: string;
   readonly grpc?: boolean;
   readonly headers: Readonly<Record<string, string>>;
-  /** Files that hold one body each; without any, requests are GETs. */
+  /** Files with one body each. Without files, requests are GETs. */
   readonly files: readonly string[];
   readonly recordsPerRequest: number;
   readonly connections: number;
   readonly seconds: number;
-  /** Ends after so many requests instead. */
+  /** The number of requests after which the run ends, instead of a time. */
   readonly requests?: number;
-  /** Requests a second in all; without it as fast as answers come. */
+  /** Total requests per second; by default as fast as responses arrive. */
   readonly rate?: number;
 }
 
@@ -52,7 +51,7 @@ export const runLoad = (job: LoadJob, cpu?: number): Promise<LoadResult> =>
 
 type Send = (body: Buffer | undefined) => Promise<string>;
 
-/** Answers an empty string for an acknowledgement, else what came instead. */
+/** Returns an empty string for an acknowledgement, otherwise a description of the response. */
 const overHttp = ({ url, headers, connections }: LoadJob): Send => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   return (body) =>

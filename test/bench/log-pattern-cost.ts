@@ -1,6 +1,6 @@
 /**
- * CPU and memory of the log pattern miner: lines of 250 bytes of 300 patterns as text, JSON and logfmt, a flood of random lines, and the state of
- * 100 services with 300 patterns each; and the whole processor.
+ * CPU and memory of the log pattern miner: lines of 250 bytes of 300 patterns as text, JSON and logfmt, a flood of
+ * random lines, and the state of 100 services with 300 patterns each; and the whole processor.
  *
  *     node --expose-gc test/bench/log-pattern-cost.ts
  */
@@ -88,7 +88,7 @@ const shapes: Readonly<Record<string, readonly string[]>> = {
   ),
 };
 
-/** CPU-microseconds a line: the least of five rounds, as whatever else runs only adds. */
+/** CPU-microseconds per line: the minimum of five rounds, because other load only adds time. */
 const cost = (lines: readonly string[]): number => {
   const miner = new Miner();
   let min = Number.POSITIVE_INFINITY;
@@ -107,7 +107,7 @@ for (const [name, lines] of Object.entries(shapes)) {
   console.log(`${cost(lines).toFixed(2).padStart(8)}  ${name}, ${bytes.toFixed(0)} bytes`);
 }
 
-/** Messages of 500 records of two services: 10,000 records a second. */
+/** Messages with 500 records of two services, for 10,000 records per second. */
 const messages = (shapes['text'] as readonly string[]).reduce<string[][]>((parts, body, at) => {
   if (at % 500 === 0) parts.push([]);
   parts.at(-1)?.push(body);
@@ -124,7 +124,7 @@ const batch = messages.map((bodies, offset): BusRecord => {
   const request = { resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords: sent }] }] };
   return { offset, timestampMs, key: '', ...otlpMessage('logs', request, { atMs: timestampMs }) };
 });
-/** The least of five rounds of what a round returns, in CPU-microseconds a line. */
+/** The minimum of five rounds, in CPU-microseconds per line. */
 const minCpuMs = (round: () => void): number => {
   let best = Number.POSITIVE_INFINITY;
   for (let at = 0; at < 6; at++) {
@@ -141,7 +141,7 @@ const decoding = minCpuMs(() => {
     for (const record of iterateItems(logRecords, message, { topic: 'otlp.logs', partition: 0 }))
       length += record.body.length + record.service.length + record.timeMs;
 });
-// What a task emits is checked, packed and counted; the engine publishes it.
+// A task validates, encodes and counts its output; the engine publishes it.
 let emitted = 0;
 const running = new Task(logPatterns, { topic: 'otlp.logs', partition: 0 });
 let rounds = 0;

@@ -1,6 +1,7 @@
 /**
- * What it costs to know the pattern of a log record: found again by matching when records are read, or stored with them, by the scan
- * threads of the sink or in a table beside them that the processor fills. 200,000 records of 300 patterns in ten services.
+ * The cost of finding the pattern of a log record: by matching when records are read, or stored with them, either by
+ * the scan threads of the sink or by the processor in a separate table. 200,000 records of 300 patterns in ten
+ * services.
  *
  *     node bin/node.mjs test/bench/log-pattern-ids.ts
  */
@@ -35,10 +36,10 @@ const words = (
 const templates = Array.from({ length: 300 }, (_, at) =>
   Array.from({ length: 10 + (at % 5) }, () => words[below(words.length)] as string),
 );
-// One whose words are in most others, and one with none.
+// One pattern whose words are in most others, and one without words.
 templates[0] = ['request', 'user'];
 templates[1] = [];
-/** A tenth of the patterns have nine tenths of the records; the last one is rare. */
+/** A tenth of the patterns have nine tenths of the records. The last one is rare. */
 const anyTemplate = (): number => (below(10) > 0 ? below(30) : below(299));
 const bodyOf = (template: number): string => {
   const own = (templates[template] ?? []).flatMap((word, at) =>
@@ -47,7 +48,7 @@ const bodyOf = (template: number): string => {
   return [...own, `${below(100_000)}`, `/api/v1/orders/${below(99_999)}`, `"${'x'.repeat(80)} ${below(99)}"`].join(' ');
 };
 
-/** CPU of the process: the tables are in it. */
+/** CPU of the process, which includes the embedded engine. */
 const cpu = async (work: () => Promise<unknown> | unknown): Promise<{ seconds: number }> => {
   const start = process.cpuUsage();
   await work();
@@ -101,7 +102,7 @@ const found = new Map<string, string[]>();
 const stored: Buffer[] = [];
 let landSeconds = 0;
 let pending: ReturnType<typeof messageOf>[] = [];
-/** As sinks do, many messages at once. */
+/** Many messages per insert, like a sink. */
 const perInsert = 50;
 const firstNs = BigInt(Date.now() - 3_600_000) * 1_000_000n;
 const bodies: { service: string; body: string }[] = [];

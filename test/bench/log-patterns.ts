@@ -1,6 +1,6 @@
 /**
- * Grouping accuracy of the log pattern miner over labelled sets, in the format of loghub: folders with a `*_structured.csv`, of which the
- * columns `Content` and `EventId` are read.
+ * Grouping accuracy of the log pattern miner over labelled sets in the format of loghub: folders with a
+ * `*_structured.csv`, of which the columns `Content` and `EventId` are read.
  *
  *     node bin/node.mjs test/bench/log-patterns.ts FOLDER…
  */
@@ -51,7 +51,7 @@ const mine = (bodies: readonly string[]): { ids: string[]; templates: Map<string
   return { ids: ids.map((id) => miner.resolve('bench', id)), templates };
 };
 
-/** The least share of equal pairs over ten other orders of the same lines. */
+/** The minimum share of equal pairs over ten other orders of the same lines. */
 const orderStability = (bodies: readonly string[], ids: readonly string[]): number => {
   let min = 1;
   for (let seed = 1; seed <= 10; seed++) {

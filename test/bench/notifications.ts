@@ -1,4 +1,8 @@
-/** A storm of alerts through the grouping processor: `node --expose-gc test/bench/notifications.ts [alerts] [labels to group by]`. */
+/**
+ * A storm of alerts through the grouping processor.
+ *
+ *     node --expose-gc test/bench/notifications.ts [alerts] [labels to group by]
+ */
 import '../../subjects/query-kinds.ts';
 import type { BatchResult } from '../../processors/engine/batch-result.ts';
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
@@ -62,7 +66,7 @@ const routingOf = (groupBy: readonly string[]): object =>
 
 const mebibytes = (bytes: number): number => Math.round(bytes / 1024 / 1024);
 
-// One grouping a process, so that memory is its own.
+// One grouping per process, so that its memory is measured alone.
 const groupBy = (process.argv[3] ?? 'alertname').split(',');
 const documents = new FollowedDocuments();
 const task = new Task(notifications, { topic: topics.alertTransitions.name, partition: 0, documents, buckets: 32 });
@@ -81,7 +85,7 @@ let notifiedAlerts = 0;
 let savedMiB = 0;
 const handleAnswer = ({ messages }: BatchResult): void => {
   peak = Math.max(peak, process.memoryUsage().rss);
-  // Without reading them: what that takes is the reader's.
+  // Counts without parsing, which would be a cost of the reader.
   for (const { value, headers } of messages) {
     emitted += Number(headers['records']);
     for (let at = value.indexOf(123); at >= 0; ) {
@@ -103,7 +107,7 @@ for (let second = 1; second <= 40; second++) {
   const response = task.tick(firstMs + second * 1000);
   if (response !== undefined) {
     handleAnswer(response);
-    // It is saved with what it emitted before that is published.
+    // The state and its output are saved before the output is published.
     savedMiB = Math.max(savedMiB, mebibytes(task.snapshot().length));
     peak = Math.max(peak, process.memoryUsage().rss);
   }

@@ -1,4 +1,4 @@
-/** Objectives of one organization as benchmarks measure them: the telemetry that they count, what was measured of it before, and their alert rules. */
+/** SLOs of one organization for benchmarks: their telemetry, stored measurements, and alert rules. */
 import '../../subjects/query-kinds.ts';
 import { encodeSlot } from '../../processors/engine/schedule-snapshot.ts';
 import { computePhase, toItemKey, toSlot } from '../../processors/engine/schedule-times.ts';
@@ -14,18 +14,18 @@ import { parseStoredSlo } from '../../subjects/slos/parse-slo.ts';
 
 const minuteMs = 60_000;
 const dayMs = 1440 * minuteMs;
-/** Of five objectives of a service three are of its requests and two of its log records. */
+/** A service has five SLOs: three over requests and two over log records. */
 const ofService = 5;
 
 interface Filled {
   readonly tenantId: string;
-  /** How many objectives. */
+  /** The number of SLOs. */
   readonly count: number;
-  /** From when on they are measured; telemetry is there from a day before. */
+  /** The start of the measurement. Telemetry begins a day before. */
   readonly startMs: number;
 }
 
-/** Requests and log records of the services, a day before the start and up to `untilMs`. */
+/** Stores requests and log records of the services, from a day before the start up to `untilMs`. */
 export const fillTelemetry = async (
   columns: Columns,
   { tenantId, count, startMs, untilMs }: Filled & { readonly untilMs: number },
@@ -55,7 +55,7 @@ const kinds: readonly ((service: string) => object)[] = [
   })),
 ];
 
-/** The objectives with four rules each, and their slices of two days: as if all had been measured before, since many objectives are made at once seldom. */
+/** Stores SLOs with four rules each, and slices of two days as if all had been measured. */
 export const fillObjectives = async (
   { documents, columns }: { readonly documents: Documents; readonly columns: Columns },
   { tenantId, count, startMs }: Filled,

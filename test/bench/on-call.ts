@@ -1,4 +1,7 @@
-/** How long it takes to say who is on call, and what a year of shifts takes: CPU-ms, of a schedule of three layers. Prints one line of JSON. */
+/**
+ * CPU-ms to find the user on call, and to list a year of shifts, of a schedule with three layers. Prints one line of
+ * JSON.
+ */
 import { OnCallScheduleFields, type OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { onCallAt } from '../../subjects/on-call/shifts.ts';
 import { createShiftsResponse } from '../../subjects/on-call/shifts-response.ts';
@@ -30,7 +33,7 @@ const overrides = Array.from({ length: 100 }, (_, at) => ({
 }));
 const versions: OnCallVersion[] = [{ ...fields, overrides, since: '2025-12-01T00:00:00Z' }];
 
-/** CPU-ms of one of many runs. */
+/** CPU-ms per run, averaged over many runs. */
 const each = (runs: number, run: (at: number) => void): number => {
   for (let at = 0; at < Math.min(runs, 20); at++) run(at);
   const before = process.cpuUsage();

@@ -1,4 +1,4 @@
-/** Processors of `one-reading.ts`: those of the product that read logs, unless `BENCH_REAL=0`, and as many that want nothing as `BENCH_IDLE` says. */
+/** Processors of `one-reading.ts`: the product's log processors unless `BENCH_REAL=0`, and `BENCH_IDLE` idle ones. */
 import '../../subjects/query-kinds.ts';
 import { defineProcessor, type Processor } from '../../processors/engine/definition.ts';
 import { processors as registered } from '../../processors/registry.ts';

@@ -1,6 +1,7 @@
 /**
- * What one more processor costs that reads logs and wants nothing: CPU-seconds per million records, with the processors of the product
- * and without, plain and gzip. Each figure is the least of some runs, each in a process of its own over a copy of the same log on the disk.
+ * The cost of one more log processor without work: CPU-seconds per million records, with and without the processors of
+ * the product, plain and gzip. Each figure is the minimum of several runs, each in its own process over a copy of the
+ * same log.
  *
  *     node bin/node.mjs test/bench/one-reading.ts [RUNS]
  */
@@ -70,7 +71,7 @@ const publish = async (into: string, kind: 'identity' | 'gzip'): Promise<void> =
   await documents.close();
 };
 
-/** In a process of its own: CPU-seconds per million records until all have read everything. */
+/** Runs in its own process. Returns CPU-seconds per million records until all processors have read everything. */
 const measured = async (): Promise<number> => {
   const bus = await openSegmentsBus({ directory: join(directory, 'bus') });
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
@@ -97,7 +98,7 @@ const measured = async (): Promise<number> => {
   return (user + system) / (messages * recordsPerMessage);
 };
 
-/** Over a copy: snapshots of a run say that its messages were stepped. */
+/** Uses a copy of the data, because snapshots of a previous run would skip the messages. */
 const run = (from: string, idle: number, real: number): number => {
   const into = join(scratch(), 'run');
   cpSync(from, into, { recursive: true });

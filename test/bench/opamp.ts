@@ -1,7 +1,9 @@
 /**
- * `node bin/node.mjs test/bench/opamp.ts`: receivers over the embedded log, with agents on WebSockets and agents that poll over HTTP. The agents are
- * in a process of their own. Figures are of the process with the receivers. `BENCH_AGENTS` (10,000 of each kind), `BENCH_INTERVAL` (30 seconds),
- * `BENCH_SECONDS` (60).
+ * Receivers over the embedded log, with agents on WebSockets and agents that poll over HTTP in a separate process.
+ * Figures are those of the process with the receivers. `BENCH_AGENTS` (10,000 of each kind), `BENCH_INTERVAL` (30
+ * seconds), `BENCH_SECONDS` (60).
+ *
+ *     node bin/node.mjs test/bench/opamp.ts
  */
 import { fork } from 'node:child_process';
 import { Agent, request } from 'node:http';
@@ -26,7 +28,7 @@ import { scratch } from './scratch.ts';
 const agents = Number(process.env['BENCH_AGENTS'] ?? 10_000);
 const intervalMs = Number(process.env['BENCH_INTERVAL'] ?? 30) * 1000;
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 60);
-/** Agents of one process have one source address, which has some 28,000 ports. */
+/** All agents of the process have one source address, which has about 28,000 ports. */
 const connectsAtOnce = 100;
 
 interface Job {
@@ -135,7 +137,7 @@ if (process.argv[2] === 'agents') {
   await next('connected');
   const connectedMs = performance.now() - started;
   const connectCpu = process.cpuUsage();
-  // Agents send at random moments of the interval from here on.
+  // From here on agents send at random times within the interval.
   await delay(intervalMs);
   const begun = performance.now();
   const before = process.cpuUsage();

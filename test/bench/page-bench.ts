@@ -1,4 +1,4 @@
-/** What benches of the page share: Chromium beside the API that answers it, records that were landed, and what a step costs as a row. */
+/** Shared by benchmarks of the page: Chromium with the API, stored records, and the cost of a step as a row. */
 import { loadavg } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
@@ -21,7 +21,7 @@ export interface Bench {
 }
 export type Case = (bench: Bench) => Promise<Row[]>;
 
-/** What a step cost, and what the page saw since it was last loaded. */
+/** The cost of a step, and what the page observed since its last load. */
 export const rowOf = async (page: Page, what: string, cost: PageCost, more = ''): Promise<Row> => {
   const { shifted, longest } = await seenIn(page);
   return {
@@ -38,7 +38,7 @@ export const rowOf = async (page: Page, what: string, cost: PageCost, more = '')
 
 export const first = (page: Page, rows: string): Promise<void> => page.locator(rows).first().waitFor();
 
-/** Goes to an address as somebody does who was never there. */
+/** Opens an address with an empty browser cache. */
 export const newly = async ({ harness, page }: Bench, address: string, rows: string, what: string): Promise<Row> => {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');
@@ -85,11 +85,11 @@ export const landSpans = async (harness: Harness, count: number): Promise<void> 
     await landed.spans(Array.from({ length: Math.min(10_000, count - at) }, (_, index) => spanAt(at + index)));
 };
 
-/** Milliseconds below which so many of a hundred are. */
+/** The given percentile in milliseconds. */
 export const percentile = (values: readonly number[], of: number): number =>
   values.toSorted((one, two) => one - two)[Math.min(values.length - 1, Math.floor((values.length * of) / 100))] ?? 0;
 
-/** Runs a case over stores and a tab of its own. */
+/** Runs a case with its own stores and tab. */
 export const measured = async (chromium: Chromium, of: Case): Promise<Row[]> => {
   const harness = await startHarness({ checkResponses: false });
   try {

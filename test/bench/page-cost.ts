@@ -1,10 +1,10 @@
-/** What the page's main thread computes, as Chromium traces it: CPU time, so that other work on the machine does not change it much. */
+/** CPU time of the page's main thread from a Chromium trace, so other load on the machine has little effect. */
 import type { CDPSession, Page } from 'playwright-core';
 
 export interface PageCost {
-  /** Of the main thread. */
+  /** CPU time of the main thread. */
   readonly cpuMs: number;
-  /** CPU of the task that computed longest. */
+  /** CPU time of the longest task. */
   readonly longestMs: number;
   readonly wallMs: number;
 }
@@ -21,7 +21,7 @@ interface TraceEvent {
 
 const taskCategory = 'disabled-by-default-devtools.timeline';
 
-/** What was done costs, in all pages that this browser has open: one at a time. */
+/** The cost of an action in all open pages of this browser. Run one at a time. */
 export const costOf = async (page: Page, what: () => Promise<unknown>): Promise<PageCost> => {
   const browser = page.context().browser();
   if (browser === null) throw new Error('the page belongs to no browser that can be traced');
@@ -57,19 +57,19 @@ export const costOf = async (page: Page, what: () => Promise<unknown>): Promise<
   };
 };
 
-/** What a page saw since it was loaded. */
+/** Observations of a page since it was loaded. */
 export interface Seen {
-  /** How far its parts moved without anybody having asked for it. */
+  /** Layout shift without user input. */
   readonly shifted: number;
-  /** Its longest task above 50 ms, in milliseconds by the clock. */
+  /** The longest task above 50 ms, in milliseconds of wall-clock time. */
   readonly longest: number;
-  /** Milliseconds from each input to its paint, of those above 16. */
+  /** Milliseconds from each input to its paint, if above 16. */
   readonly inputs: readonly number[];
-  /** All inputs, short ones too. */
+  /** The number of all inputs, including fast ones. */
   readonly interactions: number;
 }
 
-/** From now on pages of the context keep what they see. */
+/** Installs observers in all pages of the context that load later. */
 export const watchPage = (page: Page): Promise<unknown> =>
   page.context().addInitScript(`
     window.seen = { shifted: 0, longest: 0, byInput: {} };
@@ -94,10 +94,10 @@ export const seenIn = (page: Page): Promise<Seen> =>
     interactions: performance.interactionCount,
   })`) as Promise<Seen>;
 
-/** Its longest task is looked for anew. */
+/** Resets the longest task. */
 export const forgetLongest = (page: Page): Promise<unknown> => page.evaluate('window.seen.longest = 0');
 
-/** Bytes that scripts keep, once what nobody needs is collected. */
+/** Bytes on the heap of scripts after a garbage collection. */
 export const heapOf = async (devtools: CDPSession): Promise<number> => {
   await devtools.send('HeapProfiler.collectGarbage');
   return (await devtools.send('Runtime.getHeapUsage')).usedSize;

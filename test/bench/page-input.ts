@@ -1,4 +1,4 @@
-/** Cases of `page-speed`: how soon the page follows a hand, and how soon another area is there beside what the API takes. */
+/** Cases of `page-speed`: response to input, and the time to open another area in addition to its API requests. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import {
@@ -58,7 +58,7 @@ const zoom = async (page: Page): Promise<void> => {
   await page.goBack();
 };
 
-/** Typing in the search with its suggestions, opening rows, going to other areas, dragging a zoom. */
+/** Types in the search with suggestions, opens rows, switches areas, and drags a zoom. */
 export const input: Case = async (bench) => {
   const { harness, page } = bench;
   await landRecords(harness);
@@ -73,7 +73,7 @@ export const input: Case = async (bench) => {
   return [await rowOf(page, 'typing, opening, going, dragging', cost, summary)];
 };
 
-/** Runs in the page: clicks a link, waits until nothing changes any more, and tells how long that took beside the calls of the API. */
+/** Runs in the page: clicks a link and waits until nothing changes. Returns that time and the time of API requests. */
 const goTo = `async (name) => {
   const link = [...document.querySelectorAll('nav.areas a')].find((each) => each.textContent === name);
   performance.clearResourceTimings();
@@ -94,7 +94,7 @@ const goTo = `async (name) => {
   return { all: changed - began, asked, calls: calls.length };
 }`;
 
-/** Each area of the menu: for the first time, whose code comes too, and again. */
+/** Each area of the menu: the first time, which also loads its code, and again. */
 export const areas: Case = async (bench) => {
   const { harness, page } = bench;
   await landRecords(harness);

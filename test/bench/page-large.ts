@@ -1,4 +1,4 @@
-/** A case of `page-speed`: records and spans that are far larger than usual, in the list and opened beside it. */
+/** A case of `page-speed`: very large records and spans, in the list and opened in the side panel. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Locator } from 'playwright-core';
 import { text } from '../cases/sink-tables.ts';
@@ -34,7 +34,7 @@ export const large: Case = async (bench) => {
   const { harness, page } = bench;
   const startNs = BigInt(endMs) * 1_000_000n;
   let offset = 0;
-  // Several of each sort, so that what is in sight is large, too.
+  // Several of each kind, so that the visible rows are large too.
   for (const [service, log] of Object.entries(sorts))
     for (let at = 0; at < 8; at++)
       await landLogs(harness, [{ ...log, service, severity: 9, timeNs: startNs - BigInt(offset) * 1_000_000_000n }], {
@@ -49,7 +49,7 @@ export const large: Case = async (bench) => {
     });
     rows.push(await rowOf(page, what, cost));
   };
-  /** A step at a part, where there is one. */
+  /** Runs a step for a part, if it exists. */
   const at = async (what: string, part: Locator, act: (part: Locator) => Promise<unknown>): Promise<void> => {
     if ((await part.count()) > 0) await step(what, () => act(part));
   };

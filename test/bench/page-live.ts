@@ -1,4 +1,4 @@
-/** Cases of `page-speed`: what arrives, over a quick and a slow network, and in two tabs. What was sent is counted against what is told. */
+/** Cases of `page-speed`: live tail over fast and slow networks, and in two tabs, with exact counts of records. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Page } from 'playwright-core';
 import { logsOf, numbered } from '../contract/live-tail-harness.ts';
@@ -14,7 +14,7 @@ const openTail = async (page: Page, { url }: Harness): Promise<void> => {
   await page.getByText('Live.', { exact: true }).waitFor();
 };
 
-/** Sends so many records a second for so many seconds, and gives how many. */
+/** Sends records at a rate for some seconds. Returns their number. */
 const send = async (harness: Harness, lasting: number): Promise<number> => {
   const producer = await harness.bus.producer();
   const began = performance.now();
@@ -26,7 +26,7 @@ const send = async (harness: Harness, lasting: number): Promise<number> => {
   return lasting * rate;
 };
 
-/** What the page tells: records that came, and those that were left out. */
+/** The counts on the page: received and dropped records. */
 const readCounts = async (page: Page): Promise<{ came: number; missed: number; bar: string }> => {
   const bar = (await page.locator('.live-bar').textContent()) ?? '';
   const numberIn = (expression: RegExp): number => Number((expression.exec(bar)?.[1] ?? '0').replaceAll(',', ''));
@@ -34,7 +34,7 @@ const readCounts = async (page: Page): Promise<{ came: number; missed: number; b
   return { came: numberIn(/([\d,]+) records received/), missed, bar };
 };
 
-/** Waits until nothing more comes, and says whether all that was sent is told. */
+/** Waits until no more records arrive. Returns a summary that accounts for all sent records. */
 const accountOf = async (page: Page, sent: number): Promise<string> => {
   let counts = await readCounts(page);
   for (let quiet = 0; quiet < 3; ) {
@@ -47,7 +47,7 @@ const accountOf = async (page: Page, sent: number): Promise<string> => {
   return `${sent} sent = ${counts.came} came + ${counts.missed} told as left out + ${lost} lost${lost === 0 ? '' : `: ${counts.bar}`}`;
 };
 
-/** Runs in the page: keeps the milliseconds between frames. */
+/** Runs in the page: collects the milliseconds between frames. */
 const watchFrames = `
   window.frames_ = [];
   let before = performance.now();
@@ -82,7 +82,7 @@ export const live: Case = async ({ harness, page }) => {
   return [await rowOf(page, `live tail of ${rate} records a second for ${seconds} s`, cost, shown.join('; '))];
 };
 
-/** What a person reads while the page waits, as often as it changes, with when it was first shown. */
+/** Runs in the page: collects each text that is shown during loading, with the time at which it appeared. */
 const watchWords = `
   window.words = [];
   const look = () => {
@@ -94,7 +94,7 @@ const watchWords = `
   requestAnimationFrame(look);
 `;
 
-/** As slow as a telephone where there is hardly a signal. */
+/** Limits the bandwidth to that of a phone with a weak signal. */
 const slowly = async (page: Page, kilobytes = 50): Promise<() => Promise<void>> => {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');

@@ -1,6 +1,6 @@
 /**
- * A long list of logs scrolled by the page in Chromium, beside the API that answers it: what each frame costs the page's main thread.
- * It is CPU time, so that other work on the machine does not change it much; the time between frames stands beside it.
+ * Scrolls a long list of logs in Chromium: the cost of each frame on the page's main thread. It is CPU time, so other
+ * load on the machine has little effect; the time between frames is printed as well.
  */
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
@@ -13,10 +13,10 @@ import { signedInAt } from '../end-to-end/page-walk.ts';
 import type { Row } from './report.ts';
 
 const records = Number(process.env['BENCH_RECORDS'] ?? 100_000);
-/** Frames in each direction, of one screen each. */
+/** Frames in each direction, each scrolls one screen. */
 const frames = Number(process.env['BENCH_FRAMES'] ?? 500);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 2);
-/** Another checkout, whose page is measured in turn with this one's. */
+/** Another checkout. Its page is measured alternately with this one. */
 const peer = process.env['BENCH_PAGE'];
 const batch = 5_000;
 
@@ -39,7 +39,7 @@ const land = async (harness: Harness): Promise<void> => {
   }
 };
 
-/** Shows another page over the same API. */
+/** Serves another version of the page over the same API. */
 const serve = async (
   page: Page,
   { renderDocument, body, policy, files }: PageDocument & { readonly body?: string },
@@ -60,7 +60,7 @@ const serve = async (
   });
 };
 
-/** Runs in the page: scrolls by a screen a frame, forth and back, and gives the milliseconds between frames. */
+/** Runs in the page: scrolls one screen per frame, down and up. Returns the milliseconds between frames. */
 const scrolled = `async (count) => {
   const place = document.querySelector('.rows');
   const step = place.clientHeight;
@@ -116,7 +116,7 @@ const measured = async (name: string, harness: Harness, chromium: Chromium, buil
   return row;
 };
 
-/** Rows of this page, and of the other one in turn. */
+/** Rows of this page, alternating with those of the other one. */
 export const pageScrolling = async (): Promise<Row[]> => {
   const [harness, chromium] = await Promise.all([startHarness(), startChromium()]);
   try {

@@ -1,6 +1,8 @@
 /**
- * `node bin/node.mjs test/bench/page-speed.ts [CASE …]`: how quick the page is in Chromium, beside the API that answers it; without a case all of `cases`.
- * What costs is the CPU of the page's main thread; times by the clock stand beside the load.
+ * The speed of the page in Chromium: CPU time of the main thread, and wall-clock times with the load of the machine.
+ * Without a CASE all of `cases` run.
+ *
+ *     node bin/node.mjs test/bench/page-speed.ts [CASE …]
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { startChromium } from '../end-to-end/chromium.ts';
@@ -28,7 +30,7 @@ import { type Row, table } from './report.ts';
 
 const spans = Number(process.env['BENCH_SPANS'] ?? 100_000);
 const refreshes = Number(process.env['BENCH_REFRESHES'] ?? 360);
-/** Between two refreshes; 10 makes 360 of them an hour. */
+/** The interval between refreshes; 10 results in 360 per hour. */
 const refreshSeconds = Number(process.env['BENCH_REFRESH_SECONDS'] ?? 0);
 
 const logs: Case = async (bench) => {
@@ -48,7 +50,7 @@ const area: Case = async (bench) => {
   return [await rowOf(page, 'from logs to rows of traces', cost)];
 };
 
-/** Panels of one metric each, of 100 series and 300 points. */
+/** Panels with one metric each, of 100 series and 300 points. */
 const panels: Case = async (bench) => {
   const { harness, page } = bench;
   const times = Array.from({ length: 300 }, (_, index) => endMs - (300 - index) * 15_000);
@@ -97,7 +99,7 @@ const panels: Case = async (bench) => {
 
 const lastChart = '.panel canvas >> nth=29';
 
-/** What panels cost once their answers come: those are held back until everything else of the page is there. */
+/** The cost of panels after their responses, which are held back until the rest of the page is loaded. */
 const afterData = async ({ harness, page }: Bench, address: string): Promise<Row> => {
   const isQueryRequest = (url: URL): boolean => /\/api\/dashboards\/[^/]+\/query$/.test(url.pathname);
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -117,7 +119,7 @@ const afterData = async ({ harness, page }: Bench, address: string): Promise<Row
   return rowOf(page, 'the same, once their answers come', cost);
 };
 
-/** Runs in the page: scrolls by a screen a frame, and gives the milliseconds between frames. */
+/** Runs in the page: scrolls one screen per frame. Returns the milliseconds between frames. */
 const scrolled = `async (frames) => {
   const place = document.querySelector('.rows');
   const times = [await new Promise(requestAnimationFrame)];
@@ -128,7 +130,7 @@ const scrolled = `async (frames) => {
   return times.slice(1).map((time, at) => time - times[at]);
 }`;
 
-/** When the first rows were painted, after the first page of a trace had come: runs in each page from its begin. */
+/** Runs in each page from its start: records when the first rows are painted after the first response of a trace. */
 const watchFirstRows = `
   const look = () => {
     if (document.querySelector('.waterfall .extent .row') === null) return requestAnimationFrame(look);
@@ -168,7 +170,7 @@ const ofSpans: Case = async (bench) => {
 
 const services = 300;
 
-/** Services of some layers, each of which calls three of the layer below. */
+/** Layers of services. Each service calls three of the layer below. */
 const map: Case = async (bench) => {
   const { harness, page } = bench;
   const [layers, calls] = [6, 3];
@@ -205,12 +207,12 @@ const refreshing: Case = async (bench) => {
   await newly(bench, '/logs', logRows, '');
   const devtools = await page.context().newCDPSession(page);
   const refresh = async (): Promise<void> => {
-    // Where the token is over, an answer comes first whose body the page does not read, so that it never finishes.
+    // With an expired token there is first a response whose body the page does not read, so it never finishes.
     const apiResponse = page.waitForResponse((response) => response.ok() && response.url().includes('/api/logs?'));
     await page.locator('#refresh').click();
     await (await apiResponse).finished();
   };
-  // What is made once is there after some.
+  // Warms up everything that is created only once.
   for (let count = 0; count < 10; count++) await refresh();
   const before = await heapOf(devtools);
   const cost = await costOf(page, async () => {
@@ -224,7 +226,7 @@ const refreshing: Case = async (bench) => {
   return [await rowOf(page, `${refreshes} refreshes of logs`, cost, summary)];
 };
 
-/** With the processor slowed four times. */
+/** With a CPU slowdown of four. */
 const slow: Case = async (bench) => {
   await landRecords(bench.harness);
   const devtools = await bench.page.context().newCDPSession(bench.page);

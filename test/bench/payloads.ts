@@ -1,6 +1,6 @@
 /**
- * Seeded request bodies that look like a shop's: the same arguments give the same bytes, whoever is measured. Encoded by
- * hand, so that no encoder under test makes its own input.
+ * Seeded request bodies like those of a shop. The same arguments give the same bytes for every product. They are
+ * encoded by hand, so no measured encoder creates its own input.
  */
 import { gzipSync } from 'node:zlib';
 import { compressSync } from 'snappy';
@@ -113,13 +113,13 @@ const upstreams = ['orders-db-0', 'stripe', 'redis-cache-2', 'inventory-svc', 'k
 
 export interface PayloadOptions {
   readonly seed: number;
-  /** Records a request. */
+  /** Records per request. */
   readonly records: number;
-  /** Epoch milliseconds before which, within a minute, the records lie. */
+  /** Epoch milliseconds. Records have times within a minute before it. */
   readonly nowMs: number;
 }
 
-/** ExportLogsServiceRequest: a resource of six attributes each 100 records; eight attributes and a body of about 200 bytes each, about 540 bytes a record. */
+/** ExportLogsServiceRequest: a resource with six attributes per 100 records; about 540 bytes per record. */
 export const logsPayload = ({ seed, records, nowMs }: PayloadOptions): Buffer => {
   const next = randomOf(seed);
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(next() * items.length)] as Item;
@@ -176,7 +176,7 @@ export const logsPayload = ({ seed, records, nowMs }: PayloadOptions): Buffer =>
   return request.flush();
 };
 
-/** One series of eight labels; `group` and `index` make it. */
+/** One series with eight labels, determined by `group` and `index`. */
 const shopSeries = (group: number, index: number): Readonly<Record<string, string>> => {
   const service = services[group] ?? 'checkout';
   return {
@@ -191,7 +191,7 @@ const shopSeries = (group: number, index: number): Readonly<Record<string, strin
   };
 };
 
-/** Remote-write 2.0 in a snappy block: `records` counters of eight labels with one sample each; 8 groups of series, 15 s apart. */
+/** Remote-write 2.0 in a snappy block: `records` counters with eight labels and one sample each, in 8 groups. */
 export const remoteWritePayload = ({ seed, records, nowMs }: PayloadOptions): Buffer => {
   const group = seed % 8;
   const step = Math.floor(seed / 8);
@@ -222,11 +222,11 @@ export const remoteWritePayload = ({ seed, records, nowMs }: PayloadOptions): Bu
   return compressSync(request.flush());
 };
 
-/** `count` bodies that differ, compressed with gzip's default level if asked. */
+/** `count` different bodies, optionally compressed with gzip's default level. */
 export const bodies = (count: number, make: (seed: number) => Buffer, gzip = false): Buffer[] =>
   Array.from({ length: count }, (_, seed) => (gzip ? gzipSync(make(seed), { level: 6 }) : make(seed)));
 
-/** Twenty messages of the bus, each of one request of log records, as a source decodes them. */
+/** Twenty messages of the bus, each with one request of log records, as decoded by a source. */
 export const logMessages = (perMessage: number) =>
   Array.from({ length: 20 }, (_, seed) => {
     const value = logsPayload({ seed, records: perMessage, nowMs: Date.now() });

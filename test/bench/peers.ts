@@ -1,9 +1,9 @@
-/** Programs of others, measured in the same run. Where they are is told by the environment; without one, only OIQ is measured. */
+/** Other products, measured in the same run. Environment variables set their paths; without one it is not measured. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** `BENCH_COLLECTOR`: an OpenTelemetry Collector with otlp and kafka receivers, kafka and clickhouse exporters. `BENCH_VICTORIALOGS`: VictoriaLogs. */
+/** An OpenTelemetry Collector with otlp and kafka receivers, and kafka and clickhouse exporters. */
 export const collectorPath = process.env['BENCH_COLLECTOR'];
 export const victoriaLogsPath = process.env['BENCH_VICTORIALOGS'];
 
@@ -12,7 +12,7 @@ export interface Peer {
   stop(): Promise<void>;
 }
 
-/** Starts a program, pinned to `cpu` if given, and waits until `ready` resolves true. */
+/** Starts a program, pinned to `cpu` if given, and waits until `ready` resolves to true. */
 export const startPinned = async (
   cpu: number | undefined,
   command: readonly string[],

@@ -1,16 +1,16 @@
-/** What a process costs, from Linux' own accounting. */
+/** Costs of a process from the accounting of Linux. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 const ticksPerSecond = 100;
 
-/** CPU-seconds (user and system, all threads) that a process used since its start. */
+/** CPU-seconds (user and system, all threads) of a process since its start. */
 export const cpuSeconds = (pid: number): number => {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 };
 
-/** CPU-seconds by name of thread, digits left out, of those that live now: what ended is missing. */
+/** CPU-seconds of running threads by name without digits. Threads that have exited are missing. */
 export const threadSeconds = (pid: number): Map<string, number> => {
   const byName = new Map<string, number>();
   for (const thread of readdirSync(`/proc/${pid}/task`)) {
@@ -20,13 +20,13 @@ export const threadSeconds = (pid: number): Map<string, number> => {
       const seconds = Number(readFileSync(`${path}/schedstat`, 'utf8').split(' ')[0]) / 1e9;
       byName.set(name, (byName.get(name) ?? 0) + seconds);
     } catch {
-      // It ended meanwhile.
+      // The thread has exited.
     }
   }
   return byName;
 };
 
-/** Resident memory now and at its peak, in MiB. */
+/** Current and peak resident memory, in MiB. */
 export const memory = (pid: number): { rss: number; peak: number } => {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const value = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? 0) / 1024;

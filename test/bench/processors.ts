@@ -1,6 +1,8 @@
 /**
- * What processors cost: acknowledgements of a standalone process beside one that burns a core, and the engine's own time for a record.
- * `node bin/node.mjs test/bench/processors.ts`
+ * The cost of processors: acknowledgements of a standalone process while one burns a core, and the engine's own time
+ * per record.
+ *
+ *     node bin/node.mjs test/bench/processors.ts
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +27,7 @@ const requestsPerSecond = 100;
 
 const payloads = bodies(30, (seed) => logsPayload({ seed, records: recordsPerRequest, nowMs: Date.now() }));
 
-/** With so much time for each record. */
+/** Measures receiving with a processor that uses this time per record. */
 const receiving = async (name: string, microseconds: number): Promise<Row> => {
   const directory = scratch();
   const files = payloads.map((body, index) => {
@@ -66,7 +68,7 @@ const receiving = async (name: string, microseconds: number): Promise<Row> => {
   };
 };
 
-/** Nanoseconds a record, of decoding and of the engine with an empty step. */
+/** Nanoseconds per record for decoding, and for the engine with an empty step. */
 const stepping = (): Row[] => {
   const messages = payloads.map((value, offset) => {
     const member = { length: value.length, size: value.length, records: recordsPerRequest, receivedAtMs: Date.now() };

@@ -1,4 +1,4 @@
-/** A Prometheus that is written to and asked as Grafana asks it, and how its answers are compared. */
+/** A Prometheus that receives samples and Grafana's requests, and the comparison of its responses. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +12,7 @@ import { keyOf, type Labels } from './grafana-samples.ts';
 // biome-ignore lint/suspicious/noExplicitAny: answers over HTTP, as their contracts say
 export type Json = any;
 
-/** Points by labels, or that there was an error. */
+/** Points by labels, or an error. */
 export type Found = ReadonlyMap<string, readonly (readonly [number, number])[]> | 'error';
 type Points = readonly (readonly [number, number | string | null])[];
 
@@ -28,7 +28,7 @@ const answerOf = async (
   { fromMs, toMs, stepMs }: QueryTimes,
   isInstant: boolean,
 ): Promise<Found> => {
-  // Grafana begins where a step does, before the range if need be; here the first one is within it.
+  // Grafana aligns the start to a step, even before the range. Here the first step is within the range.
   const aligned = (ms: number, toward: (value: number) => number): string =>
     String((toward(ms / stepMs) * stepMs) / 1000);
   const body = new URLSearchParams({
@@ -71,11 +71,11 @@ export const describeFound = (found: Found): string =>
 
 export interface Peer {
   readonly pid: number;
-  /** Of its API, with `/api/v1`. */
+  /** The URL of its API, including `/api/v1`. */
   readonly url: string;
-  /** A remote-write request, not yet compressed. */
+  /** Sends a remote-write request; the body is not yet compressed. */
   write(body: Uint8Array): Promise<void>;
-  /** A request of OTLP as JSON; names stay as they are. */
+  /** Sends an OTLP request as JSON. Names stay unchanged. */
   writeOtlp(body: string): Promise<void>;
   query(expression: string, times: QueryTimes, isInstant: boolean): Promise<Found>;
   labelValues(label: string, match: string | undefined, times: QueryTimes): Promise<readonly string[]>;

@@ -1,11 +1,12 @@
 /**
- * PromQL over HTTP beside Prometheus with the same samples: `vector(1)`, one series, and users who open a dashboard of 20 panels over many
- * series at the same time. CPU-ms of the whole process and p50 for each query; the answers are compared.
+ * PromQL over HTTP compared with Prometheus with the same samples: `vector(1)`, one series, and users who concurrently
+ * open a dashboard of 20 panels over many series. CPU-ms of the whole process and p50 for each query; results are
+ * compared.
  *
  *     node bin/node.mjs test/bench/promql-users.ts PROMETHEUS
  *
- * PROMETHEUS is its program. `BENCH_SERIES` of all panels (10,000), an hour of them with a sample every 15 seconds; `BENCH_USERS` (5),
- * `BENCH_ROUNDS` of the dashboard (5), `BENCH_ASKED` small questions of each kind (100).
+ * PROMETHEUS is the path of its program. `BENCH_SERIES` (10,000) of all panels, an hour with a sample every 15 seconds;
+ * `BENCH_USERS` (5), `BENCH_ROUNDS` of the dashboard (5), `BENCH_ASKED` small queries of each kind (100).
  */
 import { loadavg } from 'node:os';
 import { snappy, startSubject, write, writeRequestOf } from '../end-to-end/conformance.ts';
@@ -54,7 +55,7 @@ for (let from = 0; from < seriesCount; from += seriesOfOneRequest) {
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
 }
 await eventually('all samples have landed', async () => (await landedRows(subject.oiq.http, 'samples')) >= sent);
-// Merges of what was just landed are no cost of questions.
+// Waits until inserted data is merged, because merges are not a cost of queries.
 await new Promise((resolve) => setTimeout(resolve, 20_000));
 
 interface Side {
@@ -81,7 +82,7 @@ const sendQuery = async ({ url, headers }: Side, path: string, parameters: Reado
   return { ms: performance.now() - begun, text };
 };
 
-/** Points of an answer of series, in the order of their labels. */
+/** Points of a response in the order of their labels. */
 const pointsOf = (text: string): readonly string[] =>
   JSON.parse(text)
     .data.result.map(({ metric: { zone }, values }: Json) => JSON.stringify([zone, values]))
@@ -136,7 +137,7 @@ const small =
     return times;
   };
 
-/** Each user asks for all panels at once, over a range of his own. */
+/** Each user requests all panels at once, over a different range. */
 const dashboards =
   (round: number) =>
   async (side: Side): Promise<number[]> => {

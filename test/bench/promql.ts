@@ -1,7 +1,10 @@
 /**
- * PromQL beside Prometheus: the same samples in both, the same answers, then time and CPU, one round of each in turn. The engine of
- * columns runs in this process, so that its share is counted. `node bin/node.mjs test/bench/promql.ts PROMETHEUS [series] [words of
- * questions…]`, PROMETHEUS being its program. With BENCH_DIRECTORY what was filled is kept there and used again.
+ * PromQL compared with Prometheus: the same samples and the same results, then time and CPU in alternating rounds. The
+ * column store runs in this process, so its share is included.
+ *
+ *     node bin/node.mjs test/bench/promql.ts PROMETHEUS [series] [words of questions…]
+ *
+ * PROMETHEUS is the path of its program. BENCH_DIRECTORY is a directory in which the data remains for the next run.
  */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,7 +34,7 @@ const endMs = isFilled ? Number(readFileSync(filledFile, 'utf8')) : Math.floor(D
 const startMs = endMs - samplesEach * intervalMs;
 const manySeries = 200_000;
 
-/** A counter that grows by whole numbers, the same in SQL and here. */
+/** A counter with integer increments, the same in SQL and here. */
 const counterAt = (series: number, step: number): number => step * (1 + (series % 7)) + ((series * 31 + step * 17) % 5);
 const valueSql = 'step * (1 + series % 7) + (series * 31 + step * 17) % 5';
 const les = ['0.1', '0.5', '1', '5', '+Inf'];
@@ -39,7 +42,7 @@ const les = ['0.1', '0.5', '1', '5', '+Inf'];
 const columns = await openChdbColumns({ directory: join(directory, 'columns'), maxMemoryBytes: 2 * 1024 ** 3 });
 await migrate(columns, silentLog);
 
-/** Sets of series: metric, how many, and labels of one as SQL and as text. */
+/** A set of series: the metric, the number of series, and the labels of one as SQL and as text. */
 interface Load {
   readonly metric: string;
   readonly count: number;
@@ -142,7 +145,7 @@ const fillPeer = async (): Promise<void> => {
   }
 };
 
-/** CPU time of all threads, as exact as the scheduler knows it: a tick is longer than a short question. */
+/** CPU time of all threads from the scheduler, because a clock tick is longer than a short query. */
 const peerCpuMs = (): number =>
   readdirSync(`/proc/${peer.pid}/task`)
     .map((thread) => Number(readFileSync(`/proc/${peer.pid}/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6)
@@ -242,7 +245,7 @@ try {
   );
   for (const { name, query, peer: queryPeer } of cases) {
     if (only.length > 0 && !only.some((word) => name.includes(word))) continue;
-    // The first round starts threads and compiles: it says whether the answers are the same.
+    // The first round starts threads and compiles code. It checks that the results are equal.
     const same = JSON.stringify(await query()) === JSON.stringify(await queryPeer());
     const ours: Awaited<ReturnType<typeof timed>>[] = [];
     const theirs: Awaited<ReturnType<typeof timed>>[] = [];

@@ -1,5 +1,5 @@
 /**
- * Random alert rules beside `promtool test rules`: the same values, the same alerts at every minute. By hand:
+ * Random alert rules compared with `promtool test rules`: the same values, and the same alerts at every minute.
  *
  *     node bin/node.mjs test/bench/promtool-rules.ts /path/to/promtool [files] [seed]
  */
@@ -20,7 +20,7 @@ const random = seeded(Number(seed));
 const minutes = 60;
 const groups = ['cart', 'mail', 'search'];
 
-/** Values by group and minute; null where the series is stale. They change seldom. */
+/** Values by group and minute, null where the series is stale. They change seldom. */
 const valuesOf = (): Map<string, (number | null)[]> =>
   new Map(
     groups.map((group) => {
@@ -52,7 +52,7 @@ const ruleFile = (): object => ({
   ],
 });
 
-/** Alerts that fire, by minute, as the evaluator has them. */
+/** Firing alerts of the evaluator by minute. */
 const firing = (rule: AlertRule, values: ReadonlyMap<string, readonly (number | null)[]>): object[] => {
   const above = Number((rule.condition as { query: { expression: string } }).query.expression.split('> ')[1]);
   let prior = emptyState();

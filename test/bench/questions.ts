@@ -1,4 +1,4 @@
-/** How many questions in plain language are read right, refused, given alternatives of, or read wrongly; and how long one takes. */
+/** Questions in plain language: how many are interpreted correctly, refused, ambiguous or wrong, and their time. */
 
 import '../../subjects/query-kinds.ts';
 import { personsOfTrades } from '../cases/questions/persons/persons.ts';

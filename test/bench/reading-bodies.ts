@@ -1,6 +1,6 @@
 /**
- * Seeded bodies of a day: log records and spans of 200 services in the order of time, lines of 16 kinds of systems with their numbers
- * varied. Each request holds a few seconds of five instances.
+ * Seeded bodies of a day: log records and spans of 200 services in order of time, with lines of 16 kinds of systems and
+ * varying numbers. Each request has a few seconds of five instances.
  */
 import { randomOf } from '../cases/random.ts';
 import { attribute, Bytes } from './payloads.ts';
@@ -10,14 +10,14 @@ export const recordsPerRequest = 500;
 const groupsPerRequest = 5;
 const recordsPerGroup = recordsPerRequest / groupsPerRequest;
 
-/** Where a request lies in the day, and what its random numbers begin with. */
+/** The time range of a request within the day, and the seed of its random numbers. */
 export interface Slice {
   readonly seed: number;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** What a run looks for: values that a seed is known to make. */
+/** The value that a run searches for; a seed determines it. */
 export const needleOf = (seed: number): string => `${(seed + 0x10_0000).toString(16)}cafe${'0'.repeat(4)}`;
 export const traceIdOf = (seed: number, index: number): string =>
   `${(Math.imul(seed + 1, 0x9e37_79b1) >>> 0).toString(16).padStart(8, '0')}${(Math.imul(seed + 7, 0x85eb_ca6b) >>> 0).toString(16).padStart(8, '0')}${(Math.imul(index + 1, 0xc2b2_ae35) >>> 0).toString(16).padStart(8, '0')}${seed.toString(16).padStart(8, '0')}`;
@@ -47,7 +47,7 @@ const levels = ['INFO', 'INFO', 'INFO', 'INFO', 'DEBUG', 'WARN', 'ERROR'];
 const severities: Readonly<Record<string, number>> = { DEBUG: 5, INFO: 9, WARN: 13, ERROR: 17 };
 
 type Line = (draw: Draw) => string;
-/** One in 100 lines is of a deadlock; `completed` is in three kinds of 16. */
+/** One in 100 lines reports a deadlock; `completed` occurs in three of 16 kinds. */
 const lines: readonly Line[] = [
   (d) =>
     `completed ${d.pick(methods)} /api/v1/${d.pick(paths)}/${d.below(100_000)} with status ${d.pick([200, 200, 200, 404, 500])} in ${d.below(90_000) / 100} ms bytes=${d.below(60_000)}`,
@@ -102,7 +102,7 @@ const writeResource = (into: Bytes, draw: Draw): string => {
 const timeIn = ({ fromMs, toMs }: Slice, share: number): bigint =>
   BigInt(Math.floor(fromMs)) * 1_000_000n + BigInt(Math.floor((toMs - fromMs) * share * 1e6));
 
-/** ExportLogsServiceRequest. The first record holds the needle of its seed. */
+/** ExportLogsServiceRequest. The first record contains the needle of its seed. */
 export const logsBody = (slice: Slice): Buffer => {
   const draw = new Draw(slice.seed);
   const request = new Bytes();
@@ -146,7 +146,7 @@ const spanAttributes = (span: Bytes, draw: Draw): void => {
   attribute(span, 9, 'server.address', draw.pick(hosts));
 };
 
-/** ExportTraceServiceRequest: traces of ten spans, two in each of five services. */
+/** ExportTraceServiceRequest: traces with ten spans, two in each of five services. */
 export const spansBody = (slice: Slice): Buffer => {
   const draw = new Draw(slice.seed ^ 0x5555_0000);
   const request = new Bytes();

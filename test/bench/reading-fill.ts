@@ -1,4 +1,4 @@
-/** Lands a day of made-up telemetry as the sinks do, without a bus before them. */
+/** Stores a day of generated telemetry like the sinks, without a bus. */
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { getTenantPartition } from '../../schemas/tables/sharding.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
@@ -6,7 +6,7 @@ import { scanBatch } from '../../sinks/engine/batch-scan.ts';
 import { sinks } from '../../sinks/registry.ts';
 import { logsBody, recordsPerRequest, type Slice, spansBody } from './reading-bodies.ts';
 
-/** Requests of an insert: what a sink takes in one at full load. */
+/** Requests per insert, as in a sink at full load. */
 const requestsPerInsert = 96;
 
 export interface Day {
@@ -26,8 +26,8 @@ export function* slicesOf({ records, fromMs, toMs }: Day): Generator<Slice> {
 const makers = { logs: logsBody, traces: spansBody } as const;
 
 /**
- * Lands a day of a signal; each body goes to `also` too. `placeOf` tells the place of each insert, in whose order they are counted: that of the
- * tenant if it is not given. What is landed twice under one `name` lands once.
+ * Stores a day of a signal. Each body is also passed to `also`. `placeOf` returns the shard key of each insert, by
+ * default that of the tenant. Inserting twice with the same `name` stores the data once.
  */
 export const fill = async (
   columns: Columns,

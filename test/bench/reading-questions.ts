@@ -1,15 +1,15 @@
-/** What is asked in `reading.ts`, of OIQ and of VictoriaLogs. */
+/** The requests of `reading.ts` to OIQ and to VictoriaLogs. */
 import { needleOf, traceIdOf } from './reading-bodies.ts';
 
 export interface Question {
   readonly name: string;
-  /** What is aimed at, for 20 million log records. */
+  /** The target time with 20 million log records. */
   readonly maxMs: number;
-  /** Of the management API. */
+  /** The path in the management API. */
   readonly path: string;
-  /** Parameters of LogsQL; none where VictoriaLogs holds no such thing. */
+  /** Parameters of LogsQL; undefined if VictoriaLogs has no equivalent. */
   readonly logsql?: string;
-  /** Asked by many readers at once too. */
+  /** Also measured with many concurrent readers. */
   readonly isForMany?: true;
 }
 
@@ -25,7 +25,7 @@ interface QuestionInput {
   readonly isForMany?: true;
 }
 
-/** Lists of log records, the newest 100. */
+/** Lists of the newest 100 log records. */
 const lists = (middle: number): readonly QuestionInput[] => [
   { name: 'one rare word', maxMs: 60, search: needleOf(middle), logsql: needleOf(middle), isForMany: true },
   { name: 'a word that is nowhere', maxMs: 60, search: 'zzqqyx', logsql: 'zzqqyx' },
@@ -67,7 +67,7 @@ const lists = (middle: number): readonly QuestionInput[] => [
   },
 ];
 
-/** Over a day that ends at `toMs`, filled by so many requests. */
+/** Requests over a day that ends at `toMs`, filled by the given number of requests. */
 export const questionsOf = ({
   fromMs,
   toMs,

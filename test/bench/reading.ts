@@ -1,12 +1,12 @@
 /**
- * How fast telemetry is read through the management API, in process and from a ClickHouse server, beside VictoriaLogs with the same log
- * records: a day of logs and spans of 200 services, landed as the sinks do. p50 and p95 of interleaved rounds, and CPU time of the
- * process that answers (for a ClickHouse server, of both).
+ * How fast the management API reads telemetry, embedded and from a ClickHouse server, compared with VictoriaLogs with
+ * the same log records: a day of logs and spans of 200 services, stored like in the sinks. p50 and p95 of interleaved
+ * rounds, and CPU time of the process (and of the ClickHouse server).
  *
  *     BENCH_VICTORIALOGS=… node bin/node.mjs test/bench/reading.ts [embedded] [served]
  *
- * `BENCH_ROWS` log records (2,000,000) and half as many spans, `BENCH_ROUNDS` (15), `BENCH_SECONDS` for many readers (10). `BENCH_KEEP` names
- * a folder in which what was filled stays, and from which the next run takes it; its day is that of the first run.
+ * `BENCH_ROWS` log records (2,000,000) and half as many spans, `BENCH_ROUNDS` (15), `BENCH_SECONDS` for many readers
+ * (10). `BENCH_KEEP` is a directory in which the data remains for the next run; its day is that of the first run.
  */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -37,7 +37,7 @@ const readers = 16;
 const dayMs = 24 * 3_600_000;
 const savedDirectory = process.env['BENCH_KEEP'];
 
-/** What is in `file` of the kept folder, else what `make` gives, which is put there. */
+/** Reads `file` of the directory of saved data, or stores the result of `make` there. */
 const loadOrMake = async <Value>(file: string, make: () => Value | Promise<Value>): Promise<Value> => {
   if (savedDirectory === undefined) return make();
   const path = join(savedDirectory, file);
@@ -50,7 +50,7 @@ if (savedDirectory !== undefined) mkdirSync(savedDirectory, { recursive: true })
 const toMs = await loadOrMake(`day-${rows}.json`, () => Math.floor(Date.now() / 60_000) * 60_000);
 const day = (records: number): Day => ({ records, fromMs: toMs - dayMs, toMs });
 
-/** One that can be asked. */
+/** A target of requests. */
 interface Target {
   readonly name: string;
   readonly pids: readonly number[];
@@ -60,7 +60,7 @@ interface Target {
 
 const unlimited = { ...withoutLimits, OIQ_API_REQUESTS_PER_SECOND: '1000000' };
 
-/** Sets an installation up and fills its tables. Its process is not running when this resolves. */
+/** Sets up an installation and fills its tables. Its process is not running when this resolves. */
 const filled = async (
   dataDirectory: string,
   environment: Readonly<Record<string, string>>,
@@ -116,7 +116,7 @@ const at = (values: readonly number[], share: number): number =>
 interface Seen {
   readonly ms: number[];
   cpu: number;
-  /** Why there are no figures. */
+  /** The reason for missing figures. */
   note: string;
 }
 
@@ -149,7 +149,7 @@ const ratios = (own: Seen | undefined, peer: Seen | undefined): Row => {
 
 const compared = async (question: Question, all: readonly Target[]): Promise<Row> => {
   const seen = new Map<string, Seen>(all.map(({ name }) => [name, { ms: [], cpu: 0, note: '' }]));
-  // The first round warms caches up.
+  // The first round warms up caches.
   for (let round = 0; round <= rounds; round++)
     for (const target of all) {
       const its = seen.get(target.name);
@@ -211,7 +211,7 @@ const sendTo = async (url: string, body: Buffer): Promise<void> => {
   if (!response.ok) throw new Error(`VictoriaLogs answered ${response.status}: ${await response.text()}`);
 };
 
-/** What VictoriaLogs has on disk. */
+/** Bytes of VictoriaLogs on disk. */
 const storedBytes = async (url: string): Promise<number> => {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   const sizes = [...metrics.matchAll(/^vl_data_size_bytes\{type="(?:storage|indexdb)"[^}]*\} (\S+)/gm)];
@@ -222,7 +222,7 @@ const run = async (form: 'embedded' | 'served'): Promise<void> => {
   const directory = savedDirectory === undefined ? scratch() : join(savedDirectory, form);
   mkdirSync(directory, { recursive: true });
   const dataDirectory = join(directory, 'data');
-  // Both forms are measured beside the same records of the peer's.
+  // Both deployment forms are compared with the same records of VictoriaLogs.
   const peerDirectory = join(savedDirectory ?? directory, 'victoria');
   const isPeerFilled = existsSync(peerDirectory);
   const victoria = victoriaLogsPath === undefined ? undefined : await victoriaLogs(peerDirectory);

@@ -1,6 +1,6 @@
 /**
- * Receive → durable on Kafka: CPU-seconds of the receiver for a million log records, beside the collector's (otlp → kafka
- * exporter without its sending queue, acks=all), the same broker, the same bodies, the same generator; server on core 0,
+ * Receive → durable on Kafka: CPU-seconds of the receiver per million log records, compared with the collector (otlp →
+ * kafka exporter without its sending queue, acks=all), with the same broker, bodies and generator. Server on core 0,
  * generator and broker on core 1.
  */
 import { execFileSync } from 'node:child_process';
@@ -19,10 +19,10 @@ import { scratch } from './scratch.ts';
 import { migrateTopics } from './topics.ts';
 
 const seconds = Number(process.env['BENCH_SECONDS'] ?? 8);
-/** Part of a shape's name, and connections, to measure less. */
+/** A part of a shape's name, and connections, to measure fewer combinations. */
 const shapeFilter = process.env['BENCH_SHAPE'] ?? '';
 const connectionCounts = (process.env['BENCH_CONNECTIONS'] ?? '8,64').split(',').map(Number);
-/** Requests before those that count: compilers have done most of their work by then. */
+/** Requests before the measurement, during which most code is compiled. */
 const warmUpRequests = { small: 15_000, large: 1_000 };
 const serverCore = 0;
 const loadCore = 1;
@@ -41,7 +41,7 @@ const shapes: readonly Shape[] = [
   { name: 'gRPC, 10 a request, plain', records: 10, gzip: false, grpc: true },
 ];
 
-/** Writes the bodies of every shape into files that the generator reads. */
+/** Writes the bodies of every shape into files for the generator. */
 const payloadFiles = (directory: string): Map<Shape, string[]> =>
   new Map(
     shapes
@@ -105,7 +105,7 @@ const measure = async (target: Target, shape: Shape, connections: number, files:
   };
 };
 
-/** Runs all shapes at 8 and 64 connections against OIQ and, where there is one, the collector. */
+/** Runs all shapes with 8 and 64 connections against OIQ and, if available, the collector. */
 export const receive = async (): Promise<Row[]> => {
   const directory = scratch();
   const [kafkaPort = 0, mongoPort = 0, peerHttp = 0, peerGrpc = 0] = await freePorts(4);
@@ -119,7 +119,7 @@ export const receive = async (): Promise<Row[]> => {
   const licenseKey = await mongoDeployment(url.href);
   const environment = { ...withoutLimits, OIQ_CLUSTER: 'false', OIQ_KAFKA_BROKERS: broker, OIQ_MONGODB_URL: url.href };
   const dataDirectory = join(directory, 'data');
-  // Creates the topics; the embedded columns of this data directory stay empty.
+  // Creates the topics. The embedded column store of this data directory stays empty.
 
   await migrateTopics(broker);
   const oiq = await startOiq({

@@ -1,6 +1,6 @@
 /**
- * CPU of the record views: what it costs to step over the log records of a message, and to read a few fields of each, beside
- * decoding with protobufjs and scanning as the logs sink does. Least and median of the rounds, as JSON.
+ * CPU time of the record views: stepping over the log records of a message, and reading a few fields of each, compared
+ * with decoding by protobufjs and scanning like the logs sink. Prints minimum and median of the rounds as JSON.
  *
  *     node bin/node.mjs test/bench/records.ts [rounds]
  */
@@ -19,7 +19,7 @@ const messages = logMessages(perMessage);
 const records = messages.length * perMessage;
 const from = { topic: 'otlp.logs', partition: 0 };
 
-/** Something that the compiler cannot leave out. */
+/** A side effect, so that the compiler cannot remove the work. */
 let sum = 0;
 const each = (read: (record: LogRecord) => number) => (): void => {
   for (const message of messages) for (const record of iterateItems(logRecords, message, from)) sum += read(record);

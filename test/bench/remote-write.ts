@@ -1,6 +1,7 @@
 /**
- * Remote-write 2.0, from request to queryable: CPU-seconds of process and ClickHouse server for a million samples, beside
- * the collector's prometheus_remote_write receiver → batch → clickhouse exporter. Each has its own server.
+ * Remote-write 2.0, from request to queryable: CPU-seconds of process and ClickHouse server per million samples,
+ * compared with the collector (prometheus_remote_write receiver → batch → clickhouse exporter). Each has its own
+ * server.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +27,7 @@ const headers = {
   'x-prometheus-remote-write-version': '2.0.0',
 };
 
-/** Waits until as many rows as were acknowledged can be read. */
+/** Waits until all acknowledged rows can be read. */
 const queryable = async (url: string, sql: string, rows: number): Promise<void> => {
   const client = createClient({ url });
   try {

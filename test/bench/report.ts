@@ -1,4 +1,4 @@
-/** Rows of figures and the ratios between them, as text for people and as Markdown for `README.md`. */
+/** Rows of figures and ratios, as text and as Markdown for `README.md`. */
 
 export interface Row {
   readonly [column: string]: string | number;
@@ -11,7 +11,7 @@ const cell = (value: string | number | undefined): string =>
       : value.toFixed(2)
     : (value ?? '');
 
-/** A Markdown table of rows that have the same columns. */
+/** A Markdown table of rows with the same columns. */
 export const table = (rows: readonly Row[]): string => {
   const columns = Object.keys(rows[0] ?? {});
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;

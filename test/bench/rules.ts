@@ -1,11 +1,11 @@
 /**
- * What each processor that reads logs costs a record, all of them over the same messages as in a thread of the product, without
- * detection rules and with 300: CPU-µs a record.
+ * The cost of each log processor in CPU-µs per record, all over the same messages as in a thread of the product,
+ * without detection rules and with 300.
  *
  *     node bin/node.mjs test/bench/rules.ts RULES_FOLDER
  *
- * `BENCH_ONLY` names some of the processors.
- * Rules are the first 300 of a folder that are no correlations and can be read. They match none of the records of the shop.
+ * `BENCH_ONLY` names some of the processors. Rules are the first 300 of a folder that are not correlations and can be
+ * parsed. They match no record of the shop.
  */
 import { FollowedDocuments } from '../../processors/engine/documents.ts';
 import { Task } from '../../processors/engine/task.ts';
@@ -33,7 +33,7 @@ const reader = processors.filter(
   ({ reads, name }) => (reads as unknown) === logRecords && only?.includes(name) !== false,
 );
 
-/** CPU-µs a record by processor, the least of rounds. */
+/** CPU-µs per record by processor, the minimum of several rounds. */
 const costs = (rules: readonly string[]): Map<string, number> => {
   const documents = new FollowedDocuments();
   const at = new Date(0).toISOString();

@@ -1,6 +1,6 @@
 /**
- * `npm run bench [NAME …]`: figures side by side, in one run, as Markdown tables. `README.md` in this folder says what
- * each measures, what it needs, and what was measured last.
+ * `npm run bench [NAME …]`: figures of several products in one run, as Markdown tables. `README.md` in this folder
+ * describes each benchmark, its requirements, and the last results.
  */
 import { cpus } from 'node:os';
 import { api } from './api.ts';

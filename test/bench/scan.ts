@@ -1,5 +1,5 @@
 /**
- * CPU of admission's work on one record: checking wire bytes, translating OTLP/JSON, decompressing, cutting.
+ * CPU time of the admission of one record: checking wire bytes, translating OTLP/JSON, decompressing, splitting.
  *
  *     node bin/node.mjs test/bench/scan.ts
  */
@@ -17,7 +17,7 @@ const options = { seed: 1, records: 500, nowMs: 1_700_000_000_000 };
 const logs = logsPayload(options);
 const write = decompress('snappy', remoteWritePayload({ ...options, records: 1000 }), cap);
 
-/** The body as OTLP/JSON: ids in hexadecimal, 64-bit integers as strings, enums as integers. */
+/** The body as OTLP/JSON: IDs in hexadecimal, 64-bit integers as strings, enums as integers. */
 const json = ((): Buffer => {
   const type = requestTypes.logs;
   const hex = (key: string, value: unknown): unknown =>
@@ -27,7 +27,7 @@ const json = ((): Buffer => {
 
 const packed = { gzip: gzipSync(logs), zstd: zstdCompressSync(logs), snappy: compressSnappy(logs) };
 
-/** CPU-microseconds a record: the least of five rounds, as whatever else runs only adds. */
+/** CPU-microseconds per record: the minimum of five rounds, because other load only adds time. */
 const cost = (records: number, work: () => void): number => {
   const repetitions = 100;
   let min = Number.POSITIVE_INFINITY;

@@ -1,4 +1,8 @@
-/** What schedules cost: CPU of a minute of 100,000 things at one a minute, on the embedded stores. `node bin/node.mjs test/bench/schedules.ts [things]`. */
+/**
+ * The CPU cost of schedules: a minute of 100,000 items at one a minute, on embedded stores.
+ *
+ *     node bin/node.mjs test/bench/schedules.ts [items]
+ */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +59,7 @@ const schedule = defineSchedule({
   emits: { effects },
   async run(_item, { tenantId, dueMs, state, emit }) {
     await yieldToEventLoop();
-    // One in a hundred has something to say.
+    // One run in a hundred emits something.
     if (++runs % 100 === 0) emit.effects({ tenantId, due: dueMs });
     return { values: [...state.values, dueMs].slice(-10) };
   },
@@ -84,7 +88,7 @@ for (let minute = 0; minute < 3; minute++) {
   Object.assign(saves, { count: 0, bytes: 0 });
   for (let step = 0; step < 240; step++) {
     clock.nowMs += 250;
-    // As long as it takes: the wall clock does not matter here.
+    // Waits without a fixed time, because wall-clock time does not matter here.
     const until = before + Math.floor(((step + 1) / 240) * count * 0.97);
     for (let wait = 0; runs < until && wait < 500; wait++) await sleep(2);
   }

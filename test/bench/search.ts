@@ -1,6 +1,6 @@
 /**
- * CPU of searches as predicates over the record views, beside stepping over the records alone. Least and median of the rounds in
- * nanoseconds a record, as a table.
+ * CPU time of searches as predicates over the record views, compared with stepping over the records alone. Prints
+ * minimum and median of the rounds in nanoseconds per record, as a table.
  *
  *     node bin/node.mjs test/bench/search.ts [rounds]
  */

@@ -1,11 +1,11 @@
 /**
- * What two shards of ClickHouse cost beside one server, in one run: landing the same log records, asking for them through the management API
- * where they lie on both shards, and growing from one server to two shards while reading and landing go on. CPU-seconds of OIQ and of the
- * servers, merges included.
+ * Two shards of ClickHouse compared with one server in one run: storing the same log records, reading them through the
+ * management API from both shards, and growing from one server to two shards while reads and writes continue.
+ * CPU-seconds of OIQ and of the servers, including merges.
  *
  *     node bin/node.mjs test/bench/shards.ts
  *
- * `BENCH_ROWS` log records on each side (20,000,000), `BENCH_ROUNDS` of asking (9), in turn.
+ * `BENCH_ROWS` log records on each side (20,000,000), `BENCH_ROUNDS` of alternating reads (9).
  */
 import { mkdirSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
@@ -28,14 +28,14 @@ import { scratch } from './scratch.ts';
 
 const rows = Number(process.env['BENCH_ROWS'] ?? 20_000_000);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 9);
-/** Sides land in turn, so that what else the machine does meets both. */
+/** Both sides are filled alternately in pieces, so that other load on the machine affects both. */
 const pieces = 4;
 const dayMs = 24 * 3_600_000;
 const toMs = Math.floor(Date.now() / 60_000) * 60_000;
 const directory = scratch();
 const cluster = firstShards(2);
 
-/** One server or two, with an installation whose rows lie there. */
+/** One server or two, with an installation whose rows are stored there. */
 interface Side {
   readonly name: string;
   readonly servers: readonly Instance[];
@@ -73,7 +73,7 @@ const sideOf = async (name: string, shards: readonly Instance[], isCluster: bool
   return { name, servers, environment, dataDirectory, tenantId, columns, cpu: 0 };
 };
 
-/** Inserts lie on the shards in turn, as those of an organization with several partitions do. */
+/** Inserts alternate between shards, as for an organization with several partitions. */
 const landPiece = async (side: Side, piece: number): Promise<void> => {
   const before = ownCpu() + serversCpu(side.servers);
   const fromMs = toMs - dayMs + (piece * dayMs) / pieces;
@@ -83,12 +83,12 @@ const landPiece = async (side: Side, piece: number): Promise<void> => {
     placeOf: (insert) => insert,
     name: `piece ${piece}`,
   });
-  // What merges at once is part of landing.
+  // Merges that start at once are part of the cost of storing.
   await delay(5_000);
   side.cpu += ownCpu() + serversCpu(side.servers) - before;
 };
 
-/** Merges would be counted as the cost of the question beside them, and what they make is new to the engine. */
+/** Waits for merges, which would count as a cost of concurrent queries, and produce parts that are not cached. */
 const merged = async (...sides: readonly Side[]): Promise<void> => {
   for (let quiet = 0; quiet < 5; ) {
     await delay(1_000);
@@ -142,7 +142,7 @@ const measureQueries = async (one: Side, two: Side): Promise<Row[]> => {
     for (let round = 0; round <= rounds; round++)
       for (const side of [one, two]) {
         const { cpu } = await query(side, path);
-        // The first round warms caches up.
+        // The first round warms up caches.
         if (round > 0) spent.set(side, (spent.get(side) ?? 0) + cpu);
       }
     const [ofOne = 0, ofTwo = 0] = spent.values();
@@ -153,7 +153,7 @@ const measureQueries = async (one: Side, two: Side): Promise<Row[]> => {
   return found;
 };
 
-/** The first server becomes a shard of two: what it has is counted before and after, and meanwhile rows land and are counted. */
+/** Adds a shard to the first server. Rows are counted before and after; meanwhile rows are inserted and counted. */
 const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => {
   const before = await count(one.columns);
   const cpu = ownCpu() + serversCpu(shards);

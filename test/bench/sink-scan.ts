@@ -1,6 +1,7 @@
 /**
- * CPU of scanning: wire bytes to Native blocks. One line of JSON a run. `logs` and `metrics` (remote-write) get made-up bodies of
- * `payloads.ts`; any sink of telemetry can be given bodies in files, OTLP as it is or with gzip (`.gz`), remote-write in snappy (`.snappy`).
+ * CPU time of scanning: wire bytes to Native blocks. Prints one line of JSON per run. `logs` and `metrics`
+ * (remote-write) use bodies of `payloads.ts` by default. Any telemetry sink accepts bodies in files: OTLP, plain or
+ * with gzip (`.gz`), and remote-write in snappy (`.snappy`).
  *
  *     node bin/node.mjs test/bench/sink-scan.ts [logs | metrics | traces] [rounds] ['FILES']
  */

@@ -1,6 +1,8 @@
 /**
- * How long it takes from the end of a slice in which an objective failed to the request of the webhook: a whole standalone process, whose
- * clock is the machine's. `node bin/node.mjs test/bench/slo-latency.ts [objectives]`: one fails after the other, a minute each.
+ * The time from the end of a slice in which an SLO failed to the request of the webhook: a whole standalone process
+ * with the clock of the machine. One SLO fails after the other, a minute each.
+ *
+ *     node bin/node.mjs test/bench/slo-latency.ts [objectives]
  */
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +12,7 @@ import { scratch } from './scratch.ts';
 import { openWebhook } from './webhook.ts';
 
 const minuteMs = 60_000;
-/** Of good records, so that the longest window of an alert that pages is known. */
+/** Minutes of good records, so that the longest window of a paging alert has data. */
 const minutesBefore = 90;
 const [count = 5] = process.argv.slice(2).map(Number);
 const dataDirectory = join(scratch(), 'data');

@@ -1,6 +1,7 @@
 /**
- * What it takes to tell how objectives stand, from slices of every minute: one over 400 days, and a list of 200 over 30.
- * `node bin/node.mjs test/bench/slo-status.ts`
+ * The cost of the status of SLOs with slices of every minute: one over 400 days, and a list of 200 over 30 days.
+ *
+ *     node bin/node.mjs test/bench/slo-status.ts
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +27,7 @@ const ways = [
   { budgeting: 'ratio-timeslices' },
 ] as const;
 
-/** An objective with slices of all minutes of its window, and one look at it. */
+/** Creates an SLO with slices for all minutes of its window, and measures it once. */
 const create = async (id: string, days: number, way: (typeof ways)[number]) => {
   const slo = SloFields.parse({
     name: id,
@@ -74,7 +75,7 @@ for (const what of ['slices alone', 'days']) {
     let days = 0;
     for (let more = 1; more > 0; days += more) more = await updateDaySums(columns, nowMs + dayMs);
     console.log(`${days} days summed up in ${((performance.now() - startedMs) / 1000).toFixed(1)} s`);
-    // What is written each minute: today, and late records of the day before.
+    // Simulates the writes of one minute: today's slices, and late records of the day before.
     await columns.execute(`INSERT INTO slo_slices SELECT tenant_id, slo_id, series, begin, good, total, look_ms + 1 FROM slo_slices FINAL
       WHERE begin >= toDateTime(${(nowMs - dayMs) / 1000}, 'UTC')`);
   }

@@ -1,8 +1,11 @@
 /**
- * What 1,000 objectives with their 4,000 rules take beside ingest: the whole product in one process takes in 20,000 log records a second, with
- * objectives and without them, in turn; what the objectives take is the difference. `node bin/node.mjs test/bench/slos-during-ingest.ts [objectives] [minutes] [rounds]
- * [records a second]`. CPU-s are those of the process by Linux' accounting; how late rules and objectives began, and how long they took, is by
- * buckets of the process' own histograms.
+ * The cost of 1,000 SLOs with 4,000 rules during ingest: the whole product in one process receives 20,000 log records
+ * per second, alternately with and without SLOs; their cost is the difference.
+ *
+ *     node bin/node.mjs test/bench/slos-during-ingest.ts [objectives] [minutes] [rounds] [records a second]
+ *
+ * CPU-seconds of the process come from the accounting of Linux. Lateness and duration of rules and SLOs come from the
+ * histograms of the process.
  */
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -26,7 +29,7 @@ const minuteMs = 60_000;
 const recordsPerRequest = 500;
 const self = fileURLToPath(import.meta.url);
 
-/** Telemetry of the services of so many objectives; the objectives too where they are wanted. */
+/** Stores telemetry for this many SLOs, and optionally the SLOs. */
 const fill = async (dataDirectory: string, count: number, withObjectives: boolean): Promise<void> => {
   const documents = await openSqliteDocuments({ path: join(dataDirectory, 'documents.sqlite') });
   const columns = await openChdbColumns({ directory: join(dataDirectory, 'columns') });
@@ -46,10 +49,10 @@ const fill = async (dataDirectory: string, count: number, withObjectives: boolea
   await documents.close();
 };
 
-/** Whether a series of the process' metrics is of the schedules of objectives or rules. */
+/** Whether a series of the process metrics belongs to the schedules of SLOs or rules. */
 const isOfObjectives = (labels: string): boolean => /schedule="(slo-measurement|alert-evaluation)"/.test(labels);
 
-/** Cumulative counts by upper bound of a histogram, of the schedules of objectives and of rules together. */
+/** Cumulative counts of a histogram by upper bound, for both schedules together. */
 const bucketsOf = (text: string, name: string): Map<number, number> => {
   const counts = new Map<number, number>();
   for (const [, labels = '', value] of text.matchAll(new RegExp(`^${name}_bucket\\{([^}]*)\\} (\\S+)`, 'gm'))) {
@@ -60,7 +63,7 @@ const bucketsOf = (text: string, name: string): Map<number, number> => {
   return counts;
 };
 
-/** The least bucket that has 99 % of what came since then. */
+/** The smallest bucket that contains 99 % of the values since then. */
 const p99Of = (before: ReadonlyMap<number, number>, after: ReadonlyMap<number, number>) => {
   const since = [...after].map(([bound, count]) => [bound, count - (before.get(bound) ?? 0)] as const);
   const runs = Math.max(0, ...since.map(([, count]) => count));
@@ -75,17 +78,17 @@ const failedIn = (text: string): number =>
 
 const histograms = ['oiq_schedule_delay_seconds', 'oiq_schedule_run_duration_seconds'] as const;
 
-/** CPU-s of each minute, of one installation beside ingest; records that were taken in a second. */
+/** CPU-seconds per minute of one installation during ingest, and accepted records per second. */
 const measured = async (count: number, withObjectives: boolean, minutes: number, rate: number) => {
   const directory = scratch();
   const dataDirectory = join(directory, 'data');
   const licenseKey = await embeddedDeployment(dataDirectory);
   const args = [self, 'fill', dataDirectory, String(count), String(withObjectives)];
-  // The engine opens one directory in a process.
+  // The engine opens only one directory per process.
   execFileSync(process.execPath, ['--disable-warning=ExperimentalWarning', ...args], { stdio: 'inherit' });
   const oiq = await startOiq({ dataDirectory, environment: withoutLimits });
   const metrics = async (): Promise<string> => (await fetch(`${oiq.http}/metrics`)).text();
-  /** A minute of records about it. */
+  /** Sends records for about a minute. */
   const minute = async (): Promise<number> => {
     const begun = performance.now();
     const nowMs = Date.now() + minuteMs;
@@ -102,13 +105,13 @@ const measured = async (count: number, withObjectives: boolean, minutes: number,
       connections: 8,
       seconds,
       headers: { 'x-license-key': licenseKey, 'content-type': 'application/x-protobuf' },
-      // What making the records takes is made up for.
+      // Compensates for the time in which records were generated.
       rate: (rate / recordsPerRequest) * (60 / seconds),
     });
     if (failed > 0) console.error(`${failed} requests failed: ${firstFailure}`);
     return records;
   };
-  // The first has what all processes begin with.
+  // The first minute includes startup costs.
   await minute();
   const before = await metrics();
   const cpu: number[] = [];
@@ -146,7 +149,7 @@ const count = Number(given);
 const min = { without: Number.POSITIVE_INFINITY, with: Number.POSITIVE_INFINITY };
 for (let round = 1; round <= rounds; round++) {
   const withObjectives = await measured(count, true, minutes, rate);
-  // A machine that others keep busy takes in less: then both take in as much.
+  // A busy machine accepts fewer records. Then both installations get the lower rate.
   const without = await measured(count, false, minutes, withObjectives.rate);
   min.without = Math.min(min.without, without.perMinute);
   min.with = Math.min(min.with, withObjectives.perMinute);

@@ -1,7 +1,11 @@
 /**
- * What measuring objectives and evaluating their rules takes: 1,000 objectives of one organization with four rules each, every minute, on embedded
- * stores; days are summed up as the job does. `node bin/node.mjs test/bench/slos.ts [objectives] [minutes] [real]`. The clock is moved in steps, each of which takes as long as its work; with `real` it is
- * the machine's, so that lateness counts. Beside ingest: `slos-beside-ingest.ts`.
+ * The cost of measuring SLOs and evaluating their rules: 1,000 SLOs of one organization with four rules each, every
+ * minute, on embedded stores; the job adds up days. During ingest: `slos-during-ingest.ts`.
+ *
+ *     node bin/node.mjs test/bench/slos.ts [objectives] [minutes] [real]
+ *
+ * The clock advances in steps, each as long as its work. With `real` it is the clock of the machine, so lateness
+ * counts.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startProcessors } from '../../processors/index.ts';
@@ -20,7 +24,7 @@ const [count = 1000, minutes = 20] = process.argv.slice(2, 4).map(Number);
 const isReal = process.argv[4] === 'real';
 const tenantId = 'a';
 const minuteMs = 60_000;
-/** The moved clock stays ahead of the machine's: schedules read up to the later of both. */
+/** The simulated clock stays ahead of the machine's, because schedules read up to the later of both. */
 const aheadMs = isReal ? 0 : 3 * 60 * minuteMs;
 const startMs = Math.floor(Date.now() / minuteMs) * minuteMs + aheadMs;
 const untilMs = startMs + 3 * 60 * minuteMs;
@@ -32,7 +36,7 @@ const { bus, documents, columns } = await openEmbeddedStores([tenantId], {
 await fillTelemetry(columns, { tenantId, count, startMs, untilMs });
 await fillObjectives({ documents, columns }, { tenantId, count, startMs });
 
-/** Statements by what they read, rows that they answered, and milliseconds until they did. */
+/** Statements by what they read, with the number of result rows and milliseconds. */
 const statements = new Map<string, { count: number; rows: number; ms: number }>();
 const countStatements = (own: TenantColumns): TenantColumns => ({
   ...own,
@@ -84,7 +88,7 @@ const role = await startProcessors({
 });
 await sleep(3000);
 
-/** Until nothing runs, and what it told has landed. */
+/** Waits until nothing runs and all output is stored. */
 const settled = async (before: number): Promise<void> => {
   await sleep(300);
   while (figures.ended < figures.begun) await sleep(20);
@@ -101,7 +105,7 @@ const minute = async (): Promise<void> => {
 const quantile = (values: readonly number[], q: number): string =>
   (values.toSorted((one, other) => one - other)[Math.floor(q * (values.length - 1))] ?? 0).toFixed(2);
 while ((await updateDaySums(columns, Date.now() + minuteMs)) > 0);
-// The first minute has what all processes begin with.
+// The first minute includes startup costs.
 await minute();
 let seconds = 0;
 figures.failed = 0;

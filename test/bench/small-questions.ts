@@ -1,11 +1,11 @@
 /**
- * What small questions cost a whole standalone process, by its CPU time: PromQL of no series and of one, the list of log records that
- * finds nothing in a minute, and a dashboard of 20 panels, while many records have been received lately.
+ * The CPU time of a whole standalone process for small queries: PromQL with no series and with one, the list of log
+ * records without a match in a minute, and a dashboard of 20 panels, while many records were received recently.
  *
  *     node bin/node.mjs test/bench/small-questions.ts
  *
- * `BENCH_SAMPLES` of the last 20 minutes (1,000,000), `BENCH_ROWS` log records of them (200,000), `BENCH_ASKED` questions of each kind
- * (200), `BENCH_NODE_OPTIONS` for the process that answers (such as `--cpu-prof`).
+ * `BENCH_SAMPLES` of the last 20 minutes (1,000,000), `BENCH_ROWS` log records of them (200,000), `BENCH_ASKED` queries
+ * of each kind (200), `BENCH_NODE_OPTIONS` for the measured process (such as `--cpu-prof`).
  */
 import { loadavg } from 'node:os';
 import { join } from 'node:path';
@@ -71,7 +71,7 @@ const panel = (expression: string) => (): [string, object] => [
   '/api/metrics/query',
   { queries: { query: { kind: 'promql', expression } }, from: String(fromMs), to: String(nowMs) },
 ];
-/** A dashboard's panels in one request. With a number that changes, selectors that nobody asked before. */
+/** All panels of a dashboard in one request. The changing number prevents cached selectors. */
 const panels = (matcher: string): [string, object] => [
   '/api/metrics/query',
   {
@@ -113,7 +113,7 @@ const sendQuery = async (question: string | [string, object]): Promise<number> =
   return text.length;
 };
 
-// What is landed is told then, as beside ingest: until then the first minutes after a start are counted.
+// Sends a record, because sinks then report the watermark, as during ingest. Before that the first minutes are counted.
 const now = `${Date.now()}000000`;
 const landed = {
   logs: { resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano: now, body: { stringValue: 'landed' } }] }] }] },
@@ -135,7 +135,7 @@ for (const [signal, body] of Object.entries(landed)) {
 }
 
 const figures: Row[] = [];
-// What a start leaves to be done is no cost of questions.
+// Work that remains from the start is not a cost of queries.
 await new Promise((resolve) => setTimeout(resolve, 15_000));
 const idleFrom = cpuSeconds(oiq.pid);
 const idleSince = performance.now();

@@ -1,9 +1,9 @@
 /**
- * Everything in one process on the whole machine: log records sustained for a minute, and CPU-seconds for a million of
- * them from acknowledgement to queryable, beside VictoriaLogs fed with the same bodies.
+ * Everything in one process on the whole machine: log records sustained for a minute, and CPU-seconds per million of
+ * them from acknowledgement to queryable, compared with VictoriaLogs with the same bodies.
  *
- * With `BENCH_RULES`, a folder of Sigma's rules, the same once more while 200 alert rules and 300 of those stand. With
- * `BENCH_SILENCE_SECONDS` its memory is looked at again after as long a silence. `BENCH_STANDALONE_SECONDS` (60),
+ * With `BENCH_RULES`, a folder of Sigma rules, it runs once more with 200 alert rules and 300 of those. With
+ * `BENCH_SILENCE_SECONDS` its memory is measured again after this time without load. `BENCH_STANDALONE_SECONDS` (60),
  * `BENCH_STANDALONE_RATE` (110,000 records a second), `BENCH_NODE_OPTIONS` for the process (such as `--cpu-prof`).
  */
 import { writeFileSync } from 'node:fs';
@@ -26,10 +26,10 @@ const recordsPerRequest = 500;
 const silenceSeconds = Number(process.env['BENCH_SILENCE_SECONDS'] ?? 0);
 const nodeOptions = process.env['BENCH_NODE_OPTIONS'];
 const rules = process.env['BENCH_RULES'];
-/** Offered, so that two peers are given the same; 0 is as fast as it goes. */
+/** The offered rate, so that both products get the same load; 0 means as fast as possible. */
 const rate = Number(process.env['BENCH_STANDALONE_RATE'] ?? 110_000);
 
-/** Messages that a consumer of logs has not committed, from the process' own metrics; NaN while that is not known. */
+/** Uncommitted messages of a consumer of logs, from the process metrics; NaN while unknown. */
 const lagOf = async (http: string, group: string): Promise<number> => {
   const text = await (await fetch(`${http}/metrics`)).text();
   let lag = 0;
@@ -38,7 +38,7 @@ const lagOf = async (http: string, group: string): Promise<number> => {
   return lag;
 };
 
-/** Seconds since `ended` when no consumer with such a name has anything left. */
+/** Seconds from `ended` until no consumer with this name has any lag. */
 const drained = async (http: string, group: string, ended: number): Promise<number> => {
   while ((await lagOf(http, group)) !== 0) await delay(500);
   return (performance.now() - ended) / 1_000;
@@ -48,9 +48,9 @@ interface Measured {
   readonly load: LoadResult;
   readonly cpu: number;
   readonly pid: number;
-  /** Until all is landed. */
+  /** Until all records are stored. */
   readonly landedSeconds: number;
-  /** Until all processors have read all of it. */
+  /** Until all processors have read all records. */
   readonly processedSeconds?: number;
   readonly silentMiB?: number;
 }
@@ -143,7 +143,7 @@ export const standalone = async (): Promise<Row[]> => {
     url: `http://127.0.0.1:${port}/insert/opentelemetry/v1/logs`,
     headers: { 'content-type': 'application/x-protobuf' },
   });
-  // It makes rows visible within a few seconds; its merges go on, as ours do.
+  // It makes rows visible within a few seconds. Its merges continue, like those of OIQ.
   await delay(6_000);
   const cpu = cpuSeconds(peer.pid) - peerBefore;
   results.push(row('VictoriaLogs', { load: peerSent, cpu, pid: peer.pid, landedSeconds: 6 }));

@@ -1,4 +1,4 @@
-/** Other places for snapshots of state, built just far enough to be measured beside `runtime/states.ts`. */
+/** Alternative stores for state snapshots, implemented just far enough to be compared with `runtime/states.ts`. */
 import { mkdirSync } from 'node:fs';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,7 +10,7 @@ import { createClient } from '@clickhouse/client';
 import kafkajs from 'kafkajs';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 
-/** What is measured of a place. */
+/** The measured operations of a store. */
 export interface StateStore {
   save(key: string, bytes: Uint8Array, round: number): Promise<void>;
   load(key: string): Promise<Uint8Array>;
@@ -25,7 +25,7 @@ const compressed = (bytes: Uint8Array): Promise<Buffer> =>
 const decompressed = (bytes: Uint8Array): Promise<Buffer> =>
   promisify(zstdDecompress)(bytes, { chunkSize: 4 * 1024 * 1024 });
 
-/** Each snapshot a file, written beside and renamed. */
+/** Each snapshot is a file, written under a temporary name and renamed. */
 export const files = async (directory: string): Promise<StateStore> => {
   mkdirSync(directory, { recursive: true });
   const pathOf = (key: string): string => join(directory, `${key.replaceAll('/', '.')}.state`);
@@ -45,7 +45,7 @@ export const files = async (directory: string): Promise<StateStore> => {
   };
 };
 
-/** A table of blobs of its own in SQLite, one row a snapshot. */
+/** A separate SQLite table of blobs, one row per snapshot. */
 export const blobs = async (directory: string): Promise<StateStore> => {
   mkdirSync(directory, { recursive: true });
   const database = new DatabaseSync(join(directory, 'states.sqlite'));
@@ -75,7 +75,7 @@ const varint = (value: number): Buffer => {
   return Buffer.from([...bytes, rest]);
 };
 
-/** A table of ClickHouse whose newest row of a key stays. */
+/** A ClickHouse table that retains the newest row of each key. */
 export const clickhouseTable = async (url: string): Promise<StateStore> => {
   const client = createClient({ url });
   await client.command({
@@ -111,7 +111,7 @@ export const clickhouseTable = async (url: string): Promise<StateStore> => {
   };
 };
 
-/** A compacted topic for each key; the pieces of a snapshot in one transaction, whose id fences an older writer. */
+/** A compacted topic per key. The chunks of a snapshot are in one transaction, whose ID fences an older writer. */
 export const compactedTopics = async (broker: string, keys: readonly string[]): Promise<StateStore> => {
   const topicOf = (key: string): string => `bench-states-${keys.indexOf(key)}`;
   const admin = new kafkajs.Kafka({ brokers: [broker], logLevel: kafkajs.logLevel.NOTHING }).admin();

@@ -1,6 +1,6 @@
 /**
- * Where snapshots of processors' state could lie: 50 MB in 12 partitions, saved five times with changes, then loaded by a client
- * that was opened anew. Servers are instances of its own. The figures are of one save and one load of everything.
+ * Possible stores of processor snapshots: 50 MB in 12 partitions, saved five times with changes, then loaded by a new
+ * client. Servers are separate instances. Figures are for one save and one load of everything.
  *
  *     node bin/node.mjs test/bench/states.ts [documents-sqlite | files | …]
  */
@@ -26,7 +26,7 @@ const partitions = 12;
 const rounds = 5;
 const keys = Array.from({ length: partitions }, (_, index) => `processors.log-patterns/otlp.logs/${index}`);
 
-/** Seeded, so that every place gets the same bytes. */
+/** Seeded, so that every store gets the same bytes. */
 const numbersFrom = (seed: number) => {
   let state = seed * 2_654_435_761 + 1;
   return (): number => {
@@ -39,7 +39,7 @@ const words = 'completed failed order user retry with status from upstream cache
   ' ',
 );
 
-/** What a processor of patterns and one of statistics would keep: 3 MB of JSON, and 1.2 MB of numbers. A tenth differs between rounds. */
+/** The state of a pattern processor (3 MB of JSON) and of statistics (1.2 MB of numbers). A tenth changes per round. */
 const stateOf = (partition: number, round: number): Buffer => {
   const entries: string[] = [];
   for (let index = 0, length = 0; length < 3_000_000; index++) {
@@ -121,7 +121,7 @@ const sizeOf = (directory: string): number =>
     .filter((entry) => entry.isFile())
     .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).blocks * 512, 0);
 
-/** Bytes that a process caused to be written to disks. */
+/** Bytes that a process has written to disks. */
 const writtenBy = (pid: number | 'self'): number =>
   Number(/^write_bytes: (\d+)/m.exec(readFileSync(`/proc/${pid}/io`, 'utf8'))?.[1] ?? 0);
 

@@ -1,11 +1,12 @@
 /**
- * Answers of the metric queries of templates beside those of a Prometheus with the same samples.
+ * Compares the results of the metric queries of templates with those of a Prometheus with the same samples.
  *
  *     node bin/node.mjs test/bench/template-results.ts PROMETHEUS
  *
- * PROMETHEUS is its program. All metrics of `golden-names.txt`, in today's conventions and former ones, are sent over OTLP to a running
- * process and to a Prometheus that leaves their names as they are. Each query of a metric in each template is asked by itself, and written
- * as PromQL by what `docs/reference/metric-functions.md` promises: ranges are `anchored`, which extrapolates nothing, as here. What differs is printed.
+ * PROMETHEUS is the path of its program. All metrics of `golden-names.txt`, in current and former conventions, are sent
+ * over OTLP to a running process and to a Prometheus that leaves their names unchanged. Each metric query of each
+ * template is run alone, and translated to PromQL as documented in `docs/reference/metric-functions.md`. Ranges are
+ * `anchored`, which does not extrapolate, like OIQ. Differences are printed.
  */
 import { type GoldenMetric, goldenMetrics } from '../cases/dashboards/golden-telemetry.ts';
 import { startSubject } from '../end-to-end/conformance.ts';
@@ -17,7 +18,7 @@ import { describeFound, type Found, foundIn, isSame, type Json, startPeer } from
 const [program = ''] = process.argv.slice(2);
 const stepMs = 60_000;
 const everyMs = 15_000;
-/** Samples lie beside the ends of steps, where Prometheus and this platform count them to different ones. */
+/** Samples avoid step boundaries, where Prometheus and OIQ assign them to different steps. */
 const offsetMs = 7_000;
 const toMs = Math.floor(Date.now() / stepMs) * stepMs;
 const fromMs = toMs - 1_800_000;
@@ -27,7 +28,7 @@ const valueFor = (key: string, variant: number): string => `${key.length}-${vari
 const attribute = (key: string, stringValue: string): object => ({ key, value: { stringValue } });
 const nanoseconds = (ms: number): string => String(BigInt(ms) * 1_000_000n);
 
-/** As many sets of attributes as the attribute with most values has, at least two. */
+/** As many attribute sets as the attribute with the most values has, at least two. */
 const setsOf = ({ attributes }: GoldenMetric): object[][] => {
   const maxCount = Math.max(2, ...[...attributes.values()].map(({ length }) => length));
   const named = ([key, values]: readonly [string, readonly string[]], variant: number): object =>
@@ -38,7 +39,7 @@ const setsOf = ({ attributes }: GoldenMetric): object[][] => {
 
 const bounds = [0.1, 0.5, 2];
 
-/** Growth that differs from step to step and from series to series; counters begin again twice. */
+/** The growth differs between steps and series. Counters are reset twice. */
 const pointsOf = ({ kind }: GoldenMetric, attributes: object[], seed: number): object[] => {
   const times = Array.from(
     { length: (toMs - fromMs + beforeMs) / everyMs },
@@ -68,7 +69,7 @@ const metricOf = (metric: GoldenMetric, variant: number, seed: number): object =
     : { name: metric.name, sum: { ...shared, isMonotonic: metric.kind === 'c' } };
 };
 
-/** Each metric of two senders, where these are told apart. */
+/** Each metric from two senders, with distinct labels. */
 const requests = (): string[] =>
   goldenMetrics.map((metric, at) => {
     const senders = metric.resource.length === 0 ? [1] : [1, 2];
@@ -79,11 +80,11 @@ const requests = (): string[] =>
     return JSON.stringify({ resourceMetrics });
   });
 
-/** What a name that is grouped by is called there. */
+/** The name of a group label in Prometheus. */
 const labelOf = (name: string): string => (name === 'service' ? 'service.name' : name.replace(/^attribute\./, ''));
 const quoted = (text: string): string => JSON.stringify(text);
 
-/** Matchers of what templates search for, each of which is enough. */
+/** Alternative matchers for the searches of templates; a series must match one of them. */
 const matchersOf = (search = ''): readonly string[] => {
   if (search === '') return [''];
   const [, excluded] = /^NOT \(([^()]+)\)$/.exec(search) ?? [];
@@ -117,7 +118,7 @@ const expressionOf = (kind: GoldenMetric['kind'], query: Json): string => {
     : `${query.across} by (${groups([])}) (${each})`;
 };
 
-/** A point here is told by the beginning of its step, and there by the end. Labels without a value are none. */
+/** OIQ reports a point at the start of its step, Prometheus at the end. Empty labels are omitted. */
 const foundOf = (series: Json, laterMs: number): Found =>
   foundIn(
     series.map(({ labels, points }: { labels: Labels; points: (readonly [number, number | null])[] }) => ({
@@ -158,7 +159,7 @@ const compare = async (place: string, query: Json, result: Json): Promise<void> 
     console.log(`\n${place} ${expression}\n  ours ${describeFound(ours)}\n  theirs ${describeFound(theirs)}`);
 };
 
-/** Each query of its own, shown, so that no formula lengthens its steps or hides it. */
+/** Each query in its own panel and visible, so that formulas neither change its steps nor hide it. */
 const alone = (document: Json): Json => ({
   ...document,
   panels: document.panels.map((panel: Json) => ({

@@ -1,7 +1,8 @@
 /**
- * The longest turn of the loop while a feed of indicators is read and written: a list of domains and a bundle of STIX 2.1 from a server
- * beside, with a look back. Processor time of the main thread, so that others on the machine do not count. Documents are taken and
- * dropped, as if a server beside had them; with `sqlite` they are stored, which takes minutes for 100,000.
+ * The longest event loop iteration while a feed of indicators is read and stored: a list of domains and a bundle of
+ * STIX 2.1 from a local server, with a search in stored records. CPU time of the main thread, so other load on the
+ * machine does not count. Documents are discarded, as with a remote store; with `sqlite` they are stored, which takes
+ * minutes for 100,000.
  *
  *     node bin/node.mjs test/bench/threat-feeds.ts [sqlite] [INDICATORS …]
  */
@@ -29,7 +30,7 @@ const directory = scratch();
 const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
 const box = createSecretBox(await loadSecretKey({ SECRET_KEY: undefined, DATA_DIR: directory }));
 
-/** Processor time of the longest turn until it is stopped, in milliseconds. */
+/** CPU time of the longest event loop iteration until stopped, in milliseconds. */
 const watchLoopIterations = (): (() => number) => {
   let longestUs = 0;
   let stopped = false;

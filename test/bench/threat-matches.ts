@@ -1,10 +1,12 @@
 /**
- * CPU and memory of holding log records against threat indicators: records of 600 bytes, of which one in a hundred has an indicator,
- * as the processor takes them (decoded from the wire), with a thousand indicators and with as many as asked.
+ * CPU and memory of matching log records with threat indicators: records of 600 bytes, of which one in a hundred
+ * contains an indicator, decoded from the wire like in the processor, with a thousand indicators and with the given
+ * number.
  *
  *     node --expose-gc test/bench/threat-matches.ts [INDICATORS]
  *
- * Memory is what a thread holds: the blocks as documents, their bytes, and the table. The process holds the documents once more.
+ * Memory is that of one thread: the blocks as documents, their bytes, and the table. The process holds the documents
+ * once more.
  */
 
 import { Task } from '../../processors/engine/task.ts';
@@ -21,7 +23,7 @@ const random = seeded(5);
 const hex = (length: number): string => Array.from({ length }, () => random(16).toString(16)).join('');
 const word = (length: number): string => Array.from({ length }, () => String.fromCharCode(97 + random(26))).join('');
 
-/** As feeds are made up: addresses, domains, URLs and hashes, some networks. */
+/** As in real feeds: addresses, domains, URLs and hashes, and some networks. */
 const created: readonly (() => readonly [IndicatorType, string])[] = [
   () => ['ip', `203.${random(256)}.${random(256)}.${random(256)}`],
   () => ['domain', `${word(6 + random(10))}.${word(4 + random(8))}.example`],

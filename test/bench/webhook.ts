@@ -1,7 +1,7 @@
 import { startChannelReceiver } from '../cases/channel-receiver.ts';
 import { owner } from '../end-to-end/oiq-process.ts';
 
-/** A running OIQ whose owner asks, and whose alerts go to one webhook at once, grouped by one label. */
+/** Operations of a running OIQ as its owner. Its alerts are sent to one webhook without delay, grouped by one label. */
 export const openWebhook = async (http: string, groupBy: string) => {
   const receiver = await startChannelReceiver();
   const sendRequest = async (method: string, path: string, body?: object, headers: Record<string, string> = {}) => {
@@ -26,7 +26,7 @@ export const openWebhook = async (http: string, groupBy: string) => {
   await sendRequest('PUT', '/api/v2/alerts/routing', routing, { ...as, 'if-match': etag });
   return {
     receiver,
-    /** Answers the JSON of an operation, asked as the owner. */
+    /** Returns the JSON of an operation, requested as the owner. */
     request: async (method: string, path: string, body?: object) => (await sendRequest(method, path, body, as)).body,
   };
 };

@@ -1,8 +1,8 @@
-/** A provider of models with a ledger: OpenAI's chat completions and responses, and Anthropic's messages. */
+/** An LLM provider with a ledger: OpenAI's chat completions and responses, and Anthropic's messages. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a request used, by kinds that exclude each other. */
+/** The usage of a request, in disjoint kinds of tokens. */
 export interface LedgerEntry {
   readonly id: string;
   readonly model: string;
@@ -37,7 +37,7 @@ const sendStream = (
   response.end();
 };
 
-/** Returns whether a chat offers tools, and waits for no answer to the result of one. */
+/** Returns whether a chat offers tools and does not end with the result of one. */
 const wantsTool = ({ tools, messages }: Record<string, unknown>): boolean =>
   Array.isArray(tools) &&
   tools.length > 0 &&
@@ -165,7 +165,7 @@ const apis = [
 ] as const;
 type Api = (typeof apis)[number];
 
-/** Returns what a request uses. Each uses other numbers of tokens, and each eleventh fails. */
+/** Returns the usage of a request. Each has different numbers of tokens, and each eleventh fails. */
 const createEntry = (number: number, model: string, { prefix, hasCacheWrites }: Api): LedgerEntry => ({
   id: `${prefix}_${number}`,
   model,
