@@ -10,13 +10,13 @@ const hourNs = 60n * minuteNs;
 const midnight = (1_700_000_000_000_000_000n / (24n * hourNs)) * 24n * hourNs;
 
 /** More bytes than a query must read before its result is cached. */
-const much = 1024 ** 3;
+const largeReadBytes = 1024 ** 3;
 
 /**
  * A table of timestamps with its cache, and the ranges that were read from it. The group of a record is the last digit
  * of its minute, in base `groups`.
  */
-const tableOf = ({ bytes = much, groups = 1n }: { bytes?: number; groups?: bigint } = {}) => {
+const tableOf = ({ bytes = largeReadBytes, groups = 1n }: { bytes?: number; groups?: bigint } = {}) => {
   const table = {
     times: [] as bigint[],
     nowMs: 0,

@@ -10,7 +10,7 @@ type Case = readonly [
   behaviour: string,
   rule: AlertRule,
   answers: readonly (readonly [minute: number, answer: Values | RuleQueryResult])[],
-  told: readonly string[],
+  expectedTransitions: readonly string[],
 ];
 
 const failed: RuleQueryResult = { kind: 'error', message: 'ClickHouse is away' };

@@ -165,7 +165,7 @@ test('an Alertmanager import reports the parts of the file that it omits', (t) =
   t.deepEqual(notes, ['global is omitted: channels have their own settings and templates']);
 });
 
-const wrong: readonly (readonly [text: string, told: RegExp])[] = [
+const wrong: readonly (readonly [text: string, message: RegExp])[] = [
   ['a: [', /not valid YAML/],
   ['hello', /not an Alertmanager configuration file/],
   ['groups: []', /not an Alertmanager configuration file: it has no route and receivers/],
@@ -207,7 +207,7 @@ const weekend = { weekdays: ['saturday', 'sunday'], location: 'America/New_York'
 const weekendRange = { weekdays: ['saturday:sunday'] };
 const longWeekend = { weekdays: ['friday:monday'] };
 const lastDay = { daysOfMonth: ['-1'], location: 'Asia/Tokyo' };
-const times: readonly (readonly [what: string, fields: object, at: string, holds: boolean])[] = [
+const times: readonly (readonly [what: string, fields: object, at: string, isInside: boolean])[] = [
   ['a night', night, '2026-03-28T01:30:00Z', true],
   // On 29 March 2026 the clocks in Zurich go from 01:59 to 03:00.
   ['the last minute before the hour that is left out', night, '2026-03-29T00:59:00Z', false],
@@ -240,9 +240,9 @@ const times: readonly (readonly [what: string, fields: object, at: string, holds
   ['the end of a day', { times: [{ startTime: '23:00', endTime: '24:00' }] }, '2026-12-01T23:59:59Z', true],
   ['no ranges', {}, '2026-12-01T00:00:00Z', true],
 ];
-for (const [what, fields, at, holds] of times)
-  test(`${JSON.stringify(fields)} ${holds ? 'holds' : 'does not hold'} at ${at}: ${what}`, (t) => {
-    t.is(intervalContains(interval(fields), Date.parse(at)), holds);
+for (const [what, fields, at, isInside] of times)
+  test(`${JSON.stringify(fields)} ${isInside ? 'contains' : 'does not contain'} ${at}: ${what}`, (t) => {
+    t.is(intervalContains(interval(fields), Date.parse(at)), isInside);
   });
 
 test('a route is muted during its mute intervals and outside its active intervals', (t) => {

@@ -15,13 +15,15 @@ const stepMs = 60_000;
 const startMs = Date.UTC(2026, 0, 5);
 const trainingSteps = 2 * 1440;
 
-type Made = Partial<Omit<AnomalyPoints, 'detector'>> & { readonly detector?: Partial<AnomalyPoints['detector']> };
+type DetectorOptions = Partial<Omit<AnomalyPoints, 'detector'>> & {
+  readonly detector?: Partial<AnomalyPoints['detector']>;
+};
 
 /** Points of a detector from step `from` on; services by name. */
 const create = (
   from: number,
   services: Readonly<Record<string, readonly (number | null)[]>>,
-  { detector, ...more }: Made = {},
+  { detector, ...more }: DetectorOptions = {},
 ): AnomalyPoints => {
   const steps = Math.max(1, ...Object.values(services).map(({ length }) => length));
   return {
@@ -69,17 +71,17 @@ const filled = (steps: number, value: (index: number) => number): number[] =>
   Array.from({ length: steps }, (_, index) => value(index));
 
 /** A detector of two services, trained with two days of history. */
-const trainDetector = (more: Made = {}) => {
+const trainDetector = (more: DetectorOptions = {}) => {
   const run = new TaskRun(anomalyScores);
   const values = { a: about(100, 1), b: about(100, 2) };
   const history = { a: filled(trainingSteps, values.a), b: filled(trainingSteps, values.b) };
   run.values([create(0, history, { ...more, mode: 'learning' })]);
   let at = trainingSteps;
-  const next = (services: Readonly<Record<string, number | null>>, own: Made = {}): void => {
+  const next = (services: Readonly<Record<string, number | null>>, own: DetectorOptions = {}): void => {
     const points = Object.fromEntries(Object.entries(services).map(([name, value]) => [name, [value]]));
     run.values([create(at++, points, { ...more, ...own })]);
   };
-  const runNormal = (steps: number, own: Made = {}): void => {
+  const runNormal = (steps: number, own: DetectorOptions = {}): void => {
     for (let i = 0; i < steps; i++) next({ a: values.a(i), b: values.b(i) }, own);
   };
   const changes = (): AnomalyChange[] => run.emitted<AnomalyChange>(topics.anomalies);
@@ -137,115 +139,119 @@ test('an anomaly starts and ends, and each emits an event', (t) => {
   t.regex(events[0]?.text ?? '', /^higher than expected: 400 record, expected \d/);
 });
 
-const cases: readonly (readonly [title: string, Made, (values: ReturnType<typeof trainDetector>) => void, string[]])[] =
+const cases: readonly (readonly [
+  title: string,
+  DetectorOptions,
+  (values: ReturnType<typeof trainDetector>) => void,
+  string[],
+])[] = [
   [
-    [
-      'a known group of a count that has no records counts 0',
-      {},
-      ({ next, values }) => {
-        for (let i = 0; i < 8; i++) next({ b: values.b(i) });
-      },
-      ['begin a down'],
-    ],
-    [
-      'a missing point of another figure is no 0',
-      { counts: [] },
-      ({ next, values }) => {
-        for (let i = 0; i < 30; i++) next({ b: values.b(i) });
-      },
-      [],
-    ],
-    [
-      'a step in which nothing at all was received is a gap',
-      {},
-      ({ run, runNormal }) => {
-        for (let i = 0; i < 10; i++) {
-          const at = trainingSteps + i;
-          run.values([create(at, {}, { gaps: [startMs + at * stepMs] })]);
-        }
-        runNormal(30);
-      },
-      [],
-    ],
-    [
-      'what is told again changes nothing',
-      {},
-      ({ run, runNormal }) => {
-        runNormal(5);
-        for (let i = 0; i < 5; i++) run.values([create(trainingSteps + i, { a: [900], b: [900] })]);
-      },
-      [],
-    ],
-    [
-      'what is caught up tells of no beginning; once it is caught up, of what lasts',
-      {},
-      ({ next }) => {
-        for (let i = 0; i < 5; i++) next({ a: 400, b: 100 }, { mode: 'late' });
-        next({ a: 400, b: 100 });
-      },
-      ['begin a up'],
-    ],
-    [
-      'what began and ended in what is caught up is not told',
-      {},
-      ({ next, runNormal }) => {
-        for (let i = 0; i < 3; i++) next({ a: 400, b: 100 }, { mode: 'late' });
-        runNormal(60, { mode: 'late' });
-        runNormal(5);
-      },
-      [],
-    ],
-    [
-      'a change the other way does not matter',
-      { detector: { direction: 'up' } },
-      ({ next }) => {
-        for (let i = 0; i < 8; i++) next({ a: 0, b: 100 });
-      },
-      [],
-    ],
-    [
-      'a change that is smaller than what matters is not told',
-      { detector: { leastChange: 400 } },
-      ({ next }) => {
-        for (let i = 0; i < 3; i++) next({ a: 300, b: 100 });
-      },
-      [],
-    ],
-    [
-      'one that grows until it matters is',
-      { detector: { leastChange: 400 } },
-      ({ next }) => {
-        for (const value of [200, 300, 450, 600]) next({ a: value, b: 100 });
-      },
-      ['begin a up'],
-    ],
-    [
-      'a detector that is switched off ends its anomalies',
-      {},
-      ({ next }) => {
-        next({ a: 400, b: 100 });
-        next({}, { mode: 'over' });
-        next({ a: 400, b: 100 });
-      },
-      ['begin a up', 'end a up'],
-    ],
-    [
-      'another question ends them, and is learnt anew',
-      {},
-      ({ next }) => {
-        next({ a: 400, b: 100 });
-        next({ a: 400, b: 100 }, { question: 'another' });
-        next({ a: 4000, b: 100 }, { question: 'another' });
-      },
-      ['begin a up', 'end a up'],
-    ],
-  ];
+    'a known group of a count that has no records counts 0',
+    {},
+    ({ next, values }) => {
+      for (let i = 0; i < 8; i++) next({ b: values.b(i) });
+    },
+    ['begin a down'],
+  ],
+  [
+    'a missing point of another figure is no 0',
+    { counts: [] },
+    ({ next, values }) => {
+      for (let i = 0; i < 30; i++) next({ b: values.b(i) });
+    },
+    [],
+  ],
+  [
+    'a step in which nothing at all was received is a gap',
+    {},
+    ({ run, runNormal }) => {
+      for (let i = 0; i < 10; i++) {
+        const at = trainingSteps + i;
+        run.values([create(at, {}, { gaps: [startMs + at * stepMs] })]);
+      }
+      runNormal(30);
+    },
+    [],
+  ],
+  [
+    'what is told again changes nothing',
+    {},
+    ({ run, runNormal }) => {
+      runNormal(5);
+      for (let i = 0; i < 5; i++) run.values([create(trainingSteps + i, { a: [900], b: [900] })]);
+    },
+    [],
+  ],
+  [
+    'what is caught up tells of no beginning; once it is caught up, of what lasts',
+    {},
+    ({ next }) => {
+      for (let i = 0; i < 5; i++) next({ a: 400, b: 100 }, { mode: 'late' });
+      next({ a: 400, b: 100 });
+    },
+    ['begin a up'],
+  ],
+  [
+    'what began and ended in what is caught up is not told',
+    {},
+    ({ next, runNormal }) => {
+      for (let i = 0; i < 3; i++) next({ a: 400, b: 100 }, { mode: 'late' });
+      runNormal(60, { mode: 'late' });
+      runNormal(5);
+    },
+    [],
+  ],
+  [
+    'a change the other way does not matter',
+    { detector: { direction: 'up' } },
+    ({ next }) => {
+      for (let i = 0; i < 8; i++) next({ a: 0, b: 100 });
+    },
+    [],
+  ],
+  [
+    'a change that is smaller than what matters is not told',
+    { detector: { leastChange: 400 } },
+    ({ next }) => {
+      for (let i = 0; i < 3; i++) next({ a: 300, b: 100 });
+    },
+    [],
+  ],
+  [
+    'one that grows until it matters is',
+    { detector: { leastChange: 400 } },
+    ({ next }) => {
+      for (const value of [200, 300, 450, 600]) next({ a: value, b: 100 });
+    },
+    ['begin a up'],
+  ],
+  [
+    'a detector that is switched off ends its anomalies',
+    {},
+    ({ next }) => {
+      next({ a: 400, b: 100 });
+      next({}, { mode: 'over' });
+      next({ a: 400, b: 100 });
+    },
+    ['begin a up', 'end a up'],
+  ],
+  [
+    'another question ends them, and is learnt anew',
+    {},
+    ({ next }) => {
+      next({ a: 400, b: 100 });
+      next({ a: 400, b: 100 }, { question: 'another' });
+      next({ a: 4000, b: 100 }, { question: 'another' });
+    },
+    ['begin a up', 'end a up'],
+  ],
+];
 for (const [title, more, happens, expected] of cases)
   test(title, (t) => {
     const detector = trainDetector(more);
     happens(detector);
-    const begun = changeTexts(detector.changes()).filter((text) => !text.startsWith('worse'));
-    t.deepEqual(begun, expected);
+    const started = changeTexts(detector.changes()).filter((text) => !text.startsWith('worse'));
+    t.deepEqual(started, expected);
   });
 
 test('a new series has no zeros before its first records', (t) => {
@@ -310,14 +316,14 @@ const jobs = (sizes: readonly number[], verdicts: readonly ('true' | 'false' | u
     detector.runNormal(240);
     for (let i = 0; i < 3; i++) detector.next({ a: size, b: 100 });
     detector.runNormal(30);
-    const begun = detector
+    const started = detector
       .changes()
       .slice(before)
       .find(({ change }) => change === 'begin');
-    begins.push(begun !== undefined);
+    begins.push(started !== undefined);
     const last = detector.changes().at(-1);
     const verdict = verdicts[index];
-    if (begun === undefined || last === undefined || verdict === undefined) continue;
+    if (started === undefined || last === undefined || verdict === undefined) continue;
     const { id, key, direction, value, before: expected, beginMs } = last;
     marks.push({ anomalyId: id, verdict, direction, change: value - (expected ?? 0), atMs: beginMs });
     const documentId = buildFeedbackId('d', key);

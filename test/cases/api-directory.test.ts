@@ -22,11 +22,11 @@ const deaf = (documents: Documents): Documents => ({
   check: () => documents.check(),
   close: () => documents.close(),
   async follow(definition, onChange) {
-    let begun = false;
+    let isInitialized = false;
     const feed = await documents.follow(definition, (change) => {
-      if (!begun) onChange(change);
+      if (!isInitialized) onChange(change);
     });
-    begun = true;
+    isInitialized = true;
     return { getStaleMs: () => 0, close: () => feed.close() };
   },
 });

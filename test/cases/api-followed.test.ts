@@ -16,10 +16,10 @@ const makeItem = (version: number, n = version): Item & StoredMetadata => ({
 });
 
 /** Documents whose change feed the test controls, with any delay. */
-const opened = async (there?: Item & StoredMetadata) => {
+const opened = async (existing?: Item & StoredMetadata) => {
   let notify: (change: DocumentChange<Item>) => void = () => {};
   let findCount = 0;
-  let finding: Promise<(Item & StoredMetadata) | undefined> = Promise.resolve(there);
+  let finding: Promise<(Item & StoredMetadata) | undefined> = Promise.resolve(existing);
   const found = () => {
     findCount++;
     return finding;

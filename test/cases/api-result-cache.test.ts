@@ -111,12 +111,12 @@ test('a failure is not cached', async (t) => {
 
 test('a caller that shares an execution gets its result even if the first caller disconnects', async (t) => {
   const { cache, getAnswer, runs } = setUp();
-  const begun = Promise.withResolvers<string>();
-  const first = cache.getOrCompute(question, ttl, () => begun.promise);
+  const pendingResult = Promise.withResolvers<string>();
+  const first = cache.getOrCompute(question, ttl, () => pendingResult.promise);
   await new Promise(setImmediate);
   const others = [getAnswer(question), getAnswer(question), getAnswer(question)];
   await new Promise(setImmediate);
-  begun.reject(new ClientDisconnectedError());
+  pendingResult.reject(new ClientDisconnectedError());
   await t.throwsAsync(first, { instanceOf: ClientDisconnectedError });
   t.deepEqual(
     (await Promise.all(others)).map(({ text }) => text),

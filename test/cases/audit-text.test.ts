@@ -92,7 +92,7 @@ test('canonical JSON preserves the value and gives one form for every member ord
   );
 });
 
-const differences: readonly (readonly [what: string, before: unknown, after: unknown, told: unknown])[] = [
+const differences: readonly (readonly [what: string, before: unknown, after: unknown, difference: unknown])[] = [
   ['nothing', { a: 1 }, { a: 1 }, []],
   ['a scalar', { a: 1, b: 2 }, { a: 1, b: 3 }, [{ path: 'b', before: 2, after: 3 }]],
   [

@@ -85,7 +85,7 @@ test('OIQ uses the cluster and server names that the operator creates', (t) => {
 });
 
 /** ClickHouse series by minute that make an alert fire, and series that do not. */
-const firing: Readonly<Record<string, readonly [series: string, trouble: string, well: string]>> = {
+const firing: Readonly<Record<string, readonly [series: string, failing: string, healthy: string]>> = {
   OiqClickhouseReadonlyReplica: ['ClickHouseMetrics_ReadonlyReplica', '1x60', '0x60'],
   OiqClickhouseReplicaLag: ['ClickHouseAsyncMetrics_ReplicasMaxAbsoluteDelay', '400x60', '20x60'],
   OiqClickhouseReplicaQueueGrowing: ['ClickHouseAsyncMetrics_ReplicasMaxQueueSize', '0+100x60', '6000-100x60'],
@@ -99,15 +99,15 @@ withTools('each alert of the page fires for what it is about, and not where all 
   t.deepEqual([...alerts].sort(), Object.keys(firing).sort());
   writeFileSync(join(directory, 'rules.yaml'), stringify(rules));
   const expr = 'count by (alertname) (ALERTS{alertstate="firing"})';
-  const tests = Object.entries(firing).flatMap(([alert, [series, trouble, well]]) =>
-    [trouble, well].map((values) => ({
+  const tests = Object.entries(firing).flatMap(([alert, [series, failing, healthy]]) =>
+    [failing, healthy].map((values) => ({
       interval: '1m',
       input_series: [{ series: `${series}{instance="a"}`, values }],
       promql_expr_test: [
         {
           expr,
           eval_time: '58m',
-          exp_samples: values === trouble ? [{ labels: `{alertname="${alert}"}`, value: 1 }] : [],
+          exp_samples: values === failing ? [{ labels: `{alertname="${alert}"}`, value: 1 }] : [],
         },
       ],
     })),

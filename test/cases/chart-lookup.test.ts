@@ -22,11 +22,11 @@ const secret = (...keys: readonly string[]) => ({
 });
 
 withTools('an existing Secret that lacks a store is refused with the key that it lacks', async (t) => {
-  for (const [there, missingKey] of [
+  for (const [existingKeys, missingKey] of [
     [['OIQ_MONGODB_URL'], 'OIQ_CLICKHOUSE_URL'],
     [['OIQ_CLICKHOUSE_URL'], 'OIQ_MONGODB_URL'],
   ] as const) {
-    const args = await servedObjects(t, directory, [secret(...there)]);
+    const args = await servedObjects(t, directory, [secret(...existingKeys)]);
     await t.throwsAsync(renderSet('cluster-existing-secret', args), {
       message: new RegExp(`a cluster needs ${missingKey}, and the Secret oiq-settings lacks it: add that key`),
     });

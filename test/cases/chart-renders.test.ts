@@ -234,9 +234,12 @@ withTools('probes of a location have its token, and may send echo requests witho
   t.false(template.spec.automountServiceAccountToken);
   t.deepEqual(container.securityContext.capabilities, { drop: ['ALL'] });
   t.is(find((await renderedSet('cluster')).manifests, 'Deployment', 'oiq-probe'), undefined);
-  const away = await renderSet('standalone', ['--set', 'probe.tokenSecret.name=a,probe.url=https://oiq.example.com']);
+  const withRemoteProbe = await renderSet('standalone', [
+    '--set',
+    'probe.tokenSecret.name=a,probe.url=https://oiq.example.com',
+  ]);
   t.is(
-    find(away.manifests, 'Deployment', 'oiq-probe').spec.template.spec.containers[0].env[0].value,
+    find(withRemoteProbe.manifests, 'Deployment', 'oiq-probe').spec.template.spec.containers[0].env[0].value,
     'https://oiq.example.com',
   );
 });

@@ -127,7 +127,7 @@ const firing: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 };
 
 /** Series of a healthy installation: no alert may fire. */
-const well: Readonly<Record<string, string>> = {
+const healthy: Readonly<Record<string, string>> = {
   'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="accepted"}': '0+1000x120',
   'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="unavailable"}': '0+1x120',
   'oiq_ingest_requests_total{receiver="otlp-http",signal="logs",outcome="malformed"}': '0+10x120',
@@ -236,7 +236,7 @@ withTools('each alert fires for what it is about, and none where all is well', a
     rules: about(chartRules, alert),
     tests: [{ input_series: seriesOf(series), promql_expr_test: [fires(alert)] }],
   }));
-  const quiet = { input_series: seriesOf(well), promql_expr_test: [firesNot] };
+  const quiet = { input_series: seriesOf(healthy), promql_expr_test: [firesNot] };
   t.is(await failureOf(t, [...suites, { rules: chartRules, tests: [quiet] }]), '');
 });
 
@@ -247,21 +247,25 @@ withTools('rules of the chart are about its own installation alone', async (t) =
   const sibling = 'namespace="observability",app_kubernetes_io_instance="test"';
   // Healthy series elsewhere do not hide the failing ones.
   const spec = find(manifests, 'PrometheusRule', 'oiq').spec as RuleFile;
-  const troubled = Object.entries(firing).map(([alert, series]) => ({
+  const failing = Object.entries(firing).map(([alert, series]) => ({
     rules: about(spec, alert),
     tests: [
       {
-        input_series: [...seriesOf(series, own), ...seriesOf(well, other('elsewhere')), ...seriesOf(well, sibling)],
+        input_series: [
+          ...seriesOf(series, own),
+          ...seriesOf(healthy, other('elsewhere')),
+          ...seriesOf(healthy, sibling),
+        ],
         promql_expr_test: [fires(alert)],
       },
     ],
   }));
   const troubles = Object.entries(firing).flatMap(([alert, series]) => seriesOf(series, other(alert)));
   const quiet = {
-    input_series: [...seriesOf(well, own), ...troubles, ...seriesOf(firing['OiqIngestUnavailable'] ?? {}, sibling)],
+    input_series: [...seriesOf(healthy, own), ...troubles, ...seriesOf(firing['OiqIngestUnavailable'] ?? {}, sibling)],
     promql_expr_test: [firesNot],
   };
-  t.is(await failureOf(t, [...troubled, { rules: spec, tests: [quiet] }]), '');
+  t.is(await failureOf(t, [...failing, { rules: spec, tests: [quiet] }]), '');
   for (const { labels } of spec.groups[0]?.rules ?? [])
     t.like(labels, { namespace: 'observability', app_kubernetes_io_instance: 'oiq' });
   t.true(find(manifests, 'ServiceMonitor', 'oiq').spec.targetLabels.includes('app.kubernetes.io/instance'));

@@ -22,8 +22,8 @@ const deployment = (name: string, replicas: number) => ({
 });
 
 withTools('a Deployment keeps its pods when a scaler is put over it, and with each upgrade after', async (t) => {
-  const there = [deployment('oiq-receivers', 6), deployment('oiq-sink-logs', 3)];
-  const servedList = await servedObjects(t, directory, there);
+  const deployments = [deployment('oiq-receivers', 6), deployment('oiq-sink-logs', 3)];
+  const servedList = await servedObjects(t, directory, deployments);
   const replicas = async (args: readonly string[], name: string): Promise<number | undefined> =>
     find((await renderSet('cluster', args)).manifests, 'Deployment', name).spec.replicas;
   const scaled = ['--set', 'receivers.autoscaling.by=hpa', '--set', 'sinks.logs.autoscaling.by=keda'];

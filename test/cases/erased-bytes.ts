@@ -22,7 +22,7 @@ import { landIn, logsRequest, messageOf, text, tracesRequest } from './sink-tabl
 
 export const canary = 'canary-4f1d';
 const dayMs = 86_400_000;
-const kept = 'a';
+const otherTenant = 'a';
 const erased = 'b';
 
 /** A clock that the test advances. */
@@ -115,7 +115,7 @@ export const seedStores = async (
   ))
     await columns.execute(`ALTER TABLE ${name} MODIFY SETTING old_parts_lifetime = 1`);
   for (const [tenant, word] of [
-    [kept, 'other'],
+    [otherTenant, 'other'],
     [erased, canary],
   ] as const) {
     await landTelemetry(columns, tenant, word);
@@ -162,5 +162,5 @@ export const expectErased = async (t: ExecutionContext, columns: Columns, direct
     t.deepEqual(findCanary(directory), []);
   }
   for (const table of ['logs', 'spans', 'fleet_agents'])
-    t.deepEqual(await columns.query(`SELECT DISTINCT tenant_id FROM ${table}`), [{ tenant_id: kept }]);
+    t.deepEqual(await columns.query(`SELECT DISTINCT tenant_id FROM ${table}`), [{ tenant_id: otherTenant }]);
 };

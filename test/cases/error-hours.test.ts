@@ -15,10 +15,10 @@ let tables: Tables;
 test.before(async () => {
   tables = await openTables();
   // Hourly counts begin at some minute.
-  const begun = `fromUnixTimestamp64Milli(toInt64(${nowMs - 18 * dayMs}), 'UTC')`;
-  await insert('a', `received_at < ${begun}`);
+  const hoursStartAt = `fromUnixTimestamp64Milli(toInt64(${nowMs - 18 * dayMs}), 'UTC')`;
+  await insert('a', `received_at < ${hoursStartAt}`);
   await tables.columns.execute('TRUNCATE TABLE error_hours');
-  await insert('a', `received_at >= ${begun}`);
+  await insert('a', `received_at >= ${hoursStartAt}`);
   await insert('canary', 'true');
 });
 test.after.always(() => tables?.close());

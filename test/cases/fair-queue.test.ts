@@ -6,11 +6,11 @@ import { useCpu } from '../cpu-time.ts';
 
 /** A task that uses up a number of time slices. */
 const busy =
-  (maxSlices: number, went: string[], name: string) =>
+  (maxSlices: number, order: string[], name: string) =>
   (slice: TimeSlice): string | undefined => {
-    went.push(name);
+    order.push(name);
     while (!slice.isOver());
-    return went.filter((each) => each === name).length < maxSlices ? undefined : name;
+    return order.filter((each) => each === name).length < maxSlices ? undefined : name;
   };
 
 test('a turn ends after its time slice, however long one piece of work takes', (t) => {
@@ -24,22 +24,22 @@ test('a turn ends after its time slice, however long one piece of work takes', (
 
 test('a new task gets its turn before a task that continues to work', async (t) => {
   const scheduler = new SliceScheduler();
-  const went: string[] = [];
-  const slow = scheduler.run(1, busy(5, went, 'slow'));
-  const quick = scheduler.run(2, busy(1, went, 'quick'));
+  const order: string[] = [];
+  const slow = scheduler.run(1, busy(5, order, 'slow'));
+  const quick = scheduler.run(2, busy(1, order, 'quick'));
   t.is(await Promise.race([slow, quick]), 'quick');
   t.is(await slow, 'slow');
-  t.deepEqual(went, ['slow', 'quick', 'slow', 'slow', 'slow', 'slow']);
+  t.deepEqual(order, ['slow', 'quick', 'slow', 'slow', 'slow', 'slow']);
 });
 
 test('unused time of a task is not carried over', async (t) => {
   const scheduler = new SliceScheduler();
-  const went: string[] = [];
-  await scheduler.run(1, busy(4, went, 'early'));
-  const late = scheduler.run(2, busy(3, went, 'late'));
+  const order: string[] = [];
+  await scheduler.run(1, busy(4, order, 'early'));
+  const late = scheduler.run(2, busy(3, order, 'late'));
   const early = scheduler.run(1, () => 'early');
   await Promise.all([late, early]);
-  t.is(went.filter((name) => name === 'late').length, 3);
+  t.is(order.filter((name) => name === 'late').length, 3);
   t.is(await Promise.race([scheduler.run(1, () => 'early'), scheduler.run(2, busy(5, [], 'late'))]), 'early');
 });
 
@@ -52,7 +52,7 @@ test('an error of a task rejects only its own call', async (t) => {
   t.is(await scheduler.run(2, () => 'yes'), 'yes');
 });
 
-interface Made {
+interface ReaderOptions {
   readonly name: string;
   readonly at: number;
   readonly partition?: string;
@@ -65,14 +65,14 @@ interface Made {
  * Starts readers of partitions that process one offset per slice up to 26. Returns the names of the readers in the
  * order of their slices.
  */
-const read = async (...readers: readonly Made[]): Promise<string> => {
+const read = async (...readers: readonly ReaderOptions[]): Promise<string> => {
   const scheduler = new SliceScheduler();
-  let went = '';
+  let order = '';
   await Promise.all(
     readers.map(({ name, at: offset, partition = 'logs/0', items = 1_000, ms = 0 }, task) => {
       const reader = { partition, offset, rangeLength: 10, items: 0 };
       const step = (): string | undefined => {
-        went += name;
+        order += name;
         useCpu(ms);
         reader.offset++;
         reader.items += items;
@@ -81,17 +81,17 @@ const read = async (...readers: readonly Made[]): Promise<string> => {
       return scheduler.run(task, step, reader);
     }),
   );
-  return went;
+  return order;
 };
 
 test('tasks that read the same partition stay together: the task that is furthest behind runs first', async (t) => {
-  const went = await read({ name: 'a', at: 20 }, { name: 'b', at: 17 }, { name: 'c', at: 15 });
+  const order = await read({ name: 'a', at: 20 }, { name: 'b', at: 17 }, { name: 'c', at: 15 });
   // The first reader ran before the others started.
-  t.regex(went, /^acc(bc|cb){4}/);
-  t.is(went.length, 6 + 9 + 11);
+  t.regex(order, /^acc(bc|cb){4}/);
+  t.is(order.length, 6 + 9 + 11);
 });
 
-for (const [what, made] of [
+for (const [what, options] of [
   ['takes long for an item', { items: 10 }],
   ['is far behind', { at: -100 }],
   ['reads another partition', { partition: 'logs/1' }],
@@ -102,5 +102,5 @@ for (const [what, made] of [
       { name: 'b', at: 16, ms: 10 },
     ];
     t.regex(await read(ahead, behind), /^ab{5}/);
-    t.regex(await read(ahead, { ...behind, ...made }), /^ab{1,4}a/);
+    t.regex(await read(ahead, { ...behind, ...options }), /^ab{1,4}a/);
   });

@@ -64,7 +64,7 @@ const falcoAlert = (rule: string, fields: object): object => ({
 
 type ExpectedChange = Partial<FileChange>;
 /** Records, and the change that each must give. */
-const cases: readonly (readonly [title: string, given: object, told: ExpectedChange])[] = [
+const cases: readonly (readonly [title: string, given: object, expectedChange: ExpectedChange])[] = [
   [
     'Wazuh: content changed, with hashes before and after',
     createRecord(
@@ -375,7 +375,11 @@ const path = (number: number, item: number, name: string, nametype: string): str
   `type=PATH ${serial(number)}: item=${item} name=${name} inode=17 dev=fd:00 mode=0100644 ouid=0 ogid=0 rdev=00:00 nametype=${nametype} cap_fp=0 cap_fe=0`;
 
 /** Lines of auditd, one per record, and the changes that they must give. */
-const auditdCases: readonly (readonly [title: string, lines: readonly string[], told: readonly ExpectedChange[]])[] = [
+const auditdCases: readonly (readonly [
+  title: string,
+  lines: readonly string[],
+  expectedChange: readonly ExpectedChange[],
+])[] = [
   [
     'auditd: a file opened for writing',
     [
@@ -498,7 +502,7 @@ test('records of one auditd event are joined across batches and a restart', (t) 
 });
 
 type Package = Partial<PackageChange>;
-const packageCases: readonly (readonly [line: string, told: readonly Package[]])[] = [
+const packageCases: readonly (readonly [line: string, expectedChange: readonly Package[]])[] = [
   [
     '2026-01-01 10:00:00 upgrade nginx:amd64 1.18.0-6 1.18.0-7',
     [{ manager: 'dpkg', action: 'upgraded', package: 'nginx', version: '1.18.0-7' }],

@@ -108,12 +108,12 @@ test('with few values, intervals reach about their coverage, a trend continues, 
     const length = 3 + (seed % 10);
     const found = forecastOf(series.slice(0, length), { horizon: 3 });
     for (const [lead, value] of series.slice(length, length + 3).entries()) {
-      const holds = (share: number): boolean => {
+      const isCovered = (share: number): boolean => {
         const [low, high] = found.intervals(share)[lead] ?? [1, 0];
         return low <= value && value <= high;
       };
-      in80 += Number(holds(0.8));
-      in95 += Number(holds(0.95));
+      in80 += Number(isCovered(0.8));
+      in95 += Number(isCovered(0.95));
       count++;
     }
   }

@@ -58,8 +58,8 @@ test('Unknown lag is NaN and not the last value, and only for the affected group
     groups,
   );
   const seen: unknown[] = [];
-  for (const away of [false, true, false]) {
-    isAway = away;
+  for (const isUnavailable of [false, true, false]) {
+    isAway = isUnavailable;
     await report();
     seen.push(Object.fromEntries(reported));
   }
@@ -143,9 +143,9 @@ test('The lag age is that of the oldest uncommitted message, within one poll, an
     { title: 'beyond what can be read', committed: 250, end: 300, age: 0, reads: [] },
     { title: 'beyond it, and behind', committed: 260, end: 310, age: Number.NaN, reads: [260] },
   ];
-  for (const { title, committed, end, nowMs = end * 1000, isAway: away = false, ...expected } of cases) {
+  for (const { title, committed, end, nowMs = end * 1000, isAway: isUnavailable = false, ...expected } of cases) {
     at = { committed, end, nowMs };
-    isAway = away;
+    isAway = isUnavailable;
     reads.length = 0;
     await report();
     t.deepEqual({ age, reads }, expected, title);

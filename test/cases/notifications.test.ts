@@ -355,9 +355,9 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
   },
   'an alert of the platform is routed and silenced as any other'(t, world) {
     const at = { reason: 'sinks.logs is behind', startedAt: new Date(firstMs).toISOString() };
-    const begun = platformTransition('acme', createPlatformAlertSubject('records-late', at.reason), at);
+    const firing = platformTransition('acme', createPlatformAlertSubject('records-late', at.reason), at);
     world.silence('s', [matcher('alertname', 'PlatformRulesNotEvaluated')], 0, 10 * minute);
-    world.alert(0, begun.labels, 'firing', begun);
+    world.alert(0, firing.labels, 'firing', firing);
     const muted = platformTransition('acme', createPlatformAlertSubject('rules-not-evaluated', at.reason), at);
     world.alert(0, muted.labels, 'firing', muted);
     t.deepEqual(world.notificationsUntil(2 * minute), ['30s mail first: PlatformRecordsLate']);

@@ -20,20 +20,24 @@ const messages = (first: number, last: number): BusRecord[] =>
 const open = (maxBytes: number) => {
   const budget = new Budget(maxBytes);
   const forgotten: number[] = [];
-  const held = new HeldMessages(budget, new TransferMemoryPool(), async (numbers) => void forgotten.push(...numbers));
+  const heldMessages = new HeldMessages(
+    budget,
+    new TransferMemoryPool(),
+    async (numbers) => void forgotten.push(...numbers),
+  );
   const reader = (next: number) => {
     const created = { next };
-    held.readers.add(created);
+    heldMessages.readers.add(created);
     return created;
   };
   /** A reader processes a range; returns the number of messages sent to the thread for it. */
   const accept = (who: { next: number }, first: number, last: number): number => {
-    const sent = held.send(messages(first, last));
+    const sent = heldMessages.send(messages(first, last));
     who.next = last + 1;
     sent.onSettled();
     return sent.chunks.reduce((sum, { records }) => sum + records.offsets.length, 0);
   };
-  return { budget, forgotten, held, reader, accept };
+  return { budget, forgotten, heldMessages, reader, accept };
 };
 
 test('a message is sent to the thread once, however the ranges of its readers are split', (t) => {
@@ -48,12 +52,12 @@ test('a message is sent to the thread once, however the ranges of its readers ar
 });
 
 test('a call lists its messages in order, even if already sent messages are between new ones', (t) => {
-  const { held, reader, accept } = open(1_000_000);
+  const { heldMessages, reader, accept } = open(1_000_000);
   const [one, two] = [reader(0), reader(5)];
   reader(0);
   accept(two, 5, 7);
   accept(one, 0, 2);
-  const { runs, chunks, onSettled } = held.send(messages(0, 9));
+  const { runs, chunks, onSettled } = heldMessages.send(messages(0, 9));
   const offsets = new Map(chunks.map(({ number, records }) => [number, records.offsets]));
   t.deepEqual(
     runs.map(({ from, to }) => to - from),
@@ -119,8 +123,8 @@ test('messages that one window retains for long are evicted for messages that an
   const budget = new Budget(30 * bytes);
   const windows = [0, 1].map(() => new HeldMessages(budget, new TransferMemoryPool(), () => Promise.resolve()));
   const [stuck, lively] = windows as [HeldMessages, HeldMessages];
-  const accept = (held: HeldMessages, who: { next: number }, first: number): number => {
-    const sent = held.send(messages(first, first + 9));
+  const accept = (heldMessages: HeldMessages, who: { next: number }, first: number): number => {
+    const sent = heldMessages.send(messages(first, first + 9));
     who.next = first + 10;
     sent.onSettled();
     return sent.chunks.length;
@@ -137,10 +141,10 @@ test('messages that one window retains for long are evicted for messages that an
 });
 
 test('messages of a running call are retained, however many there are', (t) => {
-  const { held, reader, forgotten, budget } = open(5 * bytes);
+  const { heldMessages, reader, forgotten, budget } = open(5 * bytes);
   reader(0);
-  const sent = held.send(messages(0, 9));
-  held.clean();
+  const sent = heldMessages.send(messages(0, 9));
+  heldMessages.clean();
   t.deepEqual(forgotten, []);
   sent.onSettled();
   t.is(forgotten.length, 1);
@@ -148,20 +152,20 @@ test('messages of a running call are retained, however many there are', (t) => {
 });
 
 test('a terminated thread retains nothing', (t) => {
-  const { held, reader, accept, budget } = open(1_000_000);
+  const { heldMessages, reader, accept, budget } = open(1_000_000);
   const one = reader(0);
   reader(0);
   accept(one, 0, 9);
-  held.discardAll();
+  heldMessages.discardAll();
   t.is(budget.heldBytes, 0);
   t.is(accept(one, 0, 9), 10);
 });
 
 test('messages in shared memory are not copied, and their memory is retained until the thread has released them', async (t) => {
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
-  const held = new HeldMessages(new Budget(1_000_000), new TransferMemoryPool(), () => answered);
+  const heldMessages = new HeldMessages(new Budget(1_000_000), new TransferMemoryPool(), () => answered);
   const [one, two] = [{ next: 0 }, { next: 0 }];
-  for (const reader of [one, two]) held.readers.add(reader);
+  for (const reader of [one, two]) heldMessages.readers.add(reader);
   const shared = messages(0, 9).map((message) => ({ ...message, value: Buffer.from(new SharedArrayBuffer(bytes)) }));
   const batch = [...shared.slice(0, 5), ...messages(5, 9)];
   let sentCount = 0;
@@ -170,7 +174,7 @@ test('messages in shared memory are not copied, and their memory is retained unt
     return () => void sentCount--;
   };
   const accept = (reader: { next: number }) => {
-    const sent = held.send(batch, onSent);
+    const sent = heldMessages.send(batch, onSent);
     reader.next = 10;
     sent.onSettled();
     return sent.chunks;
@@ -188,5 +192,9 @@ test('messages in shared memory are not copied, and their memory is retained unt
   await answered;
   await Promise.resolve();
   t.is(sentCount, 0);
-  t.not(held.send(shared).chunks[0]?.records.values[0]?.buffer, shared[0]?.value.buffer, 'a bus that cannot keep it');
+  t.not(
+    heldMessages.send(shared).chunks[0]?.records.values[0]?.buffer,
+    shared[0]?.value.buffer,
+    'a bus that cannot keep it',
+  );
 });

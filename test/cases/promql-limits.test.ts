@@ -8,14 +8,17 @@ const tooMany = 'query processing would load too many samples into memory in que
 const stepMs = 1000;
 
 /** Evaluates over many series that are not all in memory at once, and returns the maximum memory of the columns. */
-const heldBy = (expression: string, { series, steps }: { readonly series: number; readonly steps: number }) => {
+const measurePeakMemory = (
+  expression: string,
+  { series, steps }: { readonly series: number; readonly steps: number },
+) => {
   const times = Float64Array.from({ length: steps }, (_, step) => step * stepMs);
   const before = process.memoryUsage().arrayBuffers;
-  let held = 0;
+  let peakBytes = 0;
   let read = 0;
   const all = function* (): Iterable<Series> {
     for (; read < series; read++) {
-      if (read % 100 === 0) held = Math.max(held, process.memoryUsage().arrayBuffers - before);
+      if (read % 100 === 0) peakBytes = Math.max(peakBytes, process.memoryUsage().arrayBuffers - before);
       yield { labels: { __name__: 'x', number: String(read) }, times, values: times };
     }
   };
@@ -24,11 +27,11 @@ const heldBy = (expression: string, { series, steps }: { readonly series: number
   const window = { startMs: isInstant ? endMs : 0, endMs, stepMs: isInstant ? 0 : stepMs };
   try {
     evaluate(parse(expression), window, all);
-    return { error: undefined, read, held };
+    return { error: undefined, read, peakBytes };
   } catch (error) {
-    return { error: (error as Error).message, read, held };
+    return { error: (error as Error).message, read, peakBytes };
   } finally {
-    held = Math.max(held, process.memoryUsage().arrayBuffers - before);
+    peakBytes = Math.max(peakBytes, process.memoryUsage().arrayBuffers - before);
   }
 };
 
@@ -50,17 +53,17 @@ for (const expression of [
   `quantile_over_time(0.5, vector(time())${subquery})`,
 ])
   test(`${expression} is rejected before a column of its steps is allocated`, (t) => {
-    const { error, held, read } = heldBy(expression, { series: 10, steps: 1 });
+    const { error, peakBytes, read } = measurePeakMemory(expression, { series: 10, steps: 1 });
     t.is(error, tooMany);
     t.is(read, 0);
-    t.true(held < 1_000_000, `${held} bytes were held`);
+    t.true(peakBytes < 1_000_000, `${peakBytes} bytes were held`);
   });
 
 test('nested scalars are limited by their total memory', (t) => {
   const expression = `sum_over_time(vector(${'time() + ('.repeat(200)}time()${')'.repeat(200)})[1000000s:1s])`;
-  const { error, held } = heldBy(expression, { series: 1, steps: 1 });
+  const { error, peakBytes } = measurePeakMemory(expression, { series: 1, steps: 1 });
   t.is(error, tooMany);
-  t.true(held < maxBytes, `${held} bytes were held`);
+  t.true(peakBytes < maxBytes, `${peakBytes} bytes were held`);
 });
 
 /** The label is ten times as long with each level. */
@@ -69,32 +72,34 @@ const lengthened = (levels: number): string =>
 
 test('a label created by an evaluation is rejected before it exceeds 65,536 characters', (t) => {
   const refusal = 'query processing would make a label value of more than 65536 characters';
-  t.is(heldBy(lengthened(4), { series: 1, steps: 1 }).error, undefined);
-  t.is(heldBy(lengthened(12), { series: 1, steps: 1 }).error, refusal);
+  t.is(measurePeakMemory(lengthened(4), { series: 1, steps: 1 }).error, undefined);
+  t.is(measurePeakMemory(lengthened(12), { series: 1, steps: 1 }).error, refusal);
   t.is(
-    heldBy(`label_replace(${lengthened(4)}, "a", "${'$1'.repeat(20_000)}", "number", "(.*)")`, { series: 1, steps: 1 })
-      .error,
+    measurePeakMemory(`label_replace(${lengthened(4)}, "a", "${'$1'.repeat(20_000)}", "number", "(.*)")`, {
+      series: 1,
+      steps: 1,
+    }).error,
     refusal,
   );
   const joined = `label_join(${lengthened(4)}, "a", "-"${', "number"'.repeat(200)})`;
-  t.is(heldBy(joined, { series: 1, steps: 1 }).error, refusal);
+  t.is(measurePeakMemory(joined, { series: 1, steps: 1 }).error, refusal);
 });
 
 test('the labels created by an evaluation are limited in total', (t) => {
-  const { error } = heldBy(lengthened(4), { series: 20_000, steps: 1 });
+  const { error } = measurePeakMemory(lengthened(4), { series: 20_000, steps: 1 });
   t.is(error, 'query processing would make labels of more than 100000000 characters');
 });
 
 for (const { what, expression, ...size } of refused)
   test(`${expression} over ${size.series} series and ${size.steps} steps is rejected for ${what}`, (t) => {
-    const { error, held } = heldBy(expression, size);
+    const { error, peakBytes } = measurePeakMemory(expression, size);
     t.is(error, tooMany);
-    t.true(held < maxBytes, `${held} bytes were held`);
+    t.true(peakBytes < maxBytes, `${peakBytes} bytes were held`);
   });
 
 test('a sum has one series at a time in memory, and can cover any number', (t) => {
-  const { error, read, held } = heldBy('sum(rate(x[10s]))', { series: 20_000, steps: 200 });
+  const { error, read, peakBytes } = measurePeakMemory('sum(rate(x[10s]))', { series: 20_000, steps: 200 });
   t.is(error, undefined);
   t.is(read, 20_000);
-  t.true(held < maxBytes, `${held} bytes were held`);
+  t.true(peakBytes < maxBytes, `${peakBytes} bytes were held`);
 });

@@ -139,7 +139,7 @@ const readLimits: ReadLimits = {
 };
 
 /** Columns that block every statement until they are released. */
-const held = () => {
+const blockedColumns = () => {
   const seen: QueryLimits[] = [];
   const free = Promise.withResolvers<void>();
   const columns = {
@@ -170,7 +170,7 @@ const counted = () => {
 };
 
 test('reads that get no slot are rejected with a retry time, and counted', async (t) => {
-  const { columns, free, seen } = held();
+  const { columns, free, seen } = blockedColumns();
   const { counts, metrics } = counted();
   const reader = limitColumns(columns, { limits: readLimits, metrics }).forTenant('a');
   const running = reader.query('SELECT 1');
@@ -196,7 +196,7 @@ test('reads that get no slot are rejected with a retry time, and counted', async
 });
 
 test('a read can request a lower limit than allowed, but not a higher one', async (t) => {
-  const { columns, free, seen } = held();
+  const { columns, free, seen } = blockedColumns();
   free.resolve();
   const reader = limitColumns(columns, {
     limits: { ...readLimits, maxMemoryBytes: 100 },

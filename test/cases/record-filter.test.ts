@@ -109,7 +109,7 @@ const ran = (processor: Processor) => {
   return {
     emitted: run.emitted(),
     answers: run.answers.map(({ counts, poison }) => ({ counts, poison })),
-    holds: run.task.snapshot(),
+    snapshot: run.task.snapshot(),
   };
 };
 

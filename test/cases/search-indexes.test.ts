@@ -33,7 +33,7 @@ test.after.always(() => tables.close());
 const planOf = async (
   text: string,
   signal: SearchSignal,
-): Promise<readonly [kept: number, all: number, found: number]> => {
+): Promise<readonly [selectedCount: number, all: number, found: number]> => {
   const search = parseSearch(text, signal);
   const { sql, parameters } = buildSearchCondition(search, signal);
   const from = `FROM ${signal === 'logs' ? 'logs' : 'spans'} WHERE tenant_id = {tenant:String} AND ${sql}`;

@@ -146,20 +146,20 @@ test('records not consumed by a group are retained past their age and size limit
   const bus = await log.open({ clock: { now: () => now }, segmentBytes: 1, retentionBytes: 100 });
   await publish(bus, 'one', 'two', 'three');
   await consumeTexts(bus, 'done', 3);
-  const held = bus.createConsumer({ group: 'slow', maxWaitMs: 1 });
+  const slowConsumer = bus.createConsumer({ group: 'slow', maxWaitMs: 1 });
   const stuck = Promise.withResolvers<void>();
-  const begun = Promise.withResolvers<void>();
-  const running = held.run([topic.name], () => {
-    begun.resolve();
+  const started = Promise.withResolvers<void>();
+  const running = slowConsumer.run([topic.name], () => {
+    started.resolve();
     return stuck.promise;
   });
-  await begun.promise;
+  await started.promise;
   now += 1000 * 3_600_000;
   await bus.retain();
   t.deepEqual((await readTexts(bus)).texts, ['one', 'two', 'three']);
   t.regex(log.complaints.join(), /stored because a group has not consumed them.*"group":"slow","committed":0/);
   stuck.resolve();
-  await held.stop();
+  await slowConsumer.stop();
   await running;
   await bus.retain();
   t.deepEqual(await bus.offsets(topic.name), [{ partition: 0, earliest: 3, end: 3 }]);

@@ -40,15 +40,15 @@ test('a batch preserves its records until acknowledged, regardless of other read
   await bus.ensureTopics([slow, busy]);
   await fill(bus, slow.name, 0);
   await fill(bus, busy.name, 100);
-  const begun = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
   const over = Promise.withResolvers<void>();
   const slowly: number[] = [];
   const holding = consume(bus, slow.name, async (batch) => {
-    begun.resolve();
+    started.resolve();
     await over.promise;
     slowly.push(...bytesOf(batch));
   });
-  await begun.promise;
+  await started.promise;
   const read: number[] = [];
   const memory = new Set<ArrayBufferLike>();
   let batches = 0;

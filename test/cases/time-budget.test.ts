@@ -29,7 +29,7 @@ const common = { role: 'none', summary: 'Of this test', response: z.strictObject
 const brief = 1_500;
 
 interface Seen {
-  readonly begun: string[];
+  readonly startedNames: string[];
   readonly limits: QueryLimits[];
   readonly ended: string[];
   readonly failures: unknown[];
@@ -37,8 +37,8 @@ interface Seen {
 }
 
 /** Queries the store until the store, or the signal, rejects. */
-const readOn = async (ports: Ports, { begun, ended }: Seen, name: string): Promise<Record<string, never>> => {
-  begun.push(name);
+const readOn = async (ports: Ports, { startedNames, ended }: Seen, name: string): Promise<Record<string, never>> => {
+  startedNames.push(name);
   try {
     for (;;) await ports.documents.forTenant('a').collection(testCollection).list();
   } catch (error) {
@@ -172,7 +172,7 @@ async function* piecesOf({ documents }: Ports, ended: string[]): AsyncGenerator<
 }
 
 const started = async (t: { teardown(work: () => unknown): void }) => {
-  const seen: Seen = { begun: [], limits: [], ended: [], failures: [], statuses: [] };
+  const seen: Seen = { startedNames: [], limits: [], ended: [], failures: [], statuses: [] };
   const directory = mkdtempSync(join(tmpdir(), 'oiq-time-budget-'));
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   const clock = { now: () => Date.now() };
@@ -207,13 +207,13 @@ const started = async (t: { teardown(work: () => unknown): void }) => {
   return { seen, documents, url: `http://127.0.0.1:${(http.address() as AddressInfo).port}` };
 };
 
-const until = (holds: () => boolean): Promise<void> => eventually(String(holds), holds);
+const until = (condition: () => boolean): Promise<void> => eventually(String(condition), condition);
 
 test('a request that keeps reading is refused when its time is over, and other requests get responses meanwhile', async (t) => {
   const { seen, url } = await started(t);
   const slow = fetch(`${url}/api/slow`);
   const patient = get(`${url}/api/patient`).on('error', () => {});
-  await until(() => seen.begun.length > 1);
+  await until(() => seen.startedNames.length > 1);
   for (let each = 0; each < 5; each++) t.is((await fetch(`${url}/api/quick`)).status, 200);
   t.false(seen.ended.includes('patient: ApiError'), 'one that reads on is still running');
   patient.destroy();
@@ -251,7 +251,7 @@ for (const way of ['change', 'insert', 'transaction', 'mail'])
 test('the work for a request is cancelled when its client disconnects, and is counted as 499 and not as a failure', async (t) => {
   const { seen, url } = await started(t);
   const request = get(`${url}/api/patient`).on('error', () => {});
-  await until(() => seen.begun.length > 0);
+  await until(() => seen.startedNames.length > 0);
   t.deepEqual(seen.ended, []);
   request.destroy();
   await until(() => seen.ended.length > 0 && seen.statuses.length > 0);

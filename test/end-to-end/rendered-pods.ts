@@ -13,7 +13,11 @@ const versionFile = new URL('../../runtime/version.ts', import.meta.url);
 
 /** Makes the code report another version. */
 const asVersion = (version: string): Readonly<Record<string, string>> => {
-  const exchange: Exchange = { url: versionFile.href, fence: ').version;', gone: `).version && '${version}';` };
+  const exchange: Exchange = {
+    url: versionFile.href,
+    original: ').version;',
+    replacement: `).version && '${version}';`,
+  };
   return { [sourceReplacement]: JSON.stringify(exchange) };
 };
 const flags = [...nodeFlags, `--import=${new URL('../security/without-guard.ts', import.meta.url)}`];

@@ -65,17 +65,17 @@ const dashboardOf = (tenant: string, savedQueryId: string): object => {
   };
 };
 
-interface Made {
+interface CreatedIds {
   readonly savedQueryId: string;
   readonly snapshotId: string;
   readonly token: string;
   readonly templateDashboardId: string;
   readonly onlyId: string;
 }
-let own: Made;
-let theirs: Made;
+let own: CreatedIds;
+let otherIds: CreatedIds;
 
-const fill = async (world: World): Promise<Made> => {
+const fill = async (world: World): Promise<CreatedIds> => {
   const canary = canaryOf(world.tenant);
   const query = { kind: 'promql', expression: '{__name__=~".+"}' };
   const saved = await world.make('createSavedQuery', { body: { name: canary, query, visibility: 'organization' } });
@@ -109,7 +109,7 @@ test.before(async () => {
     .forTenant(plansTenant)
     .collection(plans)
     .update('free', { ...defaultPlans['enterprise'] });
-  [own, theirs] = [await fill(a), await fill(b)];
+  [own, otherIds] = [await fill(a), await fill(b)];
 });
 test.after.always(() => close?.());
 
@@ -137,7 +137,7 @@ const seenBy = async (world: World): Promise<string> => {
 const isIn = (response: Answer, tenant: string): boolean => textOf(response).includes(canaryOf(tenant));
 
 /** Requests for each operation with the ids of both organizations: own ids must work, and foreign ids must not. */
-const walks = (id: string, created: Made): Readonly<Record<string, readonly OperationRequest[]>> => {
+const walks = (id: string, created: CreatedIds): Readonly<Record<string, readonly OperationRequest[]>> => {
   const params = { id };
   const matching = { headers: { 'if-match': '*' } };
   const body = dashboardOf('a', created.savedQueryId);
@@ -206,27 +206,29 @@ test.serial('every operation of these groups is covered', (t) => {
 
 // Deletions run last, so that the other operations have data.
 const last = ['removePanel', 'deleteDashboard'];
-const inOrder = ofGroups.toSorted((one, other) => last.indexOf(one.operationId) - last.indexOf(other.operationId));
+const inOrder = ofGroups.toSorted(
+  (one, otherTenant) => last.indexOf(one.operationId) - last.indexOf(otherTenant.operationId),
+);
 
 test.serial(
   'a link opens the snapshot of its own organization, whoever is signed in, without data of the other organization',
   async (t) => {
-    for (const [made, mine, other] of [
+    for (const [ids, ownTenant, otherTenant] of [
       [own, 'a', 'b'],
-      [theirs, 'b', 'a'],
+      [otherIds, 'b', 'a'],
     ] as const)
       for (const token of ['', a.token, b.token]) {
-        const response = await a.call(operationOf('getSharedSnapshot'), { params: { token: made.token }, token });
+        const response = await a.call(operationOf('getSharedSnapshot'), { params: { token: ids.token }, token });
         t.is(response.status, 200);
-        t.true(isIn(response, mine));
-        t.false(isIn(response, other));
+        t.true(isIn(response, ownTenant));
+        t.false(isIn(response, otherTenant));
       }
   },
 );
 
 for (const [title, idOf] of [
   ['an id that both have', () => 'twin'],
-  ['an id that only the other one has', () => theirs.onlyId],
+  ['an id that only the other one has', () => otherIds.onlyId],
 ] as const)
   test.serial(`with ${title}, no response shows and no change affects data of another organization`, async (t) => {
     const before = await seenBy(b);
@@ -239,7 +241,7 @@ for (const [title, idOf] of [
       if (isIn(apiResponse, 'b')) failures.push(`${operation.operationId}: ${textOf(apiResponse)}`);
     };
     for (const operation of inOrder)
-      for (const request of walks(idOf(), theirs)[operation.operationId] ?? []) await callWith(operation, request);
+      for (const request of walks(idOf(), otherIds)[operation.operationId] ?? []) await callWith(operation, request);
     t.deepEqual(failures, []);
     t.true(response > 10, `${response} were answered`);
     t.is(await seenBy(b), before);
@@ -247,12 +249,12 @@ for (const [title, idOf] of [
 
 test.serial('an ID that exists only in another organization gets the same response as an unknown ID', async (t) => {
   for (const operation of ofGroups.filter(({ path }) => path.startsWith('/api/dashboards/{id}'))) {
-    const [request = {}] = walks(theirs.onlyId, own)[operation.operationId] ?? [];
+    const [request = {}] = walks(otherIds.onlyId, own)[operation.operationId] ?? [];
     const withId = async (id: string): Promise<string> => {
       const { status, body } = await a.call(operation, { ...request, params: { ...request.params, id } });
       return `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}');
     };
-    const response = await withId(theirs.onlyId);
+    const response = await withId(otherIds.onlyId);
     t.regex(response, /^404 /, operation.operationId);
     t.is(response, await withId('nobodys'), operation.operationId);
   }
@@ -270,7 +272,7 @@ test.serial(
         .map(({ status, body }) => `${status} ${JSON.stringify({ ...body, requestId: '' })}`.replaceAll(id, '{id}'))
         .join('\n');
     };
-    const response = await refusalOf(theirs.savedQueryId);
+    const response = await refusalOf(otherIds.savedQueryId);
     t.regex(response, /^400 .*\n400 /);
     t.is(response, await refusalOf('nobodys'));
   },

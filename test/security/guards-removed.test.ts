@@ -188,7 +188,7 @@ test.serial('guards pass if the safeguard is replaced by itself', async (t) => {
   const { file, original } = safeguards['the role suffices'] as Safeguard;
   const guards = Object.values(safeguards).filter(({ guard: [guard] }) => guard === contract);
   const titles = [...new Set(guards.map(({ guard: [, title] }) => title))];
-  const exchange = { url: new URL(file, root).href, fence: original, gone: original };
+  const exchange = { url: new URL(file, root).href, original, replacement: original };
   const { passed, failed, output } = await guardWith(exchange, contract, titles);
   t.deepEqual(failed, [], output);
   t.true(passed >= titles.length, output);
@@ -197,7 +197,7 @@ test.serial('guards pass if the safeguard is replaced by itself', async (t) => {
 test('each safeguard occurs once in the file that it names', (t) => {
   for (const { file, original } of Object.values(safeguards)) {
     const source = readFileSync(new URL(file, root), 'utf8');
-    t.is(source.split(original).length, 2, `${file} has the fence once: ${original}`);
+    t.is(source.split(original).length, 2, `${file} contains the safeguard once: ${original}`);
   }
 });
 
@@ -227,9 +227,7 @@ for (const [
   const serial = missing(needs) === undefined ? test.serial : test.serial.skip;
   serial(`removing the safeguard that ${title} makes its guard fail`, async (t) => {
     const url = new URL(file, root);
-    const { failed, output } = await guardWith({ url: url.href, fence: original, gone: replacement }, guard, [
-      guarding,
-    ]);
+    const { failed, output } = await guardWith({ url: url.href, original, replacement }, guard, [guarding]);
     t.true(failed.length > 0, output);
   });
 }

@@ -62,9 +62,9 @@ test.serial('another organization’s ID gets the same response as one that does
     else if (comparable(other, params[name] ?? '') !== comparable(none, nothing[name] ?? ''))
       failures.push(`${named(operation)} tells ${textOf(other)} from ${textOf(none)}`);
     if (textOf(other).includes(canaryOf('b'))) failures.push(`${named(operation)} shows ${textOf(other)}`);
-    const theirs = await b.call(operation, { ...request, params });
-    if (theirs.status !== 200)
-      failures.push(`${named(operation)} does not answer its own organization: ${textOf(theirs)}`);
+    const foreign = await b.call(operation, { ...request, params });
+    if (foreign.status !== 200)
+      failures.push(`${named(operation)} does not answer its own organization: ${textOf(foreign)}`);
   }
   t.deepEqual(failures, []);
 });
@@ -138,17 +138,17 @@ test.serial('a cached list is returned only to users of the same organization wi
   const lists = built.filter(({ cache, operationId }) => cache !== undefined && /^list/.test(operationId));
   t.true(lists.length >= 3);
   const [viewer, editor] = [await a.person('viewer'), await a.person('editor')];
-  const [colleague, theirs] = [await a.person('viewer'), await b.person('viewer')];
+  const [colleague, foreign] = [await a.person('viewer'), await b.person('viewer')];
   const cacheStates = async (operation: Operation): Promise<(string | null)[]> => {
     const states: (string | null)[] = [];
-    for (const { token } of [viewer, viewer, colleague, editor, theirs]) {
+    for (const { token } of [viewer, viewer, colleague, editor, foreign]) {
       // The path contains ids of one organization, so the other one requests its own.
-      const example = await (token === theirs.token ? b : a).example(operation);
+      const example = await (token === foreign.token ? b : a).example(operation);
       const query = { ...example.query, limit: '17' };
       const response = await a.call(operation, { ...example, query, token });
       t.is(response.status, 200, named(operation));
-      t.is(textOf(response).includes(canaryOf('b')), token === theirs.token, named(operation));
-      t.is(textOf(response).includes(canaryOf('a')), token !== theirs.token, named(operation));
+      t.is(textOf(response).includes(canaryOf('b')), token === foreign.token, named(operation));
+      t.is(textOf(response).includes(canaryOf('a')), token !== foreign.token, named(operation));
       states.push(response.headers.get('x-cache'));
     }
     return states;

@@ -61,12 +61,12 @@ const createEntities = async (tenant: Tenant) => {
 };
 type Entities = Awaited<ReturnType<typeof createEntities>>;
 let own: Entities;
-let theirs: Entities;
+let otherEntities: Entities;
 
 test.before(async () => {
   harness = await startHarness({ runsJobs: false });
   for (const tenant of ['a', 'b'] as const) tokens[tenant] = await harness.signIn(`owner@${tenant}.example`);
-  [own, theirs] = [await createEntities('a'), await createEntities('b')];
+  [own, otherEntities] = [await createEntities('a'), await createEntities('b')];
 });
 test.after.always(() => harness?.close());
 
@@ -209,11 +209,11 @@ for (const { of, title, path, send } of fields)
   test.serial(
     `${title} cannot reference another organization, and the error is the same as for an unknown ID`,
     async (t) => {
-      const [other, none] = [await send(theirs[of]), await send(nothing)];
-      t.is(other.status, 400, JSON.stringify(other.body));
-      t.is(other.body.error, 'VALIDATION_FAILED');
-      t.is(other.body.details[0].path, path);
-      t.is(without(other, theirs[of]), without(none, nothing));
+      const [otherFeed, none] = [await send(otherEntities[of]), await send(nothing)];
+      t.is(otherFeed.status, 400, JSON.stringify(otherFeed.body));
+      t.is(otherFeed.body.error, 'VALIDATION_FAILED');
+      t.is(otherFeed.body.details[0].path, path);
+      t.is(without(otherFeed, otherEntities[of]), without(none, nothing));
     },
   );
 
@@ -239,7 +239,7 @@ const stateOf = async (tenant: Tenant, id: string) =>
 test.serial(
   'a link acknowledges the incident of its own organization, whoever sends it and whatever else has that ID',
   async (t) => {
-    const id = theirs.incident;
+    const id = otherEntities.incident;
     const twin = await harness.documents.forTenant('b').collection(incidents).find(id);
     if (twin !== undefined)
       await harness.documents
@@ -292,21 +292,21 @@ const feedOf = async (tenant: Tenant, scheduleId: string | null) =>
 test.serial(
   'a calendar feed can be listed and revoked only by its own organization, and combined parts of two addresses are invalid',
   async (t) => {
-    const [mine, other] = [await feedOf('a', own.schedule), await feedOf('b', theirs.schedule)];
-    t.is((await request('a', 'DELETE', `/api/on-call/calendar-feeds/${other.id}`)).status, 404);
-    t.false(JSON.stringify((await request('a', 'GET', '/api/on-call/calendar-feeds')).body).includes(other.id));
-    t.false((await nobody('GET', mine.path)).body.includes(theirs.schedule));
-    const half = Math.floor(mine.path.length / 2);
+    const [ownFeed, otherFeed] = [await feedOf('a', own.schedule), await feedOf('b', otherEntities.schedule)];
+    t.is((await request('a', 'DELETE', `/api/on-call/calendar-feeds/${otherFeed.id}`)).status, 404);
+    t.false(JSON.stringify((await request('a', 'GET', '/api/on-call/calendar-feeds')).body).includes(otherFeed.id));
+    t.false((await nobody('GET', ownFeed.path)).body.includes(otherEntities.schedule));
+    const half = Math.floor(ownFeed.path.length / 2);
     for (const path of [
-      mine.path.slice(0, half) + other.path.slice(half),
-      other.path.slice(0, half) + mine.path.slice(half),
+      ownFeed.path.slice(0, half) + otherFeed.path.slice(half),
+      otherFeed.path.slice(0, half) + ownFeed.path.slice(half),
     ])
       t.is((await nobody('GET', path)).status, 404);
-    const { status, body } = await nobody('GET', `/api/on-call/calendars/${mine.id}`);
+    const { status, body } = await nobody('GET', `/api/on-call/calendars/${ownFeed.id}`);
     t.deepEqual([status, body.message], [404, 'the calendar does not exist or was revoked']);
     for (const method of ['HEAD', 'GET', 'POST', 'DELETE'] as const)
-      for (const path of [mine.path, `/api/on-call/calendar-feeds/${mine.id}`]) await nobody(method, path);
-    t.is((await nobody('GET', mine.path)).status, 200);
+      for (const path of [ownFeed.path, `/api/on-call/calendar-feeds/${ownFeed.id}`]) await nobody(method, path);
+    t.is((await nobody('GET', ownFeed.path)).status, 200);
   },
 );
 
@@ -328,8 +328,8 @@ const escalate = () => {
 test.serial(
   'in a closed organization nobody is paged, no link acknowledges and no feed responds, until it is reopened',
   async (t) => {
-    const id = await make('b', '/api/incidents', { title: 'closed', escalationPolicyId: theirs.policy });
-    const [link, feed] = [await linkOf('b', id, theirs.person), await feedOf('b', null)];
+    const id = await make('b', '/api/incidents', { title: 'closed', escalationPolicyId: otherEntities.policy });
+    const [link, feed] = [await linkOf('b', id, otherEntities.person), await feedOf('b', null)];
     const stored = harness.documents.forTenant(organizationsTenant).collection(organizations);
     const pages = () => harness.documents.forTenant('b').collection(escalationActions).count({ incidentId: id });
     t.is((await nobody('GET', feed.path)).status, 200);

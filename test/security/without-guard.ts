@@ -7,13 +7,13 @@ export const sourceReplacement = 'TEST_WITHOUT_FENCE';
 export interface Exchange {
   /** The URL of the source file. */
   readonly url: string;
-  readonly fence: string;
-  readonly gone: string;
+  readonly original: string;
+  readonly replacement: string;
 }
 
 const exchangeText = process.env[sourceReplacement];
 if (exchangeText !== undefined) {
-  const { url, fence: original, gone: replacement } = JSON.parse(exchangeText) as Exchange;
+  const { url, original, replacement } = JSON.parse(exchangeText) as Exchange;
   registerHooks({
     load(loaded, context, next) {
       const module = next(loaded, context);

@@ -115,15 +115,15 @@ interface Calling {
   readonly call: Place['calls'][number];
   readonly samples: readonly Sample[];
   /** The calls that the request made. */
-  readonly made: Sample[];
+  readonly outgoing: Sample[];
 }
 
 const withCalls = (own: Sample, callees: readonly Calling[], index: number, random: Random): Sample => {
   let { duration, isError } = own;
-  for (const { call, samples, made } of callees)
+  for (const { call, samples, outgoing } of callees)
     for (let time = 0; time < call.times; time++) {
       const sample = samples[(index * call.times + time) % samples.length] as Sample;
-      made.push(sample);
+      outgoing.push(sample);
       duration += sample.duration;
       if (sample.isError && random.next() < call.passes) isError = true;
     }
@@ -171,11 +171,11 @@ const simulated = (
     callees: readonly Calling[],
     atMs: number,
   ): void => {
-    for (const { call, made } of callees) {
+    for (const { call, outgoing } of callees) {
       const key = `${node} ${call.to}`;
       const edge = edges.get(key) ?? { client: node, server: call.to, minutes: [] };
       edges.set(key, edge);
-      edge.minutes.push(minuteOf(made, atMs));
+      edge.minutes.push(minuteOf(outgoing, atMs));
     }
     if (databases.includes(node)) return;
     push(nodes, node, minuteOf([...byHost.values()].flat(), atMs));
@@ -191,7 +191,7 @@ const simulated = (
       const max = system.outside.includes(node) ? 4 * maxSamples : maxSamples;
       const number = Math.min(max, Math.max(1, Math.round(count)));
       const callees = (places.get(node)?.calls ?? []).map((call): Calling => {
-        return { call, samples: samplesOf(call.to, number * call.times), made: [] };
+        return { call, samples: samplesOf(call.to, number * call.times), outgoing: [] };
       });
       const byHost = drawn(node, number, minute, callees);
       note(node, byHost, callees, originMs + minute * minuteMs);
@@ -248,7 +248,7 @@ const noveltyOf = (kind: Novelty['kind'], node: string, minute: number, count: n
 });
 
 /** The state of a case before its minutes are simulated. */
-interface Making {
+interface CaseDraft {
   readonly random: Random;
   readonly system: System;
   readonly kind: CaseKind;
@@ -273,22 +273,22 @@ const begin = faultMinute;
 const isSince = (minute: number): boolean => minute >= begin - 1;
 
 /** Half of the faults are small. */
-const effectOf = ({ random }: Making, kind: 'errors' | 'slower'): Effect => {
+const effectOf = ({ random }: CaseDraft, kind: 'errors' | 'slower'): Effect => {
   const isSmall = random.next() < 0.5;
   if (kind === 'errors') return { errors: isSmall ? random.between(0.05, 0.15) : random.between(0.15, 0.4), slower: 1 };
   return { errors: 0, slower: isSmall ? random.between(1.5, 2.5) : random.between(2.5, 6) };
 };
 
-const ofChange = (making: Making, kind: 'deployment' | 'configuration', effect: Effect): Fault => {
-  const { random, target, changes, novelties } = making;
+const ofChange = (draft: CaseDraft, kind: 'deployment' | 'configuration', effect: Effect): Fault => {
+  const { random, target, changes, novelties } = draft;
   changes.push(changeOf(kind, target, begin - random.between(0.2, 2.5)));
   if (effect.errors > 0 && random.next() < 0.7)
     novelties.push(noveltyOf('error', target, begin, random.whole(20, 300)));
   return { effect, truth: { kind, at: target } };
 };
 
-const ofHost = (making: Making, resource: 'cpu' | 'disk', effect: Effect, neighbour = ''): Fault => {
-  const { random, host, minutes, gauges } = making;
+const ofHost = (draft: CaseDraft, resource: 'cpu' | 'disk', effect: Effect, neighbour = ''): Fault => {
+  const { random, host, minutes, gauges } = draft;
   const title = `${resource} of ${host}`;
   gauges.push(gaugeOf(random, minutes, { resource, host, title }, (minute) => (isSince(minute) ? 0.99 : 0.5)));
   const truth =
@@ -296,51 +296,51 @@ const ofHost = (making: Making, resource: 'cpu' | 'disk', effect: Effect, neighb
   return { effect, truth, isOfHost: true, neighbour };
 };
 
-const faults: Readonly<Record<CaseKind, (making: Making) => Fault>> = {
-  'bad-deployment': (making) => ofChange(making, 'deployment', effectOf(making, 'errors')),
-  'slow-deployment': (making) => ofChange(making, 'deployment', effectOf(making, 'slower')),
-  configuration: (making) =>
-    ofChange(making, 'configuration', effectOf(making, making.random.next() < 0.5 ? 'errors' : 'slower')),
-  'oom-kill': (making) => {
-    const { random, target, minutes, changes, gauges } = making;
+const faults: Readonly<Record<CaseKind, (draft: CaseDraft) => Fault>> = {
+  'bad-deployment': (draft) => ofChange(draft, 'deployment', effectOf(draft, 'errors')),
+  'slow-deployment': (draft) => ofChange(draft, 'deployment', effectOf(draft, 'slower')),
+  configuration: (draft) =>
+    ofChange(draft, 'configuration', effectOf(draft, draft.random.next() < 0.5 ? 'errors' : 'slower')),
+  'oom-kill': (draft) => {
+    const { random, target, minutes, changes, gauges } = draft;
     changes.push(changeOf('oom-kill', target, begin - 0.5), changeOf('restart', target, begin - 0.3));
     const share = (minute: number): number => (minute < begin ? 0.5 + (0.48 * minute) / begin : 0.6);
     gauges.push(gaugeOf(random, minutes, { resource: 'memory', node: target, title: `memory of ${target}` }, share));
-    return { effect: effectOf(making, 'errors'), truth: { kind: 'oom-kill', at: target } };
+    return { effect: effectOf(draft, 'errors'), truth: { kind: 'oom-kill', at: target } };
   },
-  restart: (making) => {
-    making.changes.push(changeOf('restart', making.target, begin - 0.5));
-    return { effect: effectOf(making, 'errors'), truth: { kind: 'restart', at: making.target } };
+  restart: (draft) => {
+    draft.changes.push(changeOf('restart', draft.target, begin - 0.5));
+    return { effect: effectOf(draft, 'errors'), truth: { kind: 'restart', at: draft.target } };
   },
-  cpu: (making) => ofHost(making, 'cpu', effectOf(making, 'slower')),
-  disk: (making) => ofHost(making, 'disk', effectOf(making, 'errors')),
-  neighbour: (making) => ofHost(making, 'cpu', effectOf(making, 'slower'), making.random.of(making.system.outside)),
-  pool: (making) => {
-    const { random, target, minutes, gauges } = making;
+  cpu: (draft) => ofHost(draft, 'cpu', effectOf(draft, 'slower')),
+  disk: (draft) => ofHost(draft, 'disk', effectOf(draft, 'errors')),
+  neighbour: (draft) => ofHost(draft, 'cpu', effectOf(draft, 'slower'), draft.random.of(draft.system.outside)),
+  pool: (draft) => {
+    const { random, target, minutes, gauges } = draft;
     const of = { resource: 'pool', node: target, title: `pool of ${target}` } as const;
     gauges.push(gaugeOf(random, minutes, of, (minute) => (isSince(minute) ? 1 : 0.4)));
-    return { effect: effectOf(making, 'slower'), truth: { kind: 'saturation', at: target } };
+    return { effect: effectOf(draft, 'slower'), truth: { kind: 'saturation', at: target } };
   },
-  'slow-database': (making) => {
-    const { slower } = effectOf(making, 'slower');
-    return { effect: { errors: 0, slower: 8 * slower }, truth: { kind: 'callee', at: making.target } };
+  'slow-database': (draft) => {
+    const { slower } = effectOf(draft, 'slower');
+    return { effect: { errors: 0, slower: 8 * slower }, truth: { kind: 'callee', at: draft.target } };
   },
-  'failing-database': (making) => ({
-    effect: effectOf(making, 'errors'),
-    truth: { kind: 'callee', at: making.target },
+  'failing-database': (draft) => ({
+    effect: effectOf(draft, 'errors'),
+    truth: { kind: 'callee', at: draft.target },
   }),
-  flag: (making) => {
-    const { random, target, novelties } = making;
+  flag: (draft) => {
+    const { random, target, novelties } = draft;
     novelties.push(noveltyOf('log-pattern', target, begin - random.between(1.2, 2.5), random.whole(3, 30)));
-    return { effect: effectOf(making, 'errors'), truth: { kind: 'log-pattern', at: target } };
+    return { effect: effectOf(draft, 'errors'), truth: { kind: 'log-pattern', at: target } };
   },
-  unseen: (making) => ({ effect: effectOf(making, making.random.next() < 0.5 ? 'errors' : 'slower') }),
+  unseen: (draft) => ({ effect: effectOf(draft, draft.random.next() < 0.5 ? 'errors' : 'slower') }),
   chance: () => ({ effect: { errors: 0, slower: 1 } }),
 };
 
 /** Adds changes that look like causes and are not; `loud` fails by itself, and nothing calls it. */
 const distract = (
-  { random, system, target, path, minutes, changes, gauges, novelties }: Making,
+  { random, system, target, path, minutes, changes, gauges, novelties }: CaseDraft,
   loud: string,
 ): void => {
   const { hosts, places, outside, inTree } = system;
@@ -397,13 +397,24 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
   // The symptom is at the fault or at a caller; for `unseen`, it is at the fault.
   const symptom = kind === 'unseen' ? target : random.of(path.filter((node) => node.startsWith('service:')));
   const host = random.of(places.get(target)?.hosts ?? hosts);
-  const making: Making = { random, system, kind, target, path, host, minutes, changes: [], gauges: [], novelties: [] };
-  const { effect, truth, isOfHost = false, neighbour = '' } = faults[kind](making);
+  const draft: CaseDraft = {
+    random,
+    system,
+    kind,
+    target,
+    path,
+    host,
+    minutes,
+    changes: [],
+    gauges: [],
+    novelties: [],
+  };
+  const { effect, truth, isOfHost = false, neighbour = '' } = faults[kind](draft);
   const neighbourPlace = places.get(neighbour);
   if (neighbourPlace !== undefined)
     places.set(neighbour, { ...neighbourPlace, hosts: [...new Set([...neighbourPlace.hosts, host])] });
   const loud = outside.find((node) => node !== neighbour) ?? '';
-  distract(making, loud);
+  distract(draft, loud);
 
   const isLoud = random.next() < 0.6;
   // Some faults grow over several minutes.
@@ -420,7 +431,7 @@ export const faultCase = (seed: number, kind: CaseKind): FaultCase => {
     return node === surge && minute >= begin - 10 ? 1.3 : 1;
   };
   const { nodes, hosts: onHosts, edges } = simulated(system, random, minutes, effectAt, traffic);
-  const { changes, gauges, novelties } = making;
+  const { changes, gauges, novelties } = draft;
   return {
     kind,
     truth,

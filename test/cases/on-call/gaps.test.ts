@@ -69,16 +69,16 @@ test('a gap is reported once, with its time and reason, and ends when somebody i
   await checkGaps();
   await checkGaps();
   t.is(transitions.length, 1);
-  const [begun] = transitions;
-  t.is(begun?.to, 'firing');
-  t.deepEqual(begun?.labels, {
+  const [raised] = transitions;
+  t.is(raised?.to, 'firing');
+  t.deepEqual(raised?.labels, {
     alertname: 'OnCallGap',
     severity: 'warning',
     origin: 'platform',
     schedule: 'Shop',
     reason: 'no-one',
   });
-  t.regex(begun?.reason ?? '', /from 2026-11-26T09:00:00.000Z to 2026-11-29T09:00:00.000Z/);
+  t.regex(raised?.reason ?? '', /from 2026-11-26T09:00:00.000Z to 2026-11-29T09:00:00.000Z/);
   t.is((await activeAlerts())[0]?.alertId, `on-call-gap-${id}`);
   // The gap passes, and the next gap is within seven days.
   clock.ms += 6 * dayMs;
@@ -92,7 +92,7 @@ test('a gap is reported once, with its time and reason, and ends when somebody i
     transitions.map(({ to }) => to),
     ['firing', 'inactive'],
   );
-  t.deepEqual(transitions[1]?.labels, begun?.labels);
+  t.deepEqual(transitions[1]?.labels, raised?.labels);
   t.deepEqual(await activeAlerts(), []);
 });
 

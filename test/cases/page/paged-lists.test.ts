@@ -30,7 +30,7 @@ const answerWithPages = (): void =>
     return json({ items, nextCursor: page + 1 < pages ? String(page + 1) : null });
   });
 
-const soon = (what: string, holds: () => boolean): Promise<void> => eventually(what, holds, pagePatienceMs);
+const soon = (what: string, condition: () => boolean): Promise<void> => eventually(what, condition, pagePatienceMs);
 
 const openList = async (): Promise<PagedList<Operation, number>> => {
   answerWithPages();

@@ -120,8 +120,8 @@ linuxTest(
     t.deepEqual(readdirSync(directory), before, 'a process that is stopped lives');
     t.true(findProcesses(directory).length > 0);
     // A directory that was started two minutes ago is abandoned.
-    const begun = join(directory, others.at(-1) ?? '');
-    utimesSync(begun, Date.now() / 1000 - 120, Date.now() / 1000 - 120);
+    const abandoned = join(directory, others.at(-1) ?? '');
+    utimesSync(abandoned, Date.now() / 1000 - 120, Date.now() / 1000 - 120);
     await removeAbandoned();
     t.deepEqual(
       readdirSync(directory),

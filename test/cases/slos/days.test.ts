@@ -60,10 +60,10 @@ const objectives: readonly SloObjective[] = [
   { ...plain, budgeting: 'ratio-timeslices' },
 ];
 /** A time at or after all writes. */
-const rested = (): number => Date.now() + dayMs;
+const afterAllWrites = (): number => Date.now() + dayMs;
 const reader = () => ({ columns: tables.columns.forTenant('a') });
 
-const holds = async (
+const checkWindows = async (
   t: import('ava').ExecutionContext,
   sloId: string,
   objective: SloObjective,
@@ -77,10 +77,10 @@ const holds = async (
       good: BigInt(good),
       total: BigInt(total),
     }));
-    const [is, ought] = [summed(window), sumSlices(slices, toObjective(objective))];
-    t.is(is.slicesWithData, ought.slicesWithData);
+    const [is, expected] = [summed(window), sumSlices(slices, toObjective(objective))];
+    t.is(is.slicesWithData, expected.slicesWithData);
     for (const part of ['good', 'bad', 'total'] as const)
-      t.is(compare(is[part], ought[part]), 0, `${part} of ${objective.budgeting} in ${JSON.stringify(window)}`);
+      t.is(compare(is[part], expected[part]), 0, `${part} of ${objective.budgeting} in ${JSON.stringify(window)}`);
   }
 };
 
@@ -110,9 +110,9 @@ const isExactly = (
   t: import('ava').ExecutionContext,
   window: Sums,
   objective: SloObjective,
-  ought: ReturnType<typeof counted>,
+  expected: ReturnType<typeof counted>,
 ): void => {
-  const { good, total, under, known } = ought;
+  const { good, total, under, known } = expected;
   const bad = total - good;
   const is = (found: Fraction | undefined, over: bigint, of: bigint, what: string): void => {
     if (of === 0n) t.is(found, undefined, what);
@@ -162,14 +162,14 @@ test.serial('window sums equal those of the slices after any replacements and ro
         }));
         const last = new Map<number, Slice>();
         for (const [index, step] of steps.entries())
-          if (step === 'sum up') fromDays += await updateDaySums(tables.columns, rested());
+          if (step === 'sum up') fromDays += await updateDaySums(tables.columns, afterAllWrites());
           else {
             const slices = new Map(step.map(([at, good, more]) => [at, [inMinutes(at), good, good + more] as const]));
             await land(...[sloId, index < 2 ? first : objective], [...slices.values()]);
             for (const [at, slice] of slices) last.set(at, slice);
           }
         const whole = { fromMs: inMinutes(0), toMs: inMinutes(days * 1440) };
-        await holds(t, sloId, objective, [...windows, whole]);
+        await checkWindows(t, sloId, objective, [...windows, whole]);
         const requests = [{ sloId, series: 's', objective, windows: [...windows, whole] }];
         const summed = (await readWindows(reader(), requests))(0);
         for (const window of [...windows, whole]) {
@@ -188,7 +188,7 @@ test.serial('a window of whole days reads no slices after the rollup, and reads 
     const sloId = `quiet-${objective.budgeting}`;
     const slices = Array.from({ length: days * 24 }, (_, hour): Slice => [inMinutes(hour * 60), hour % 5, 5]);
     await land(sloId, objective, slices);
-    await updateDaySums(tables.columns, rested());
+    await updateDaySums(tables.columns, afterAllWrites());
     const statements: string[] = [];
     const own = tables.columns.forTenant('a');
     const columns = {
@@ -208,10 +208,10 @@ test.serial('a window of whole days reads no slices after the rollup, and reads 
     await land(sloId, objective, [[inMinutes(61), 9, 9]]);
     t.is((await readWindows({ columns }, requests))(0)(window).slicesWithData, days * 24 + 1);
     t.true(statements.at(-1)?.includes('FROM slo_slices'));
-    await holds(t, sloId, objective, [window]);
+    await checkWindows(t, sloId, objective, [window]);
     // Sums for another slice target or budgeting method must not be used.
     for (const other of [...objectives, { ...plain, budgeting: 'timeslices', sliceTarget: 0.3 } as const])
-      await holds(t, sloId, other, [window]);
+      await checkWindows(t, sloId, other, [window]);
   }
 });
 
@@ -222,7 +222,7 @@ test.serial('excluded parts of a window are not in its sums, but are in the sums
       ...(['maintained', objective] as const),
       Array.from({ length: 1440 }, (_, minute): Slice => [inMinutes(day * 1440 + minute), 1, 1]),
     );
-  await updateDaySums(tables.columns, rested());
+  await updateDaySums(tables.columns, afterAllWrites());
   const time = fc.integer({ min: 0, max: days * 1440 });
   await fc.assert(
     fc.asyncProperty(fc.uniqueArray(time, { minLength: 2, maxLength: 10 }), time, time, async (edges, one, other) => {
@@ -248,7 +248,7 @@ test.serial(
     await land('now', objective, [inDay(0, 2), inDay(3, 3)]);
     await land('other', objective, [inDay(0, 5), inDay(3, 7)], 'before');
     await land('now', objective, [inDay(0, 11), inDay(3, 13)], 'before');
-    await updateDaySums(tables.columns, rested());
+    await updateDaySums(tables.columns, afterAllWrites());
     await land('now', objective, [inDay(3, 17)], 'before');
     // Rows of one part are stored together, and the index does not separate them.
     for (const table of ['slo_slices', 'slo_day_changes', 'slo_days'])
@@ -276,7 +276,7 @@ test.serial(
     const ids = ['first', 'second', 'third'];
     const inDay = (day: number, total: number): Slice => [inMinutes(day * 1440 + 7), 1, total];
     for (const id of ids) await land(id, objective, [inDay(0, 2), inDay(1, 3), inDay(2, 5)]);
-    await updateDaySums(tables.columns, rested());
+    await updateDaySums(tables.columns, afterAllWrites());
     for (const id of ids) await land(id, objective, [inDay(1, 7)]);
     await land('second', objective, [inDay(2, 11)]);
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
@@ -294,12 +294,12 @@ test.serial('totals above exact addition are the same from days and from slices'
   const many = Array.from({ length: 1300 }, (_, minute): Slice => [inMinutes(minute), minute, minute + 7]);
   await land('many', objective, many);
   const window = { fromMs: beginMs, toMs: beginMs + 2 * dayMs };
-  await holds(t, 'many', objective, [window]);
-  await updateDaySums(tables.columns, rested());
-  await holds(t, 'many', objective, [window]);
-  await holds(t, 'many', objective, [{ fromMs: beginMs + 600 * minuteMs, toMs: window.toMs }]);
+  await checkWindows(t, 'many', objective, [window]);
+  await updateDaySums(tables.columns, afterAllWrites());
+  await checkWindows(t, 'many', objective, [window]);
+  await checkWindows(t, 'many', objective, [{ fromMs: beginMs + 600 * minuteMs, toMs: window.toMs }]);
   await land('many', objective, [[inMinutes(1300), 1, 2]]);
-  await holds(t, 'many', objective, [window]);
+  await checkWindows(t, 'many', objective, [window]);
 });
 
 test.serial(
@@ -307,13 +307,13 @@ test.serial(
   async (t) => {
     const [objective] = objectives as [SloObjective];
     await land('gone', objective, [[inMinutes(5), 1, 2]]);
-    await updateDaySums(tables.columns, rested());
+    await updateDaySums(tables.columns, afterAllWrites());
     await land('gone', objective, [[inMinutes(5), 0, 0]]);
-    await updateDaySums(tables.columns, rested());
-    t.is(await updateDaySums(tables.columns, rested()), 0);
+    await updateDaySums(tables.columns, afterAllWrites());
+    t.is(await updateDaySums(tables.columns, afterAllWrites()), 0);
     t.is(await updateDaySums(tables.columns, beginMs), 0, 'nothing has rested for so long');
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
-    await holds(t, 'gone', objective, [window]);
+    await checkWindows(t, 'gone', objective, [window]);
     const others = { columns: tables.columns.forTenant('b') };
     const requests = [{ sloId: 'gone', series: 's', objective, windows: [window] }];
     t.is((await readWindows(others, requests))(0)(window).slicesWithData, 0);

@@ -91,8 +91,8 @@ const endOf = (coming: readonly Block[], budget: number): number => {
  * Of a number of simulated budgets: how many are within the interval, and how many outlast the window, where any
  * interval is right.
  */
-const heldOf = (budgets: number, failing: Failing): { readonly held: number; readonly never: number } => {
-  let [held, never] = [0, 0];
+const countCovered = (budgets: number, failing: Failing): { readonly covered: number; readonly never: number } => {
+  let [covered, never] = [0, 0];
   for (let seed = 1; seed <= budgets; seed += 1) {
     const { blocks, random } = futureOf(seed, failing);
     const now = 40 + Math.floor(40 * random());
@@ -104,10 +104,10 @@ const heldOf = (budgets: number, failing: Failing): { readonly held: number; rea
     if (forecast.state === 'unknown') continue;
     const end = endOf(blocks.slice(now), budget - spent);
     const [earliest, latest] = forecast.interval.map((each) => each ?? Number.POSITIVE_INFINITY);
-    if (end >= (earliest ?? 0) && end <= (latest ?? 0)) held += 1;
+    if (end >= (earliest ?? 0) && end <= (latest ?? 0)) covered += 1;
     if (end === Number.POSITIVE_INFINITY) never += 1;
   }
-  return { held, never };
+  return { covered, never };
 };
 
 /** A short history rarely includes rare bursts, so the interval covers fewer of these budgets. */
@@ -120,8 +120,8 @@ const kinds: readonly (Failing & { readonly kind: string; readonly budgets: numb
 
 for (const { kind, budgets, minShare, ...failing } of kinds)
   test(`on ${budgets} simulated budgets with ${kind} the 80 % interval covers ${100 * minShare} to 85 %`, (t) => {
-    const { held, never } = heldOf(budgets, failing);
-    t.log(`${held} of ${budgets}, ${never} outlast the window`);
-    t.true(held >= minShare * budgets && held <= 0.85 * budgets, `${held} of ${budgets}`);
+    const { covered, never } = countCovered(budgets, failing);
+    t.log(`${covered} of ${budgets}, ${never} outlast the window`);
+    t.true(covered >= minShare * budgets && covered <= 0.85 * budgets, `${covered} of ${budgets}`);
     t.true(never < budgets / 10, 'few budgets outlast the window, where any interval would hold');
   });

@@ -58,7 +58,7 @@ const shownAround = (timeZone: string, changeMs: number): readonly (readonly [at
   });
 };
 
-type Field = readonly [text: string, holds: (value: number) => boolean];
+type Field = readonly [text: string, matches: (value: number) => boolean];
 
 const minutes: readonly Field[] = [
   ['0', (m) => m === 0],
@@ -90,7 +90,7 @@ const drawCronCase = (random: Random, shown: ReturnType<typeof shownAround>): Cr
   const drawnFrom = (fields: readonly Field[]): Field => fields[random(fields.length)] as Field;
   const [minuteText, isMinute] = drawnFrom(minutes);
   const [hourText, isHour] = drawnFrom(hours);
-  const holds = (wallMs: number): boolean => {
+  const matches = (wallMs: number): boolean => {
     const time = new Date(wallMs);
     return isMinute(time.getUTCMinutes()) && isHour(time.getUTCHours());
   };
@@ -101,7 +101,7 @@ const drawCronCase = (random: Random, shown: ReturnType<typeof shownAround>): Cr
     const passed: number[] = [];
     for (let wall = latest + minuteMs; wall <= wallMs; wall += minuteMs) passed.push(wall);
     latest = Math.max(latest, wallMs);
-    if (goesByTime ? holds(wallMs) : passed.some(holds)) dueAt.push(atMs);
+    if (goesByTime ? matches(wallMs) : passed.some(matches)) dueAt.push(atMs);
   }
   return { cron: `${minuteText} ${hourText} * * *`, dueAt };
 };

@@ -161,9 +161,9 @@ test('a run that continues past the next due times is not late, and neither is i
   const slow: HeartbeatSchedule = { ...expected, heartbeat: { ...expected.heartbeat, maxRunDuration: '5m' } };
   const at = (heartbeats: HeartbeatState, second: number) =>
     evaluateHeartbeats(heartbeats, slow, { nowMs: fromMs + second * 1000, gaps: [], createdMs: fromMs });
-  const begun = at(applyHeartbeat(at(initialHeartbeatState, 0).nextState, heartbeatOf('start', 10)).nextState, 200);
-  t.deepEqual(begun.runs, []);
-  const ended = applyHeartbeat(begun.nextState, heartbeatOf('end', 200));
+  const started = at(applyHeartbeat(at(initialHeartbeatState, 0).nextState, heartbeatOf('start', 10)).nextState, 200);
+  t.deepEqual(started.runs, []);
+  const ended = applyHeartbeat(started.nextState, heartbeatOf('end', 200));
   t.deepEqual(ended.runs.map(shown), ['10 200 passed']);
   t.deepEqual(at(ended.nextState, 264).runs, []);
   t.deepEqual(at(ended.nextState, 265).runs.map(shown), [`250 260 ${late}`]);
