@@ -46,7 +46,7 @@ const conforms = async (t: ExecutionContext, text: string): Promise<string> => {
   return (await run(kubeconform, args).catch((error: { stdout: string }) => error)).stdout;
 };
 
-withTools('the example of a cluster has fields that the operator knows', async (t) => {
+withTools('the cluster example has only fields that the operator supports', async (t) => {
   t.regex(await conforms(t, example), /Valid: 2, Invalid: 0, Errors: 0, Skipped: 0/);
   t.regex(await conforms(t, example.replace('shardsCount', 'shardCount')), /shardCount/);
 });
@@ -91,7 +91,7 @@ const firing: Readonly<Record<string, readonly [series: string, failing: string,
   OiqClickhouseReplicaQueueGrowing: ['ClickHouseAsyncMetrics_ReplicasMaxQueueSize', '0+100x60', '6000-100x60'],
 };
 
-withTools('each alert of the page fires for what it is about, and not where all is well', async (t) => {
+withTools('each alert of the page fires for its condition, and not for healthy servers', async (t) => {
   const { promtool } = await chartTools();
   const directory = directoryOf(t);
   const rules = parse(exampleAfter(page, '## Alerts'));

@@ -21,7 +21,7 @@ const secret = (...keys: readonly string[]) => ({
   data: Object.fromEntries(keys.map((key) => [key, Buffer.from('given').toString('base64')])),
 });
 
-withTools('an existing Secret that lacks a store is refused with the key that it lacks', async (t) => {
+withTools('an existing Secret that lacks a store is refused with the missing key', async (t) => {
   for (const [existingKeys, missingKey] of [
     [['OIQ_MONGODB_URL'], 'OIQ_CLICKHOUSE_URL'],
     [['OIQ_CLICKHOUSE_URL'], 'OIQ_MONGODB_URL'],
@@ -33,17 +33,17 @@ withTools('an existing Secret that lacks a store is refused with the key that it
   }
 });
 
-withTools('an existing Secret with all stores that the settings lack is taken', async (t) => {
+withTools('an existing Secret with all missing stores is accepted', async (t) => {
   const args = await servedObjects(t, directory, [secret('OIQ_CLICKHOUSE_URL', 'OIQ_MONGODB_URL')]);
   t.truthy(find((await renderSet('cluster-existing-secret', args)).manifests, 'Deployment', 'oiq-api'));
 });
 
-withTools('an existing Secret that is not there yet, or may not be read, is no reason to refuse', async (t) => {
+withTools('an existing Secret that does not exist yet, or cannot be read, is accepted', async (t) => {
   const args = await servedObjects(t, directory, []);
   t.truthy(find((await renderSet('cluster-existing-secret', args)).manifests, 'Deployment', 'oiq-api'));
 });
 
-withTools('the notes name the Secret that is made only where one is made', async (t) => {
+withTools('the notes name the generated Secret only if one is generated', async (t) => {
   const text =
     '{ apiVersion: v1, kind: ConfigMap, metadata: { name: notes }, data: { of: {{ include "oiq/templates/NOTES.txt" . | toJson }} } }';
   const notesWith = async (...keys: readonly string[]): Promise<string> => {

@@ -41,7 +41,7 @@ test.before(async () => {
 
 test('twelve sets of values exist', (t) => t.is(names.length, 12));
 
-withTools('helm lint --strict finds nothing', async (t) => {
+withTools('helm lint --strict reports no problems', async (t) => {
   const { helm } = await chartTools();
   for (const path of valueSets.values()) {
     const { stdout } = await run(helm, ['lint', '--strict', '--kube-version', kubernetesVersion, chart, '-f', path]);
@@ -50,7 +50,7 @@ withTools('helm lint --strict finds nothing', async (t) => {
 });
 
 for (const name of names) {
-  withTools(`${name}: what is rendered is the golden file`, async (t) => {
+  withTools(`${name}: the rendered manifests equal the golden file`, async (t) => {
     const directory = mkdtempSync(join(tmpdir(), 'oiq-chart-'));
     t.teardown(() => rmSync(directory, { recursive: true }));
     const text = withoutMade((await renderSet(name, [], pinnedChart(directory))).text);
@@ -58,7 +58,7 @@ for (const name of names) {
     t.is(text, existsSync(goldenOf(name)) ? readFileSync(goldenOf(name), 'utf8') : '');
   });
 
-  withTools(`${name}: Kubernetes knows every field`, async (t) => {
+  withTools(`${name}: Kubernetes supports every field`, async (t) => {
     const { kubeconform } = await chartTools();
     const directory = mkdtempSync(join(tmpdir(), 'oiq-chart-'));
     t.teardown(() => rmSync(directory, { recursive: true }));
@@ -69,7 +69,7 @@ for (const name of names) {
     t.regex(stdout, /Invalid: 0, Errors: 0, Skipped: 0/);
   });
 
-  withTools(`${name}: pods have no rights, no token, no root, no writable root file system`, async (t) => {
+  withTools(`${name}: pods have no privileges, no token, no root user and no writable root file system`, async (t) => {
     const { manifests } = await renderedSet(name);
     const pods = podsOf(manifests);
     t.true(pods.length > 0);
@@ -97,7 +97,7 @@ for (const name of names) {
       t.false(account.automountServiceAccountToken);
   });
 
-  withTools(`${name}: no secret lies in a ConfigMap, and each name is there once`, async (t) => {
+  withTools(`${name}: no ConfigMap contains a secret, and each name occurs once`, async (t) => {
     const { manifests } = await renderedSet(name);
     for (const { data } of manifests.filter(({ kind }) => kind === 'ConfigMap'))
       for (const [key, value] of Object.entries(data)) {
@@ -108,7 +108,7 @@ for (const name of names) {
     t.deepEqual(all, [...new Set(all)]);
   });
 
-  withTools(`${name}: every selector finds the pods it is for`, async (t) => {
+  withTools(`${name}: every selector matches its pods`, async (t) => {
     const { manifests } = await renderedSet(name);
     const labels: Manifest[] = manifests.flatMap((manifest) =>
       manifest.kind === 'Pod' ? [manifest.metadata.labels] : (manifest.spec?.template?.metadata?.labels ?? []),
@@ -125,7 +125,7 @@ for (const name of names) {
   });
 }
 
-withTools('the grace period is longer than OIQ takes to stop', async (t) => {
+withTools('the grace period is longer than the shutdown of OIQ', async (t) => {
   const grace = async (args: readonly string[], name: string): Promise<number> =>
     find((await renderSet('cluster', args)).manifests, 'Deployment', name).spec.template.spec
       .terminationGracePeriodSeconds;
@@ -153,7 +153,7 @@ withTools('a scaler never starts more pods than there are partitions', async (t)
   }
 });
 
-withTools('values that cannot work are refused with what to do', async (t) => {
+withTools('values that cannot work are refused with instructions', async (t) => {
   const cases: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
     [['--set', 'settings.LOGLEVEL=info'], /additional properties 'LOGLEVEL' not allowed/],
     [['--set', 'sinks.log.replicas=2'], /additional properties 'log' not allowed/],
@@ -174,7 +174,7 @@ withTools('values that cannot work are refused with what to do', async (t) => {
   for (const [args, reason] of cases) await t.throwsAsync(render(args), { message: reason }, args.join(' '));
 });
 
-withTools('the migration has the settings of the release before the release is there', async (t) => {
+withTools('the migration has the settings of the release before the release exists', async (t) => {
   const { manifests } = await renderedSet('cluster');
   const job = find(manifests, 'Job', 'oiq-migrate');
   t.is(job.metadata.annotations['helm.sh/hook'], 'pre-install,pre-upgrade');
@@ -187,7 +187,7 @@ withTools('the migration has the settings of the release before the release is t
   t.true(weight('Secret', 'oiq-generated') < weight('Job', 'oiq-migrate'));
 });
 
-withTools('ConfigMaps of dashboards are applied after the release, with a token of a Secret', async (t) => {
+withTools('ConfigMaps of dashboards are applied after the release, with a token from a Secret', async (t) => {
   const args = ['--set', 'dashboards.configMaps={a,b.c},dashboards.source=git:x,dashboards.tokenSecret.name=pass'];
   const { manifests } = await renderSet('cluster', args);
   const job = find(manifests, 'Job', 'oiq-dashboards');
@@ -216,7 +216,7 @@ withTools('ConfigMaps of dashboards are applied after the release, with a token 
     await t.throwsAsync(renderSet('cluster', ['--set', given]), { message: reason }, given);
 });
 
-withTools('probes of a location have its token, and may send echo requests without rights', async (t) => {
+withTools('probes of a location have its token, and can send echo requests without privileges', async (t) => {
   const input = ['--set', 'probe.tokenSecret.name=frankfurt,probe.networks={10.0.0.0/8,fd00::/8}'];
   const { manifests } = await renderSet('cluster', input);
   const { replicas, template } = find(manifests, 'Deployment', 'oiq-probe').spec;
@@ -244,7 +244,7 @@ withTools('probes of a location have its token, and may send echo requests witho
   );
 });
 
-withTools('pods of a new version wait for the role before theirs', async (t) => {
+withTools('pods of a new version wait for the preceding role', async (t) => {
   const { manifests } = await renderedSet('cluster');
   const waits = (name: string): string | undefined =>
     find(manifests, 'Deployment', name).spec.template.spec.initContainers?.[0].args[1];
@@ -255,7 +255,7 @@ withTools('pods of a new version wait for the role before theirs', async (t) => 
   for (const role of ['sinks', 'processors', 'receivers']) t.truthy(find(manifests, 'Service', `oiq-${role}-pods`));
 });
 
-withTools('no two installations have one secret, and what is given is not made', async (t) => {
+withTools('no two installations share a secret, and given secrets are not generated', async (t) => {
   const create = async (args: readonly string[] = []) =>
     find((await renderSet('cluster', args)).manifests, 'Secret', 'oiq-generated').data;
   const [one, two] = [await create(), await create()];
@@ -266,7 +266,7 @@ withTools('no two installations have one secret, and what is given is not made',
   ]);
 });
 
-withTools('what changes restarts pods, and what stays does not', async (t) => {
+withTools('changed settings restart pods, and unchanged settings do not', async (t) => {
   const annotations = async (args: readonly string[]) =>
     find((await renderSet('cluster', args)).manifests, 'Deployment', 'oiq-api').spec.template.metadata.annotations;
   const before = await annotations([]);
@@ -275,27 +275,24 @@ withTools('what changes restarts pods, and what stays does not', async (t) => {
   t.notDeepEqual(await annotations(['--set', 'secretSettings.REDIS_URL=redis://other']), before);
 });
 
-withTools(
-  'a standalone keeps its data in a claim that it makes, in one that is there, or with its pod alone',
-  async (t) => {
-    const data = async (args: readonly string[]) => {
-      const { spec } = find((await render(args)).manifests, 'StatefulSet', 'oiq');
-      const volume = spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data');
-      return [spec.volumeClaimTemplates?.length ?? 0, volume];
-    };
-    t.deepEqual(await data([]), [1, undefined]);
-    t.deepEqual(await data(['--set', 'standalone.persistence.existingClaim=mine']), [
-      0,
-      { name: 'data', persistentVolumeClaim: { claimName: 'mine' } },
-    ]);
-    t.deepEqual(await data(['--set', 'standalone.persistence.enabled=false']), [
-      0,
-      { name: 'data', emptyDir: { sizeLimit: '50Gi' } },
-    ]);
-  },
-);
+withTools('a standalone stores its data in a new claim, in an existing claim, or in its pod only', async (t) => {
+  const data = async (args: readonly string[]) => {
+    const { spec } = find((await render(args)).manifests, 'StatefulSet', 'oiq');
+    const volume = spec.template.spec.volumes.find(({ name }: Manifest) => name === 'data');
+    return [spec.volumeClaimTemplates?.length ?? 0, volume];
+  };
+  t.deepEqual(await data([]), [1, undefined]);
+  t.deepEqual(await data(['--set', 'standalone.persistence.existingClaim=mine']), [
+    0,
+    { name: 'data', persistentVolumeClaim: { claimName: 'mine' } },
+  ]);
+  t.deepEqual(await data(['--set', 'standalone.persistence.enabled=false']), [
+    0,
+    { name: 'data', emptyDir: { sizeLimit: '50Gi' } },
+  ]);
+});
 
-withTools('objects of an installation are part of the release, and their texts are templates', async (t) => {
+withTools('extra objects are part of the release, and their texts are templates', async (t) => {
   const text = '{ apiVersion: v1, kind: ConfigMap, metadata: { name: {{ include "oiq.fullname" . }}-mine } }';
   const map = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'other' }, data: { of: '{{ .Release.Name }}' } };
   const { manifests } = await render(['--set-json', `extraObjects=${JSON.stringify([text, map])}`]);
@@ -303,7 +300,7 @@ withTools('objects of an installation are part of the release, and their texts a
   t.is(find(manifests, 'ConfigMap', 'other').data.of, 'oiq');
 });
 
-withTools('rollouts, annotations of the migration and the way of outer traffic are as the values say', async (t) => {
+withTools('rollouts, annotations of the migration and the external traffic policy follow the values', async (t) => {
   const sets = {
     'receivers.strategy': { rollingUpdate: { maxSurge: 3 } },
     'receivers.minReadySeconds': 10,

@@ -189,7 +189,7 @@ test('every alert has a test case', (t) => {
   t.deepEqual(Object.keys(firing).sort(), [...alerts].sort());
 });
 
-withTools('promtool takes the rules', async (t) => {
+withTools('promtool accepts the rules', async (t) => {
   const { promtool } = await chartTools();
   t.regex((await run(promtool, ['check', 'rules', path])).stdout, /SUCCESS: \d+ rules found/);
 });
@@ -231,7 +231,7 @@ const about = ({ groups }: RuleFile, only: string): RuleFile => ({
   })),
 });
 
-withTools('each alert fires for what it is about, and none where all is well', async (t) => {
+withTools('each alert fires for its condition, and none for a healthy installation', async (t) => {
   const suites = Object.entries(firing).map(([alert, series]) => ({
     rules: about(chartRules, alert),
     tests: [{ input_series: seriesOf(series), promql_expr_test: [fires(alert)] }],
@@ -240,7 +240,7 @@ withTools('each alert fires for what it is about, and none where all is well', a
   t.is(await failureOf(t, [...suites, { rules: chartRules, tests: [quiet] }]), '');
 });
 
-withTools('rules of the chart are about its own installation alone', async (t) => {
+withTools('rules of the chart select only their own installation', async (t) => {
   const { manifests } = await renderSet('cluster-monitoring');
   const own = 'namespace="observability",app_kubernetes_io_instance="oiq"';
   const other = (name: string): string => `namespace="${name}",app_kubernetes_io_instance="oiq"`;
@@ -271,7 +271,7 @@ withTools('rules of the chart are about its own installation alone', async (t) =
   t.true(find(manifests, 'ServiceMonitor', 'oiq').spec.targetLabels.includes('app.kubernetes.io/instance'));
 });
 
-withTools('what lands of one signal does not hide that another does not land', async (t) => {
+withTools('landing records of one signal do not hide that another signal does not land', async (t) => {
   const ingested = (signal: string) => ({
     [`oiq_ingest_records_total{receiver="otlp-http",signal="${signal}",outcome="accepted"}`]: '0+100x120',
   });
@@ -336,7 +336,7 @@ test('each alert states its impact, and has a runbook section', (t) => {
   t.is(sections.size - 1, alerts.length);
 });
 
-withTools('alerts name the page about them where its address is given', async (t) => {
+withTools('alerts link to their runbook if its address is configured', async (t) => {
   const values = ['monitoring.prometheusRule.enabled=true', 'monitoring.prometheusRule.runbookUrl=https://wiki/oiq'];
   const rulesOf = async (input: readonly string[]): Promise<Rule[]> => {
     const { manifests } = await render(input.flatMap((each) => ['--set', each]));

@@ -21,7 +21,7 @@ const deployment = (name: string, replicas: number) => ({
   spec: { replicas },
 });
 
-withTools('a Deployment keeps its pods when a scaler is put over it, and with each upgrade after', async (t) => {
+withTools('a Deployment keeps its number of pods when a scaler is added, and with each later upgrade', async (t) => {
   const deployments = [deployment('oiq-receivers', 6), deployment('oiq-sink-logs', 3)];
   const servedList = await servedObjects(t, directory, deployments);
   const replicas = async (args: readonly string[], name: string): Promise<number | undefined> =>
@@ -33,7 +33,7 @@ withTools('a Deployment keeps its pods when a scaler is put over it, and with ea
   t.is(await replicas(scaled, 'oiq-receivers'), undefined, 'nothing is known without a cluster to ask');
 });
 
-withTools('a scaler leaves receivers and API the two pods that rolling updates need', async (t) => {
+withTools('a scaler leaves receivers and API at least the two pods that rolling updates need', async (t) => {
   const { manifests } = await renderSet('cluster-hpa');
   for (const name of ['oiq-receivers', 'oiq-api'])
     t.is(find(manifests, 'HorizontalPodAutoscaler', name).spec.minReplicas, 2, name);
@@ -44,14 +44,14 @@ const triggers = async (args: readonly string[], set = 'cluster-keda-sasl'): Pro
   return manifests.filter(({ kind }) => kind === 'ScaledObject').flatMap(({ spec }) => spec.triggers);
 };
 
-withTools('KEDA starts no pod for partitions that have nothing to read', async (t) => {
+withTools('KEDA starts no pod for partitions without messages', async (t) => {
   for (const { metadata } of await triggers([], 'cluster-keda')) {
     t.is(metadata.limitToPartitionsWithLag, 'true');
     t.is(metadata.allowIdleConsumers, 'false');
   }
 });
 
-withTools('KEDA connects to Kafka as the pods do, wherever their settings are given', async (t) => {
+withTools('KEDA connects to Kafka with the settings of the pods, wherever these are configured', async (t) => {
   const scaler = ['--set', 'sinks.others.autoscaling.by=keda'];
   for (const input of [
     ['settings.KAFKA_SSL=true', 'settings.KAFKA_SASL_MECHANISM=plain'],
@@ -71,7 +71,7 @@ withTools('KEDA connects to Kafka as the pods do, wherever their settings are gi
     t.is(metadata.tls, undefined);
 });
 
-withTools('KEDA takes a TriggerAuthentication of the operator in place of the one of the chart', async (t) => {
+withTools('KEDA uses a TriggerAuthentication of the operator instead of that of the chart', async (t) => {
   const args = [
     '--set',
     'keda.authenticationRef.name=kafka',

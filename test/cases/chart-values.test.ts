@@ -11,7 +11,7 @@ test.before(async () => {
 
 const components = buildChartData();
 const set = (...values: readonly string[]): readonly string[] => values.flatMap((each) => ['--set', each]);
-withTools('a setting may be a key of a Secret that another operator keeps', async (t) => {
+withTools('a setting can be a key of a Secret that another operator manages', async (t) => {
   const { manifests } = await render(
     set(
       'mode=cluster',
@@ -69,31 +69,28 @@ const listComponents = (manifests: readonly Manifest[], role: 'processors' | 'si
     .filter(([command]) => command === role)
     .map(([, ...names]) => (names.length === 0 ? Object.keys(components[role]) : names));
 
-withTools(
-  'a processor or sink that is named has a Deployment of its own, and each component runs in one',
-  async (t) => {
-    const own = 'processors.detections.replicas=2,processors.log-patterns.replicas=3,sinks.logs.replicas=4';
-    for (const values of [[], set(own), set('processors.others.replicas=3')]) {
-      const { manifests } = await render([...stores, ...values]);
-      for (const role of ['processors', 'sinks'] as const)
-        t.deepEqual(
-          listComponents(manifests, role).flat().sort(),
-          Object.keys(components[role]).sort(),
-          values.join(' '),
-        );
-    }
-    const { manifests } = await render([...stores, ...set(own)]);
-    const replicas = (name: string): unknown => find(manifests, 'Deployment', name).spec.replicas;
-    t.deepEqual(
-      ['oiq-processor-detections', 'oiq-processor-log-patterns', 'oiq-sink-logs', 'oiq-processors', 'oiq-sinks'].map(
-        replicas,
-      ),
-      [2, 3, 4, 2, 1],
-    );
-  },
-);
+withTools('a named processor or sink has its own Deployment, and each component runs in exactly one', async (t) => {
+  const own = 'processors.detections.replicas=2,processors.log-patterns.replicas=3,sinks.logs.replicas=4';
+  for (const values of [[], set(own), set('processors.others.replicas=3')]) {
+    const { manifests } = await render([...stores, ...values]);
+    for (const role of ['processors', 'sinks'] as const)
+      t.deepEqual(
+        listComponents(manifests, role).flat().sort(),
+        Object.keys(components[role]).sort(),
+        values.join(' '),
+      );
+  }
+  const { manifests } = await render([...stores, ...set(own)]);
+  const replicas = (name: string): unknown => find(manifests, 'Deployment', name).spec.replicas;
+  t.deepEqual(
+    ['oiq-processor-detections', 'oiq-processor-log-patterns', 'oiq-sink-logs', 'oiq-processors', 'oiq-sinks'].map(
+      replicas,
+    ),
+    [2, 3, 4, 2, 1],
+  );
+});
 
-withTools('a processor that is disabled runs nowhere, and values of a former layout are refused', async (t) => {
+withTools('a disabled processor runs nowhere, and values of a former layout are refused', async (t) => {
   const { manifests } = await render([...stores, ...set('processors.detections.enabled=false')]);
   t.false(listComponents(manifests, 'processors').flat().includes('detections'));
   t.true(listComponents(manifests, 'processors').flat().includes('correlations'));
@@ -135,7 +132,7 @@ withTools(
   },
 );
 
-withTools('a number that is none, and a secret that is too short, are refused before anything changes', async (t) => {
+withTools('an invalid number, and a secret that is too short, are refused before anything changes', async (t) => {
   const cases: readonly (readonly [value: string, reason: RegExp])[] = [
     ['settings.KEY_REQUESTS_PER_SECOND=many', /does not match pattern/],
     ['settings.KEY_REQUESTS_PER_SECOND=0', /exclusiveMinimum|greater than 0/],
@@ -149,6 +146,6 @@ withTools('a number that is none, and a secret that is too short, are refused be
   await t.notThrowsAsync(render(['--set-string', 'settings.KEY_REQUESTS_PER_SECOND=2000']));
 });
 
-withTools('a chart that has this one as a dependency may switch it by a condition', async (t) => {
+withTools('a chart that depends on this one can enable it by a condition', async (t) => {
   await t.notThrowsAsync(render(set('enabled=true')));
 });

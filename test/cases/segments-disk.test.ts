@@ -41,7 +41,7 @@ const mayMount = process.platform === 'linux' && process.getuid?.() === 0;
 const whereMountable = mayMount || process.env['CI'] !== undefined ? test : test.skip;
 
 whereMountable(
-  'on a full disk publish rejects as unavailable, loses nothing it acknowledged, and works again with space',
+  'on a full disk publish rejects as unavailable, loses no acknowledged record, and works again once there is space',
   async (t) => {
     const log = await segmentsUnderTest(t, await smallDisk(t));
     const bus = await log.open();

@@ -84,27 +84,30 @@ test('a format that an agent does not have returns nothing', (t) => {
 });
 
 const withTools = chartToolsMissing === undefined ? test : test.skip;
-withTools('Kubernetes knows every field of the pods, which have capabilities instead of all privileges', async (t) => {
-  const { kubeconform } = await chartTools();
-  const folder = mkdtempSync(join(tmpdir(), 'oiq-manifest-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
-  const file = createManifest('obi', 'kubernetes', endpoint)?.files.find(({ language }) => language === 'yaml');
-  // The chart schemas have no DaemonSet, so its pods are validated with the schema of another kind.
-  const daemonSet = parseAllDocuments(file?.text ?? '')
-    .map((document) => document.toJS())
-    .find(({ kind }) => kind === 'DaemonSet');
-  const { metadata, spec } = daemonSet.spec.template;
-  const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'obi' }, spec };
-  writeFileSync(join(folder, 'obi.yaml'), `${stringify(pod)}---\n${file?.text ?? ''}`);
-  const schemas = new URL('../chart/schemas/', import.meta.url).pathname;
-  const args = [
-    '-strict',
-    '-summary',
-    '-ignore-missing-schemas',
-    '-schema-location',
-    `${schemas}{{.ResourceKind}}{{.KindSuffix}}.json`,
-  ];
-  const { stdout } = await promisify(execFile)(kubeconform, [...args, join(folder, 'obi.yaml')]);
-  t.regex(stdout, /Valid: [2-9], Invalid: 0, Errors: 0/);
-  t.notRegex(file?.text ?? '', /privileged: true/);
-});
+withTools(
+  'Kubernetes supports every field of the pods, which have capabilities instead of all privileges',
+  async (t) => {
+    const { kubeconform } = await chartTools();
+    const folder = mkdtempSync(join(tmpdir(), 'oiq-manifest-'));
+    t.teardown(() => rmSync(folder, { recursive: true }));
+    const file = createManifest('obi', 'kubernetes', endpoint)?.files.find(({ language }) => language === 'yaml');
+    // The chart schemas have no DaemonSet, so its pods are validated with the schema of another kind.
+    const daemonSet = parseAllDocuments(file?.text ?? '')
+      .map((document) => document.toJS())
+      .find(({ kind }) => kind === 'DaemonSet');
+    const { metadata, spec } = daemonSet.spec.template;
+    const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, name: 'obi' }, spec };
+    writeFileSync(join(folder, 'obi.yaml'), `${stringify(pod)}---\n${file?.text ?? ''}`);
+    const schemas = new URL('../chart/schemas/', import.meta.url).pathname;
+    const args = [
+      '-strict',
+      '-summary',
+      '-ignore-missing-schemas',
+      '-schema-location',
+      `${schemas}{{.ResourceKind}}{{.KindSuffix}}.json`,
+    ];
+    const { stdout } = await promisify(execFile)(kubeconform, [...args, join(folder, 'obi.yaml')]);
+    t.regex(stdout, /Valid: [2-9], Invalid: 0, Errors: 0/);
+    t.notRegex(file?.text ?? '', /privileged: true/);
+  },
+);

@@ -76,7 +76,7 @@ linuxTest('a probe that is killed leaves no process and no directory, whatever i
   t.pass();
 });
 
-linuxTest('what a probe left that was killed with all that it started is removed by the next one', async (t) => {
+linuxTest('what remains of a probe that was killed with its children is removed by the next probe', async (t) => {
   const { directory, program } = place(t);
   const { pid, ended } = await startProbe(directory, program);
   process.kill(-pid, 'SIGKILL');
@@ -93,7 +93,7 @@ linuxTest('what a probe left that was killed with all that it started is removed
 });
 
 linuxTest(
-  'nothing is removed of a probe that lives, of another user, of another machine, or that begins',
+  'directories of a live or starting probe, of another user or of another machine are not removed',
   async (t) => {
     const { directory, program } = place(t);
     await createRunDirectory(createRunDirectoryPath());
@@ -132,7 +132,7 @@ linuxTest(
   },
 );
 
-browserTest('a browser that is killed says nothing of the page, at whichever step', async (t) => {
+browserTest('a killed browser reports nothing about the page, at any step', async (t) => {
   const started: BrowserProcess[] = [];
   const { start } = BrowserProcess;
   BrowserProcess.start = async (...parameters) => {
@@ -182,18 +182,21 @@ browserTest('a browser that is killed says nothing of the page, at whichever ste
   );
 });
 
-browserTest('a location that cannot start a browser cannot tell, and keeps its places for others', async (t) => {
-  const before = process.env['TMPDIR'];
-  process.env['TMPDIR'] = '/none';
-  t.teardown(() => {
-    if (before === undefined) delete process.env['TMPDIR'];
-    else process.env['TMPDIR'] = before;
-  });
-  const steps = [{ action: 'goto', url: 'http://127.0.0.1:1/' }];
-  // More runs than there are slots.
-  for (let time = 0; time < 3; time++) {
-    const seen = await runBrowser(steps);
-    t.is(seen.outcome, 'unknown');
-    t.regex(seen.message, /Chromium does not start: .*\/none/);
-  }
-});
+browserTest(
+  'a location that cannot start a browser reports unknown, and its slots stay available to other runs',
+  async (t) => {
+    const before = process.env['TMPDIR'];
+    process.env['TMPDIR'] = '/none';
+    t.teardown(() => {
+      if (before === undefined) delete process.env['TMPDIR'];
+      else process.env['TMPDIR'] = before;
+    });
+    const steps = [{ action: 'goto', url: 'http://127.0.0.1:1/' }];
+    // More runs than there are slots.
+    for (let time = 0; time < 3; time++) {
+      const seen = await runBrowser(steps);
+      t.is(seen.outcome, 'unknown');
+      t.regex(seen.message, /Chromium does not start: .*\/none/);
+    }
+  },
+);

@@ -42,7 +42,7 @@ const drawn = async (page: Page, html: string, hidden: readonly string[]): Promi
   return Buffer.from((await takeScreenshot(page, hidden)) ?? []).toString('base64');
 };
 
-browserTest('what shows a secret is covered: pictures of two secrets are the same', async (t) => {
+browserTest('displayed secrets are covered: screenshots of two secrets are identical', async (t) => {
   const browser = await chromium.launch({ executablePath: await chromiumProgram(), chromiumSandbox: false });
   t.teardown(() => browser.close());
   const page = await browser.newPage({ viewport: { width: 500, height: 300 } });
@@ -58,7 +58,7 @@ browserTest('what shows a secret is covered: pictures of two secrets are the sam
   t.is(await drawn(page, password('short'), []), await drawn(page, password('much longer'), []));
 });
 
-browserTest('a probe sends the picture of a run of the schedule, and again where it was not taken', async (t) => {
+browserTest('a probe sends the screenshot of a scheduled run, and resends it if it was not accepted', async (t) => {
   const port = await serveHttp(t, (_, response) =>
     response.setHeader('content-type', 'text/html').end('<h1>Shop</h1>'),
   );

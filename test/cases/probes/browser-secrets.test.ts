@@ -26,7 +26,7 @@ const serveForms = async (t: ExecutionContext): Promise<{ readonly port: number;
   return { port, arrived };
 };
 
-browserTest('a secret that a step reads from a page, or copies there, goes to its hosts only', async (t) => {
+browserTest('a secret that a step extracts from a page, or copies there, is sent to its hosts only', async (t) => {
   const { port, arrived } = await serveForms(t);
   const [own, evil] = [`http://shop.example:${port}`, `http://evil.example:${port}`];
   const start = [

@@ -31,7 +31,7 @@ const serve = (t: Parameters<typeof serveHttp>[0], requests: string[] = []): Pro
   });
 
 browserTest(
-  'a target lies in a frame, which its place or CSS finds; a secret is bound to the frame’s host',
+  'a target in a frame is found by position or CSS; a secret is bound to the host of the frame',
   async (t) => {
     const port = await serve(t);
     const goto = { action: 'goto', url: `http://shop.example:${port}/` };
@@ -60,31 +60,34 @@ browserTest(
   },
 );
 
-browserTest('steps go on in the window that a step opened, and in the one before when it is closed', async (t) => {
-  const requests: string[] = [];
-  const port = await serve(t, requests);
-  const title = (value: string) => ({ action: 'expect', read: 'title', operator: 'is', value, within });
-  const goto = { action: 'goto', url: `http://127.0.0.1:${port}/windows` };
-  for (const opens of [role('Second', 'link'), role('Later')]) {
-    const seen = await runBrowser([
-      ...[goto, title('Windows'), { action: 'click', target: opens, within }],
-      ...[title('Second'), { action: 'click', target: role('Done'), within }],
-      ...[title('Windows'), { action: 'click', target: role('Open') }, { action: 'wait', target: text('Sign in') }],
+browserTest(
+  'steps continue in the window that a step opened, and in the previous window once it is closed',
+  async (t) => {
+    const requests: string[] = [];
+    const port = await serve(t, requests);
+    const title = (value: string) => ({ action: 'expect', read: 'title', operator: 'is', value, within });
+    const goto = { action: 'goto', url: `http://127.0.0.1:${port}/windows` };
+    for (const opens of [role('Second', 'link'), role('Later')]) {
+      const seen = await runBrowser([
+        ...[goto, title('Windows'), { action: 'click', target: opens, within }],
+        ...[title('Second'), { action: 'click', target: role('Done'), within }],
+        ...[title('Windows'), { action: 'click', target: role('Open') }, { action: 'wait', target: text('Sign in') }],
+      ]);
+      t.is(seen.outcome, 'passed', `${JSON.stringify(opens)}: ${seen.message}`);
+      const errors = seen.steps.flatMap(({ page }) => page?.errors ?? []);
+      t.true(errors.includes('second complains'), errors.join());
+      t.true(seen.steps.at(-1)?.page?.url.endsWith('/second'));
+    }
+    // The step after the click uses the opened window at once, without a step that waits for it.
+    const atOnce = await runBrowser([
+      ...[goto, { action: 'click', target: role('Open') }, { action: 'click', target: role('Done'), within }],
+      title('Windows'),
     ]);
-    t.is(seen.outcome, 'passed', `${JSON.stringify(opens)}: ${seen.message}`);
-    const errors = seen.steps.flatMap(({ page }) => page?.errors ?? []);
-    t.true(errors.includes('second complains'), errors.join());
-    t.true(seen.steps.at(-1)?.page?.url.endsWith('/second'));
-  }
-  // The step after the click uses the opened window at once, without a step that waits for it.
-  const atOnce = await runBrowser([
-    ...[goto, { action: 'click', target: role('Open') }, { action: 'click', target: role('Done'), within }],
-    title('Windows'),
-  ]);
-  t.is(atOnce.outcome, 'passed', atOnce.message);
-});
+    t.is(atOnce.outcome, 'passed', atOnce.message);
+  },
+);
 
-browserTest('a window reaches nothing that its location may not reach, and says why', async (t) => {
+browserTest('a window cannot reach addresses that its location may not reach, and the error says why', async (t) => {
   const came: string[] = [];
   const inner = await serveSocket(t, () => void came.push('connected'), '127.0.0.2');
   const port = await serve(t);

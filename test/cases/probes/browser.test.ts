@@ -26,7 +26,7 @@ const shop = `<!doctype html><title>Shop</title><h1>Shop</h1>
   fetch('/cart').then((answer) => answer.text());
 </script>`;
 
-browserTest('steps are taken as a person takes them, and what the page did is told without secrets', async (t) => {
+browserTest('steps act like a user, and the activity of the page is reported without secrets', async (t) => {
   const requests: IncomingMessage[] = [];
   const port = await serveHttp(t, (request, response) => {
     requests.push(request);
@@ -84,7 +84,7 @@ browserTest('steps are taken as a person takes them, and what the page did is to
   }
 });
 
-browserTest('a secret is filled in on pages of its hosts alone, wherever the page went', async (t) => {
+browserTest('a secret is filled in only on pages of its hosts, wherever the page navigates', async (t) => {
   const port = await serveHttp(t, (request, response) => {
     if (request.headers.host?.startsWith('shop'))
       return response.writeHead(302, { location: `http://evil.example:${port}/` }).end();
@@ -105,7 +105,7 @@ browserTest('a secret is filled in on pages of its hosts alone, wherever the pag
   t.regex(seen.message, /a secret of the check is not bound to evil\.example/);
 });
 
-browserTest('a page reaches nothing that its location may not reach, whichever way it takes', async (t) => {
+browserTest('a page cannot reach addresses that its location may not reach, in any way', async (t) => {
   const came: string[] = [];
   const onSocket = (socket: Socket): void => {
     came.push('connected');
@@ -178,7 +178,7 @@ browserTest('a page reaches nothing that its location may not reach, whichever w
   t.regex(seen.message, /127\.0\.0\.2 is in a private network that OIQ_PROBE_NETWORKS does not allow/);
 });
 
-browserTest('a page whose scripts run without end says so, and failed requests name their address', async (t) => {
+browserTest('endless scripts of a page are reported, and failed requests include their address', async (t) => {
   const port = await serveHttp(t, ({ url }, response) => {
     if (url?.startsWith('/missing') || url === '/favicon.ico') return response.writeHead(404).end();
     response.setHeader('content-type', 'text/html');
@@ -219,7 +219,7 @@ browserTest('a page whose scripts run without end says so, and failed requests n
   ]);
 });
 
-browserTest('a page that hangs, is down, or is ended leaves nothing behind', async (t) => {
+browserTest('a page that hangs, is down, or is aborted leaves nothing behind', async (t) => {
   const started: string[] = [];
   const start = BrowserProcess.start;
   BrowserProcess.start = async (...parameters) => {
@@ -251,7 +251,7 @@ browserTest('a page that hangs, is down, or is ended leaves nothing behind', asy
   if (process.platform === 'linux') t.deepEqual(started.flatMap(findProcesses), []);
 });
 
-browserTest('a page that takes more memory than a run may have is ended, and says so', async (t) => {
+browserTest('a page that exceeds the memory limit of a run is aborted, which is reported', async (t) => {
   const started: string[] = [];
   const start = BrowserProcess.start;
   // The real limit is a gigabyte, which a test machine may not have.
