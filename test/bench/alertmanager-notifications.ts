@@ -142,11 +142,11 @@ const ready = async (): Promise<void> => {
 await ready();
 const beganMs = Date.now();
 /** The number of notifications before each step. */
-const theirMarks: number[] = [];
-const ourMarks: number[] = [];
+const alertmanagerCounts: number[] = [];
+const oiqCounts: number[] = [];
 for (const [step, changes] of story.entries()) {
   await sleep(Math.max(0, beganMs + step * stepMs - Date.now()));
-  theirMarks.push(receiver.received.length);
+  alertmanagerCounts.push(receiver.received.length);
   const now = new Date().toISOString();
   const body = changes.flatMap(({ labels, fires, had }) => [
     ...(had === undefined ? [] : [{ labels: had, endsAt: now }]),
@@ -161,8 +161,8 @@ for (const [step, changes] of story.entries()) {
 }
 await sleep(3 * stepMs);
 alertmanager.kill();
-const theirNotifications = receiver.received.map(({ body }): NotificationSummary => body);
-const theirs = summary(theirNotifications);
+const alertmanagerNotifications = receiver.received.map(({ body }): NotificationSummary => body);
+const alertmanagerGroups = summary(alertmanagerNotifications);
 await receiver.close();
 
 const { routing } = importAlertmanager(yaml);
@@ -178,7 +178,7 @@ run.task.applyChange(alertRoutings.name, 'acme', alertRoutingId, {
 } as never);
 for (const [step, changes] of story.entries()) {
   const atMs = firstMs + step * stepMs;
-  ourMarks.push(run.emitted(topics.notifications).length);
+  oiqCounts.push(run.emitted(topics.notifications).length);
   for (const [place, { labels, fires }] of changes.entries()) {
     const transition: AlertTransition = {
       tenantId: 'acme',
@@ -202,8 +202,8 @@ for (const [step, changes] of story.entries()) {
   for (let tick = atMs; tick < atMs + stepMs; tick += 500) run.tick(tick);
 }
 for (let tick = 0; tick < 3 * stepMs; tick += 500) run.tick(firstMs + steps * stepMs + tick);
-const ourNotifications = run.emitted<Notification>(topics.notifications);
-const ours = summary(ourNotifications);
+const oiqNotifications = run.emitted<Notification>(topics.notifications);
+const oiqGroups = summary(oiqNotifications);
 
 if (changesSeverities) {
   const pieces = (
@@ -211,25 +211,31 @@ if (changesSeverities) {
     marks: readonly number[],
   ): (readonly NotificationSummary[])[] =>
     [0, ...marks].map((mark, index, all) => notifications.slice(mark, all[index + 1]));
-  const [their, our] = [pieces(theirNotifications, theirMarks), pieces(ourNotifications, ourMarks)];
+  const [their, our] = [pieces(alertmanagerNotifications, alertmanagerCounts), pieces(oiqNotifications, oiqCounts)];
   let differing = 0;
   for (const [step, piece] of their.entries()) {
     const [one, other] = [learn(their, piece), learn(our, our[step] ?? [])];
     if (JSON.stringify(one) === JSON.stringify(other)) continue;
     differing++;
-    console.log(JSON.stringify({ step: step - 1, theirs: one, ours: other }));
+    console.log(JSON.stringify({ step: step - 1, alertmanager: one, oiq: other }));
   }
   const changes = story.flat();
   const severities = changes.filter(({ had }) => had !== undefined).length;
-  const counts = { theirs: theirNotifications.length, ours: ourNotifications.length };
+  const counts = { alertmanager: alertmanagerNotifications.length, oiq: oiqNotifications.length };
   console.log(JSON.stringify({ steps: their.length, changes: changes.length, severities, ...counts, differing }));
   process.exit(0);
 }
 
-const keys = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])].sort();
-const differing = keys.filter((key) => JSON.stringify(theirs[key]) !== JSON.stringify(ours[key]));
-for (const key of differing) console.log(JSON.stringify({ key, theirs: theirs[key], ours: ours[key] }));
+const keys = [...new Set([...Object.keys(alertmanagerGroups), ...Object.keys(oiqGroups)])].sort();
+const differing = keys.filter((key) => JSON.stringify(alertmanagerGroups[key]) !== JSON.stringify(oiqGroups[key]));
+for (const key of differing)
+  console.log(JSON.stringify({ key, alertmanager: alertmanagerGroups[key], oiq: oiqGroups[key] }));
 const count = (notifications: Record<string, string[]>): number => Object.values(notifications).flat().length;
 console.log(
-  JSON.stringify({ groups: keys.length, theirs: count(theirs), ours: count(ours), differing: differing.length }),
+  JSON.stringify({
+    groups: keys.length,
+    alertmanager: count(alertmanagerGroups),
+    oiq: count(oiqGroups),
+    differing: differing.length,
+  }),
 );

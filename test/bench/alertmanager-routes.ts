@@ -54,16 +54,16 @@ for (let seed = 1; seed <= trees; seed++) {
       names.filter(() => random(3) > 0).map((name) => [name, pick(random, values.slice(0, -1))]),
     );
     const input = Object.entries(labels).map(([name, value]) => `${name}=${JSON.stringify(value)}`);
-    const theirs = execFileSync(amtool, ['config', 'routes', 'test', `--config.file=${file}`, ...input], {
+    const amtoolReceivers = execFileSync(amtool, ['config', 'routes', 'test', `--config.file=${file}`, ...input], {
       encoding: 'utf8',
     }).trim();
-    const ours = findRoutes(root, labels)
+    const oiqReceivers = findRoutes(root, labels)
       .map(({ receiver }) => receiver)
       .join(',');
     compared++;
-    if (ours === theirs) continue;
+    if (oiqReceivers === amtoolReceivers) continue;
     differing++;
-    console.log(JSON.stringify({ seed, labels, ours, theirs }));
+    console.log(JSON.stringify({ seed, labels, oiqReceivers, amtoolReceivers }));
   }
 }
 console.log(JSON.stringify({ trees, compared, differing }));

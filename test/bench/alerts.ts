@@ -100,10 +100,10 @@ await sleep(30_000);
 delays.length = 0;
 durations.length = 0;
 const started = process.cpuUsage();
-const begun = performance.now();
+const startedMs = performance.now();
 await sleep(Number(seconds) * 1000);
 const { user, system } = process.cpuUsage(started);
-const elapsed = (performance.now() - begun) / 1000;
+const elapsed = (performance.now() - startedMs) / 1000;
 const cpu = (user + system) / 1e6;
 const quantile = (values: readonly number[], q: number): string =>
   (values.toSorted((one, other) => one - other)[Math.floor(q * (values.length - 1))] ?? 0).toFixed(2);

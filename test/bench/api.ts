@@ -17,9 +17,9 @@ const paths = (process.env['BENCH_PATHS'] ?? '/auth/session,/api/projects/defaul
 
 /** Milliseconds from the start of the process to the first `/readyz` that is ready. The stores are set up before. */
 const startMs = async (dataDirectory: string): Promise<number> => {
-  const begun = performance.now();
+  const started = performance.now();
   const oiq = await startOiq({ dataDirectory });
-  const elapsedMs = performance.now() - begun;
+  const elapsedMs = performance.now() - started;
   await oiq.stop();
   return elapsedMs;
 };

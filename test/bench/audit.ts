@@ -66,9 +66,9 @@ const measured = async (what: string, work: () => Promise<number>): Promise<Row>
   const delay = monitorEventLoopDelay({ resolution: 1 });
   delay.enable();
   const cpu = process.cpuUsage();
-  const begun = performance.now();
+  const started = performance.now();
   const records = await work();
-  const elapsedMs = performance.now() - begun;
+  const elapsedMs = performance.now() - started;
   const { user, system } = process.cpuUsage(cpu);
   delay.disable();
   return {

@@ -23,7 +23,7 @@ import {
   type QueryTimes,
   variablesIn,
 } from './grafana-filling.ts';
-import { type Labels, madeUpFor, samplesOf } from './grafana-samples.ts';
+import { generateSeriesFor, type Labels, samplesOf } from './grafana-samples.ts';
 import { describeFound, type Found, foundIn, isSame, type Json, type Peer, startPeer } from './prometheus-peer.ts';
 
 const [program = '', part = ''] = process.argv.slice(2);
@@ -164,11 +164,11 @@ const timesFor = (
   };
 };
 
-const count = (ours: Found, isEqual: boolean): void => {
+const count = (oiqResult: Found, isEqual: boolean): void => {
   if (!isEqual) counts.different++;
   else counts.same++;
-  if (isEqual && ours === 'error') counts.refused++;
-  if (isEqual && ours !== 'error' && ours.size > 0) counts.withPoints++;
+  if (isEqual && oiqResult === 'error') counts.refused++;
+  if (isEqual && oiqResult !== 'error' && oiqResult.size > 0) counts.withPoints++;
 };
 
 const compare = async (file: string, variables: readonly Fields[], source: Source, item: Json, response: Variables) => {
@@ -179,18 +179,18 @@ const compare = async (file: string, variables: readonly Fields[], source: Sourc
   const result = item.results[name];
   const isInstant = target['instant'] === true && target['range'] !== true;
   const expression = textOf(String(target['expr']), times);
-  const theirs = await peer.query(expression, times, isInstant);
-  const ours = result === undefined ? 'error' : foundOf(result);
-  const isEqual = isSame(ours, theirs);
-  count(ours, isEqual);
+  const peerResult = await peer.query(expression, times, isInstant);
+  const oiqResult = result === undefined ? 'error' : foundOf(result);
+  const isEqual = isSame(oiqResult, peerResult);
+  count(oiqResult, isEqual);
   if (isEqual || counts.different > shown) return;
   const steps = isInstant ? 'at one time' : `every ${times.stepMs} ms, here ${result?.stepMs}`;
   const values = JSON.stringify([...choices].map(([key, choice]) => [key, choice.values]));
   console.log(
     [
       ...['', `${file} ${panel['id']} ${steps} ${values}`, target['expr'], expression],
-      `ours ${describeFound(ours)} ${result === undefined ? JSON.stringify(item.error) : ''}`,
-      `theirs ${describeFound(theirs)}`,
+      `OIQ ${describeFound(oiqResult)} ${result === undefined ? JSON.stringify(item.error) : ''}`,
+      `Prometheus ${describeFound(peerResult)}`,
     ].join('\n  '),
   );
 };
@@ -200,25 +200,27 @@ const compareOptions = async (file: string, variables: readonly Fields[], respon
   const choices = choicesOf(response, null);
   const times: QueryTimes = { fromMs: startMs, toMs: endMs, stepMs: 60_000, scrapeMs: undefined };
   for (const { name, query, definition, regex, sort, type, staticOptions } of variables) {
-    const ours = response.find((each) => each.name === name)?.options.map(({ value }) => value);
+    const oiqOptions = response.find((each) => each.name === name)?.options.map(({ value }) => value);
     const text = typeof query === 'string' ? query : String(definition ?? '');
     const [, match, label = ''] = /^\s*label_values\((?:(.*),)?\s*(\w+)\s*\)\s*$/s.exec(text) ?? [];
     if (
       type !== 'query' ||
       staticOptions !== undefined ||
       label === '' ||
-      ours === undefined ||
+      oiqOptions === undefined ||
       (regex ?? '') !== '' ||
       Number(sort ?? 0) > 1
     )
       continue;
     const selector = match === undefined ? undefined : grafanaText(match, variables, choices, times);
-    const theirs = await peer.labelValues(label, selector, times);
-    const isEqual = JSON.stringify(ours) === JSON.stringify(theirs);
+    const peerOptions = await peer.labelValues(label, selector, times);
+    const isEqual = JSON.stringify(oiqOptions) === JSON.stringify(peerOptions);
     if (isEqual) counts.sameOptions++;
     else {
       counts.differentOptions++;
-      console.log(`\n${file} variable ${name}: ${text}\n  ours ${ours.join(' ')}\n  theirs ${theirs.join(' ')}`);
+      console.log(
+        `\n${file} variable ${name}: ${text}\n  OIQ ${oiqOptions.join(' ')}\n  Prometheus ${peerOptions.join(' ')}`,
+      );
     }
   }
 };
@@ -230,7 +232,7 @@ const sourcesOf = (dashboard: Fields): ReadonlyMap<string, Fields> => {
 };
 
 const compareAll = async (subject: Subject, { name, dashboard }: GrafanaFile): Promise<void> => {
-  const { dashboard: made, report } = await request(subject, '/api/dashboards/import', dashboard);
+  const { dashboard: convertedDashboard, report } = await request(subject, '/api/dashboards/import', dashboard);
   const placeholders = new Set(
     report.panels.filter(({ outcome }: Json) => outcome === 'placeholder').map(({ panelId }: Json) => panelId),
   );
@@ -239,7 +241,7 @@ const compareAll = async (subject: Subject, { name, dashboard }: GrafanaFile): P
   let chosen: Record<string, unknown> = {};
   for (const round of [0, 1, 2]) {
     const question = { from: String(startMs), to: String(endMs), maxPoints, variables: chosen, annotations: false };
-    const response = await request(subject, `/api/dashboards/${made.id}/query`, question);
+    const response = await request(subject, `/api/dashboards/${convertedDashboard.id}/query`, question);
     await compareOptions(name, variables, response.variables);
     for (const item of response.items) {
       const panel = sources.get(item.panelId);
@@ -256,7 +258,7 @@ const compareAll = async (subject: Subject, { name, dashboard }: GrafanaFile): P
 const subject = await startSubject({ OIQ_API_REQUESTS_PER_SECOND: '100000' });
 
 try {
-  const series = madeUpFor(files.map(({ dashboard }) => dashboard));
+  const series = generateSeriesFor(files.map(({ dashboard }) => dashboard));
   console.log(`${files.length} dashboards, ${series.length} series made up`);
   await send(subject, peer, series);
   for (const file of files) await compareAll(subject, file);

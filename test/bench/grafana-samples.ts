@@ -49,7 +49,7 @@ export const keyOf = (labels: Labels): string =>
   JSON.stringify(Object.entries(labels).sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /** Generated series by their labels. */
-class MadeUp {
+class GeneratedSeries {
   readonly series = new Map<string, Labels>();
   readonly #ofMetric = new Map<string, number>();
 
@@ -107,8 +107,8 @@ const queryTextOf = (variable: Fields): string => {
 };
 
 /** Generates series for all queries of the dashboards. */
-export const madeUpFor = (dashboards: readonly Fields[]): readonly Labels[] => {
-  const created = new MadeUp();
+export const generateSeriesFor = (dashboards: readonly Fields[]): readonly Labels[] => {
+  const created = new GeneratedSeries();
   for (const dashboard of dashboards) {
     const variables = variablesIn(dashboard);
     const texts = [

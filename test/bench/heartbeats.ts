@@ -47,12 +47,12 @@ const send = async ({ url, tokens }: Job): Promise<void> => {
   const times: number[] = [];
   let statuses: Record<string, number> = {};
   const started = performance.now();
-  let begun = Number.POSITIVE_INFINITY;
+  let countingFrom = Number.POSITIVE_INFINITY;
   let next = 0;
   const beginOnceWarm = (): void => {
-    if (begun !== Number.POSITIVE_INFINITY || times.length < warmupHeartbeats) return;
+    if (countingFrom !== Number.POSITIVE_INFINITY || times.length < warmupHeartbeats) return;
     process.send?.('warm');
-    [begun, statuses] = [performance.now(), {}];
+    [countingFrom, statuses] = [performance.now(), {}];
     times.length = 0;
   };
   const one = (path: string) =>
@@ -62,7 +62,7 @@ const send = async ({ url, tokens }: Job): Promise<void> => {
       }).on('error', reject);
     });
   const sender = async (): Promise<void> => {
-    while (begun + seconds * 1000 > performance.now()) {
+    while (countingFrom + seconds * 1000 > performance.now()) {
       const requestIndex = next++;
       const aheadMs = rate === 0 ? 0 : (requestIndex / rate) * 1000 - (performance.now() - started);
       if (aheadMs > 1) await delay(aheadMs);
@@ -80,7 +80,7 @@ const send = async ({ url, tokens }: Job): Promise<void> => {
   await Promise.all(Array.from({ length: connections }, sender));
   times.sort((left, right) => left - right);
   const part = (share: number) => times[Math.floor(times.length * share)] ?? 0;
-  process.send?.({ statuses, p50: part(0.5), p99: part(0.99), seconds: (performance.now() - begun) / 1000 });
+  process.send?.({ statuses, p50: part(0.5), p99: part(0.99), seconds: (performance.now() - countingFrom) / 1000 });
   agent.destroy();
 };
 

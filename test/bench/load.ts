@@ -114,14 +114,14 @@ const work = async (job: LoadJob): Promise<LoadResult> => {
   let failed = 0;
   let firstFailure = '';
   let next = 0;
-  const begun = performance.now();
-  const until = begun + job.seconds * 1_000;
+  const startedMs = performance.now();
+  const until = startedMs + job.seconds * 1_000;
   const more = (): boolean => (job.requests === undefined ? performance.now() < until : next < job.requests);
   const sender = async (): Promise<void> => {
     while (more()) {
       const number = next++;
       if (job.rate !== undefined) {
-        const due = begun + (number / job.rate) * 1_000 - performance.now();
+        const due = startedMs + (number / job.rate) * 1_000 - performance.now();
         if (due > 1) await new Promise((resolve) => setTimeout(resolve, due));
       }
       const started = performance.now();
@@ -142,7 +142,7 @@ const work = async (job: LoadJob): Promise<LoadResult> => {
     acknowledged,
     failed,
     records: acknowledged * job.recordsPerRequest,
-    seconds: (performance.now() - begun) / 1_000,
+    seconds: (performance.now() - startedMs) / 1_000,
     p50: at(0.5),
     p99: at(0.99),
     firstFailure,

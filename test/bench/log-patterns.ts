@@ -40,7 +40,7 @@ const linesOf = (folder: string): Line[] => {
   return rows.map((row) => ({ body: row[body] ?? '', event: row[event] ?? '' }));
 };
 
-const mine = (bodies: readonly string[]): { ids: string[]; templates: Map<string, string> } => {
+const minePatterns = (bodies: readonly string[]): { ids: string[]; templates: Map<string, string> } => {
   const miner = new Miner();
   const templates = new Map<string, string>();
   const ids = bodies.map((body) => {
@@ -56,7 +56,7 @@ const orderStability = (bodies: readonly string[], ids: readonly string[]): numb
   let min = 1;
   for (let seed = 1; seed <= 10; seed++) {
     const order = shuffled([...bodies.keys()], seed);
-    const mined = mine(order.map((line) => bodies[line] as string)).ids;
+    const mined = minePatterns(order.map((line) => bodies[line] as string)).ids;
     const again: string[] = [];
     for (const [at, line] of order.entries()) again[line] = mined[at] as string;
     min = Math.min(min, samePairs(ids, again));
@@ -82,7 +82,7 @@ const sets = folders.map((folder) => ({ name: basename(folder), lines: linesOf(f
 const show = process.argv.includes('--wrong');
 let sum = 0;
 for (const { name, lines } of sets) {
-  const { ids, templates } = mine(lines.map(({ body }) => body));
+  const { ids, templates } = minePatterns(lines.map(({ body }) => body));
   const accuracy = groupingAccuracy(
     ids,
     lines.map(({ event }) => event),

@@ -139,15 +139,15 @@ if (process.argv[2] === 'agents') {
   const connectCpu = process.cpuUsage();
   // From here on agents send at random times within the interval.
   await delay(intervalMs);
-  const begun = performance.now();
+  const startedMs = performance.now();
   const before = process.cpuUsage();
   let peakBytes = 0;
-  while (performance.now() - begun < seconds * 1000) {
+  while (performance.now() - startedMs < seconds * 1000) {
     await delay(1_000);
     peakBytes = Math.max(peakBytes, process.memoryUsage.rss());
   }
   const { user, system } = process.cpuUsage(before);
-  const elapsedMs = performance.now() - begun;
+  const elapsedMs = performance.now() - startedMs;
   console.log(
     table([
       {

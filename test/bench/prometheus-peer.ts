@@ -56,10 +56,12 @@ export const isSame = (one: Found, other: Found): boolean => {
   if (one === 'error' || other === 'error') return one === other;
   if (one.size !== other.size) return false;
   return [...one].every(([key, points]) => {
-    const theirs = other.get(key);
+    const otherPoints = other.get(key);
     return (
-      theirs?.length === points.length &&
-      points.every(([at, value], place) => theirs[place]?.[0] === at && isNear(value, theirs[place]?.[1] ?? 0))
+      otherPoints?.length === points.length &&
+      points.every(
+        ([at, value], place) => otherPoints[place]?.[0] === at && isNear(value, otherPoints[place]?.[1] ?? 0),
+      )
     );
   });
 };

@@ -54,9 +54,9 @@ for (const text of queries) {
   const milliseconds: number[] = [];
   let total = 0;
   for (let run = 0; run < 5; run++) {
-    const begun = performance.now();
+    const started = performance.now();
     total = evaluate(query, window, (number) => selected[number] as readonly Series[]).samples.total;
-    milliseconds.push(Math.round(performance.now() - begun));
+    milliseconds.push(Math.round(performance.now() - started));
   }
   const rssMb = Math.round(process.memoryUsage().rss / 2 ** 20);
   console.log(JSON.stringify({ query: text, series: count, milliseconds, samples: total, rssMb }));

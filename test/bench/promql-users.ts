@@ -75,11 +75,11 @@ const sides: readonly Side[] = [
 ];
 
 const sendQuery = async ({ url, headers }: Side, path: string, parameters: Readonly<Record<string, string>>) => {
-  const begun = performance.now();
+  const started = performance.now();
   const response = await fetch(`${url}/${path}?${new URLSearchParams(parameters)}`, { headers });
   const text = await response.text();
   if (!response.ok) throw new Error(`${url}/${path}: ${response.status} ${text.slice(0, 300)}`);
-  return { ms: performance.now() - begun, text };
+  return { ms: performance.now() - started, text };
 };
 
 /** Points of a response in the order of their labels. */

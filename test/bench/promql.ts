@@ -247,16 +247,16 @@ try {
     if (only.length > 0 && !only.some((word) => name.includes(word))) continue;
     // The first round starts threads and compiles code. It checks that the results are equal.
     const same = JSON.stringify(await query()) === JSON.stringify(await queryPeer());
-    const ours: Awaited<ReturnType<typeof timed>>[] = [];
-    const theirs: Awaited<ReturnType<typeof timed>>[] = [];
+    const oiqTimes: Awaited<ReturnType<typeof timed>>[] = [];
+    const peerTimes: Awaited<ReturnType<typeof timed>>[] = [];
     fetchedMs = 0;
     for (let round = 0; round < rounds; round++) {
-      ours.push(await timed(query, ownCpuMs));
-      theirs.push(await timed(queryPeer, peerCpuMs));
+      oiqTimes.push(await timed(query, ownCpuMs));
+      peerTimes.push(await timed(queryPeer, peerCpuMs));
     }
-    const [cpu, peerCpu] = [median(ours.map((one) => one.cpu)), median(theirs.map((one) => one.cpu))];
+    const [cpu, peerCpu] = [median(oiqTimes.map((one) => one.cpu)), median(peerTimes.map((one) => one.cpu))];
     process.stdout.write(
-      `| ${[name, minOf(ours.map(({ ms }) => ms)).toFixed(0), cpu.toFixed(0), (fetchedMs / rounds).toFixed(0), minOf(theirs.map(({ ms }) => ms)).toFixed(0), peerCpu.toFixed(1), (cpu / peerCpu).toFixed(1), same].join(' | ')} |\n`,
+      `| ${[name, minOf(oiqTimes.map(({ ms }) => ms)).toFixed(0), cpu.toFixed(0), (fetchedMs / rounds).toFixed(0), minOf(peerTimes.map(({ ms }) => ms)).toFixed(0), peerCpu.toFixed(1), (cpu / peerCpu).toFixed(1), same].join(' | ')} |\n`,
     );
   }
   process.stdout.write(

@@ -102,10 +102,10 @@ const asOiq = async (name: string, oiq: OiqProcess, more: readonly number[]): Pr
 const runQuestion = async (target: Target, question: Question): Promise<{ ms: number; found: number } | string> => {
   const url = target.url(question);
   if (url === undefined) return 'not asked';
-  const begun = performance.now();
+  const started = performance.now();
   const response = await fetch(url, { headers: target.headers });
   const text = await response.text();
-  const ms = performance.now() - begun;
+  const ms = performance.now() - started;
   if (response.status !== 200) return `${response.status}`;
   return { ms, found: text.startsWith('{"items"') ? (JSON.parse(text) as { items: [] }).items.length : text.length };
 };

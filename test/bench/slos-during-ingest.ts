@@ -90,14 +90,14 @@ const measured = async (count: number, withObjectives: boolean, minutes: number,
   const metrics = async (): Promise<string> => (await fetch(`${oiq.http}/metrics`)).text();
   /** Sends records for about a minute. */
   const minute = async (): Promise<number> => {
-    const begun = performance.now();
+    const started = performance.now();
     const nowMs = Date.now() + minuteMs;
     const files = bodies(40, (seed) => logsPayload({ seed, records: recordsPerRequest, nowMs })).map((body, index) => {
       const file = join(directory, `${index}.pb`);
       writeFileSync(file, body);
       return file;
     });
-    const seconds = 60 - (performance.now() - begun) / 1000;
+    const seconds = 60 - (performance.now() - started) / 1000;
     const { records, failed, firstFailure } = await runLoad({
       url: `${oiq.otlp}/v1/logs`,
       files,
@@ -116,14 +116,14 @@ const measured = async (count: number, withObjectives: boolean, minutes: number,
   const before = await metrics();
   const cpu: number[] = [];
   let records = 0;
-  const begun = performance.now();
+  const started = performance.now();
   for (let at = 0; at < minutes; at++) {
     const used = cpuSeconds(oiq.pid);
     records += await minute();
     cpu.push(cpuSeconds(oiq.pid) - used);
     console.error(`${withObjectives ? count : 'no'} objectives, ${at + 1}: ${cpu.at(-1)?.toFixed(2)} CPU-s`);
   }
-  const seconds = (performance.now() - begun) / 1000;
+  const seconds = (performance.now() - started) / 1000;
   const after = await metrics();
   const [late, runDuration] = histograms.map((name) => p99Of(bucketsOf(before, name), bucketsOf(after, name)));
   const failed = failedIn(after) - failedIn(before);

@@ -42,13 +42,13 @@ const countStatements = (own: TenantColumns): TenantColumns => ({
   ...own,
   query: async <Row>(...of: Parameters<TenantColumns['query']>) => {
     const table = /FROM (\w+)( FINAL)?/.exec(of[0])?.[1] ?? 'others';
-    const begun = performance.now();
+    const started = performance.now();
     const rows = await own.query<Row>(...of);
     const known = statements.get(table) ?? { count: 0, rows: 0, ms: 0 };
     statements.set(table, known);
     known.count++;
     known.rows += rows.length;
-    known.ms += performance.now() - begun;
+    known.ms += performance.now() - started;
     return rows;
   },
 });

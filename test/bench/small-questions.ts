@@ -144,9 +144,9 @@ const idle = (cpuSeconds(oiq.pid) - idleFrom) / (performance.now() - idleSince);
 for (const [question, of] of Object.entries(questions)) {
   for (let index = 0; index < requestCount / 4; index++) await sendQuery(of(index));
   const before = cpuSeconds(oiq.pid);
-  const begun = performance.now();
+  const started = performance.now();
   for (let index = 0; index < requestCount; index++) await sendQuery(of(index + requestCount));
-  const ms = performance.now() - begun;
+  const ms = performance.now() - started;
   const cpu = (cpuSeconds(oiq.pid) - before - idle * ms) * 1_000;
   figures.push({ question, 'CPU-ms': cpu / requestCount, ms: ms / requestCount, 'load average': loadavg()[0] ?? 0 });
   console.error(JSON.stringify(figures.at(-1)));

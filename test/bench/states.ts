@@ -132,9 +132,9 @@ const measured = async (server: Instance | undefined, times: number, work: () =>
   const written = (): number => writtenBy('self') + (server === undefined ? 0 : writtenBy(server.pid));
   const before = { cpu: process.cpuUsage(), server: server && cpuSeconds(server.pid), written: written() };
   delay.enable();
-  const begun = performance.now();
+  const started = performance.now();
   await work();
-  const elapsedMs = performance.now() - begun;
+  const elapsedMs = performance.now() - started;
   delay.disable();
   const { user, system } = process.cpuUsage(before.cpu);
   return {

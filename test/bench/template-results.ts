@@ -150,13 +150,15 @@ const compare = async (place: string, query: Json, result: Json): Promise<void> 
   if (kind === undefined || result === undefined) throw new Error(`${place}: ${query.metric} is not answered`);
   const expression = expressionOf(kind, query);
   const times = { fromMs: fromMs + stepMs, toMs, stepMs, scrapeMs: undefined };
-  const theirs = await peer.query(expression, times, false);
-  const ours = foundOf(result.series, stepMs);
-  const isEqual = isSame(ours, theirs);
+  const peerResult = await peer.query(expression, times, false);
+  const oiqResult = foundOf(result.series, stepMs);
+  const isEqual = isSame(oiqResult, peerResult);
   counts[isEqual ? 'same' : 'different']++;
-  if (isEqual && ours !== 'error' && ours.size > 0) counts.withPoints++;
+  if (isEqual && oiqResult !== 'error' && oiqResult.size > 0) counts.withPoints++;
   if (!isEqual)
-    console.log(`\n${place} ${expression}\n  ours ${describeFound(ours)}\n  theirs ${describeFound(theirs)}`);
+    console.log(
+      `\n${place} ${expression}\n  OIQ ${describeFound(oiqResult)}\n  Prometheus ${describeFound(peerResult)}`,
+    );
 };
 
 /** Each query in its own panel and visible, so that formulas neither change its steps nor hide it. */

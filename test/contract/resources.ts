@@ -9,7 +9,7 @@ import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { defaultPlans, plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { references } from '../../schemas/resources/references.ts';
 import { maxVersions } from '../../schemas/resources/resource-history.ts';
-import { type Answer, type Harness, patient, startHarness } from '../end-to-end/api-harness.ts';
+import { type Answer, type Harness, startHarness, withRetries } from '../end-to-end/api-harness.ts';
 import { describePart, selectPart } from '../parts.ts';
 import { eventually } from '../waiting.ts';
 import { type Fields, newBody, referringTo, resourceOf, textField } from './resource-bodies.ts';
@@ -24,7 +24,7 @@ export const resourcesContract = (
 ): void => {
   let harness: Harness;
   test.before(async () => {
-    harness = patient(await startHarness({ openDocuments: open, runsJobs: false }));
+    harness = withRetries(await startHarness({ openDocuments: open, runsJobs: false }));
     // The other organization has everything too, so that nothing is refused for its plan.
     const { enterprise } = defaultPlans;
     await harness.documents

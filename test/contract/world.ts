@@ -6,7 +6,7 @@ import { hashPassword } from '../../api/identity/password.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
 import type { RegisteredResource } from '../../api/resources/resource.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { type Answer, type Harness, password, patient, startHarness } from '../end-to-end/api-harness.ts';
+import { type Answer, type Harness, password, startHarness, withRetries } from '../end-to-end/api-harness.ts';
 import type { Example, OperationRequest, World } from './example.ts';
 import { examples } from './examples.ts';
 import { newBody } from './resource-bodies.ts';
@@ -118,7 +118,7 @@ export const startWorlds = async (
     OIQ_SELF_SERVICE_PLANS: 'true',
     ...options?.environment,
   };
-  const harness = patient(await startHarness({ ...options, environment }));
+  const harness = withRetries(await startHarness({ ...options, environment }));
   await seedTelemetry(harness, 'a');
   await seedTelemetry(harness, 'b');
   const [a, b] = [await worldOf(harness, 'a'), await worldOf(harness, 'b')];

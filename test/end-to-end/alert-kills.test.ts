@@ -110,7 +110,7 @@ const outcomeOf = async (directory: string, rules: readonly StoredRule[]) => {
 type Outcome = Awaited<ReturnType<typeof outcomeOf>>;
 
 /** Compares an outcome with the results of the evaluator. Returns the number of transitions. */
-const judge = (t: ExecutionContext, name: string, script: Script, outcome: Outcome): number => {
+const assertOutcome = (t: ExecutionContext, name: string, script: Script, outcome: Outcome): number => {
   const allTransitions = outcome.transitions.values as AlertTransition[];
   const evaluated = outcome.evaluations.values as { ruleId: string; atMs: number }[];
   const events: string[] = [];
@@ -161,8 +161,8 @@ test('alerts evaluated by processes that die at every stage have the same transi
 
   const undisturbed = await outcomeOf(quiet, script.rules);
   const outcome = await outcomeOf(disturbed, script.rules);
-  const count = judge(t, 'undisturbed', script, undisturbed);
-  judge(t, 'killed', script, outcome);
+  const count = assertOutcome(t, 'undisturbed', script, undisturbed);
+  assertOutcome(t, 'killed', script, outcome);
   t.true(count > 300, `${count} transitions`);
   t.is(undisturbed.transitions.repeated, 0);
   t.true(outcome.transitions.repeated > 0, 'nothing came again');

@@ -114,7 +114,7 @@ export interface Script {
   evaluations(rule: StoredRule, dues: readonly number[]): Evaluation[];
 }
 
-const answered = (groups: readonly string[], bursts: readonly Burst[]): GroupQueryResult[] => {
+const countGroups = (groups: readonly string[], bursts: readonly Burst[]): GroupQueryResult[] => {
   if (groups.length === 0)
     return [
       { labels: {}, points: [bursts.reduce((sum, { records }) => sum + records, 0)], isCount: true, eventCount: 0 },
@@ -139,7 +139,7 @@ const evaluated = (stored: StoredRule, bursts: readonly Burst[], dues: readonly 
   return dues.map((nowMs) => {
     const endMs = nowMs - (rule.delay === '10s' ? 10_000 : 0);
     const read = own.filter(({ atMs }) => atMs >= endMs - getWindowMs(rule) && atMs < endMs);
-    const result = { kind: 'groups', unit: '', groups: answered(query.groupBy, read) } as const;
+    const result = { kind: 'groups', unit: '', groups: countGroups(query.groupBy, read) } as const;
     const evaluation = evaluate({ tenantId, rule, prior, result, nowMs });
     prior = JSON.parse(JSON.stringify(evaluation.state));
     return evaluation;

@@ -97,7 +97,7 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-const answerOf = (question: string, more: object = {}): Promise<Answer> =>
+const askQuestion = (question: string, more: object = {}): Promise<Answer> =>
   harness.request('POST', '/api/ai/query', { as: 'viewer', body: { question, ...more } });
 
 const figures: readonly (readonly [question: string, rows: readonly unknown[]])[] = [
@@ -149,14 +149,14 @@ const figures: readonly (readonly [question: string, rows: readonly unknown[]])[
 ];
 for (const [question, rows] of figures)
   test(`"${question}" is answered`, async (t) => {
-    const { status, body } = await answerOf(question);
+    const { status, body } = await askQuestion(question);
     t.is(status, 200, JSON.stringify(body));
     t.deepEqual(body.answer?.result.rows, rows, JSON.stringify(body.refusal ?? body.answer ?? body.alternatives));
     t.is(body.answer.emptyReason, null);
   });
 
 test('an answer shows the query, its range, its explanation and its matched words', async (t) => {
-  const { body } = await answerOf('Error logs of lending per minute since 10am', { timeZone: 'Europe/Zurich' });
+  const { body } = await askQuestion('Error logs of lending per minute since 10am', { timeZone: 'Europe/Zurich' });
   const { result, ...answerFields } = body.answer;
   t.deepEqual(answerFields, {
     query: {
@@ -190,7 +190,7 @@ test('an answer shows the query, its range, its explanation and its matched word
 });
 
 test('a comparison returns the results of both ranges', async (t) => {
-  const { body } = await answerOf('number of logs of lending today compared with yesterday');
+  const { body } = await askQuestion('number of logs of lending today compared with yesterday');
   t.deepEqual(body.answer.compared, {
     from: '2026-02-28T00:00:00.000000000Z',
     to: '2026-02-28T23:59:59.999999999Z',
@@ -200,19 +200,19 @@ test('a comparison returns the results of both ranges', async (t) => {
 });
 
 test('a question continues the previous ones', async (t) => {
-  const { body } = await answerOf('only errors', { previousQuestions: ['number of logs', 'and for lending?'] });
+  const { body } = await askQuestion('only errors', { previousQuestions: ['number of logs', 'and for lending?'] });
   t.is(body.answer.query.search, 'service:lending severity:>=error');
 });
 
 test('a range that is not retained is refused with the reason', async (t) => {
-  const { status, body } = await answerOf('errors of lending in the last 4000 days');
+  const { status, body } = await askQuestion('errors of lending in the last 4000 days');
   t.is(status, 200);
   t.is(body.refusal.code, 'invalid');
   t.regex(body.refusal.reason, /retain|retention|days/);
 });
 
 test('two interpretations are alternatives, each with its query and explanation', async (t) => {
-  const { body } = await answerOf('errors of lending');
+  const { body } = await askQuestion('errors of lending');
   t.is(body.answer, null);
   t.deepEqual(
     body.alternatives.map(({ query }: { query: { signal: string } }) => query.signal),
@@ -222,10 +222,10 @@ test('two interpretations are alternatives, each with its query and explanation'
 });
 
 test('unknown names are refused with similar names', async (t) => {
-  const { body } = await answerOf('logs of service lendingdesk');
+  const { body } = await askQuestion('logs of service lendingdesk');
   t.is(body.refusal.code, 'unknown-name');
   t.regex(body.refusal.reason, /"lendingdesk"/);
-  const other = await answerOf('loans lost');
+  const other = await askQuestion('loans lost');
   t.is(other.body.refusal.code, 'unknown-name');
 });
 
@@ -236,15 +236,15 @@ const fruitless: readonly (readonly [question: string, reason: RegExp])[] = [
 ];
 for (const [question, reason] of fruitless)
   test(`"${question}" finds nothing, and the answer says why`, async (t) => {
-    const { status, body } = await answerOf(question);
+    const { status, body } = await askQuestion(question);
     t.is(status, 200, JSON.stringify(body));
     t.regex(body.answer?.emptyReason ?? JSON.stringify(body), reason);
   });
 
 test('PromQL and searches are run unchanged', async (t) => {
-  const promql = await answerOf('sum(loans_made_total)');
+  const promql = await askQuestion('sum(loans_made_total)');
   t.is(promql.body.answer.query.kind, 'promql');
-  const search = await answerOf('service:catalog severity:error');
+  const search = await askQuestion('service:catalog severity:error');
   t.is(search.body.answer.result.rows.length, 1);
 });
 

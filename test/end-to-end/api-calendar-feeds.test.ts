@@ -38,8 +38,8 @@ test.serial('a feed of a schedule, and a feed of a person, are read without a se
   t.is(schedule.status, 200, JSON.stringify(schedule.body));
   t.regex(schedule.headers.get('content-type') ?? '', /^text\/calendar/);
   t.regex(schedule.body, /SUMMARY:On call: admin/);
-  const mine = await request('POST', feeds, 'viewer', {});
-  const { body } = await read(mine.body.path);
+  const feedResponse = await request('POST', feeds, 'viewer', {});
+  const { body } = await read(feedResponse.body.path);
   t.true(body.includes(`DESCRIPTION:${of.name}`));
   t.false(body.includes(other.name));
 });

@@ -202,10 +202,11 @@ test.serial('no collection contains a document of an erased organization, except
     .insert({ id: 'c', name: 'c', planId: 'free', closed: { at, eraseAt: at, erased: false } } as never);
   await eraseDueOrganizations({ documents, columns, clock, log: silentLog, collections, evidenceKey: await keyOf() });
   const holding = async (tenant: string): Promise<string[]> => {
-    const held: string[] = [];
+    const tenantCollections: string[] = [];
     for (const collection of collections)
-      if ((await documents.forTenant(tenant).collection(collection).count()) > 0) held.push(collection.name);
-    return held;
+      if ((await documents.forTenant(tenant).collection(collection).count()) > 0)
+        tenantCollections.push(collection.name);
+    return tenantCollections;
   };
   t.deepEqual(await holding('c'), ['audit-records', 'audit-heads']);
   t.deepEqual(

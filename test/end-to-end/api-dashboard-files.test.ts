@@ -3,11 +3,11 @@ import test from 'ava';
 import { stringify } from 'yaml';
 import { wholeDashboard } from '../cases/dashboards/dashboard-example.ts';
 import { oldDashboard, presentDashboard } from '../cases/dashboards/grafana-example.ts';
-import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
+import { type Answer, type Harness, startHarness, withRetries } from './api-harness.ts';
 
 let harness: Harness;
 test.before(async () => {
-  harness = patient(await startHarness());
+  harness = withRetries(await startHarness());
 });
 test.after.always(() => harness?.close());
 
@@ -17,7 +17,7 @@ const send = (body: unknown, query = '', as: As = 'editor'): Promise<Answer> =>
 const versionsOf = async (id: string): Promise<number> =>
   (await harness.request('GET', `/api/dashboards/${id}/versions`, { as: 'viewer' })).body.items.length;
 /** An OIQ dashboard without saved queries, because those are separate resources. */
-const ours = () => {
+const oiqDashboard = () => {
   const [errors, notes] = wholeDashboard.panels;
   return { ...wholeDashboard, panels: [{ ...errors, queries: errors.queries.slice(0, 2) }, notes] };
 };
@@ -57,7 +57,7 @@ test('the folder and ID can be chosen, and a dashboard that was moved stays in i
 });
 
 test('an export of an OIQ dashboard is imported bit by bit, as JSON and as YAML', async (t) => {
-  t.is((await send({ id: 'bits', ...ours() })).body.outcome, 'created');
+  t.is((await send({ id: 'bits', ...oiqDashboard() })).body.outcome, 'created');
   const read = async () => (await harness.request('GET', '/api/dashboards/bits', { as: 'viewer' })).body;
   const before = await read();
   for (const format of ['oiq', 'yaml', 'grafana']) {
@@ -75,7 +75,7 @@ test('an export of an OIQ dashboard is imported bit by bit, as JSON and as YAML'
     (
       await harness.request('POST', '/api/dashboards/import', {
         as: 'editor',
-        body: stringify(ours()),
+        body: stringify(oiqDashboard()),
         headers: { 'content-type': 'application/yaml' },
       })
     ).body.outcome,
@@ -84,7 +84,7 @@ test('an export of an OIQ dashboard is imported bit by bit, as JSON and as YAML'
 });
 
 test('an error in a document is reported with its path, and Viewers cannot import', async (t) => {
-  const bad = await send({ ...ours(), links: [{ kind: 'address', url: 'javascript:alert(1)' }], more: 1 });
+  const bad = await send({ ...oiqDashboard(), links: [{ kind: 'address', url: 'javascript:alert(1)' }], more: 1 });
   t.is(bad.status, 400);
   t.deepEqual(bad.body.details.map(({ path }: { path: string }) => path).sort(), ['links.0.url', 'more']);
   t.is((await send({})).status, 400);

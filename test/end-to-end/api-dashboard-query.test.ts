@@ -9,7 +9,7 @@ import { run } from '../../queries/run.ts';
 import { parseTime } from '../../queries/time.ts';
 import { defaultPlans, type Plan } from '../../schemas/resources/plan.ts';
 import { parseSettings } from '../../schemas/settings.ts';
-import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
+import { type Answer, type Harness, startHarness, withRetries } from './api-harness.ts';
 
 let harness: Harness;
 const threads = openPromql({ size: 1 });
@@ -34,7 +34,7 @@ const insert = async (tenant: string): Promise<void> => {
 };
 
 test.before(async () => {
-  harness = patient(await startHarness());
+  harness = withRetries(await startHarness());
   await insert('a');
   await insert('other');
 });

@@ -2,7 +2,7 @@
 import test from 'ava';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { dashboardSnapshots } from '../../schemas/resources/dashboard-snapshot.ts';
-import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
+import { type Answer, type Harness, startHarness, withRetries } from './api-harness.ts';
 
 let harness: Harness;
 const nowMs = Date.now();
@@ -95,7 +95,7 @@ const insertSnapshots = async (dashboardId: string, count: number): Promise<void
 /** The suite over one document store; by default the embedded one. */
 export const snapshotsSuite = (store: string, openDocuments?: () => Promise<Documents>): void => {
   test.before(async () => {
-    harness = patient(await startHarness({ openDocuments }));
+    harness = withRetries(await startHarness({ openDocuments }));
     await fill();
   });
   test.after.always(() => harness?.close());

@@ -6,12 +6,12 @@ import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { dashboards, type StoredDashboard } from '../../schemas/resources/dashboard.ts';
 import { wholeDashboard } from '../cases/dashboards/dashboard-example.ts';
 import { type Random, seeded } from '../cases/random.ts';
-import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
+import { type Answer, type Harness, startHarness, withRetries } from './api-harness.ts';
 
 let harness: Harness;
 let savedId: string;
 test.before(async () => {
-  harness = patient(await startHarness());
+  harness = withRetries(await startHarness());
   savedId = (await save({ name: 'shared' })).body.id;
 });
 test.after.always(() => harness?.close());
@@ -190,23 +190,23 @@ test('a private dashboard is visible only to its owner', async (t) => {
 
 test('nobody can make a dashboard of the organization private', async (t) => {
   const created = await make();
-  const madePrivate = await write('PUT', created.id, 1, { ...created, visibility: 'private' }, 'admin');
-  t.is(madePrivate.body.visibility, 'organization');
+  const withPrivate = await write('PUT', created.id, 1, { ...created, visibility: 'private' }, 'admin');
+  t.is(withPrivate.body.visibility, 'organization');
 });
 
 test('a panel cannot use another user’s private saved query, and dashboards that use a saved query are named unless they are private', async (t) => {
-  const mine = (await save({ name: 'mine', visibility: 'private' }, 'admin')).body.id;
+  const privateQueryId = (await save({ name: 'mine', visibility: 'private' }, 'admin')).body.id;
   const panels = (id: string) => [{ ...text('a'), queries: [{ name: 'A', savedQueryId: id }] }];
   const refused = await harness.request('POST', '/api/dashboards', {
     as: 'editor',
-    body: { name: 'x', panels: panels(mine) },
+    body: { name: 'x', panels: panels(privateQueryId) },
   });
   const missing = await harness.request('POST', '/api/dashboards', {
     as: 'editor',
     body: { name: 'x', panels: panels('none') },
   });
   t.is(refused.status, 400);
-  t.is(refused.body.message.replaceAll(mine, 'none'), missing.body.message);
+  t.is(refused.body.message.replaceAll(privateQueryId, 'none'), missing.body.message);
 
   const used = (await save({ name: 'used' })).body.id;
   await make({ name: 'hidden one', visibility: 'private', panels: panels(used) });

@@ -53,7 +53,10 @@ const replay = async (body: object): Promise<Answer> => {
 const chunkBytes = 100_000;
 
 /** Publishes a dead letter in chunks and stores its row, like receivers and the sink. */
-const bury = async (fields: Partial<DeadLetterHeaders> & { readonly id: string }, body: Buffer): Promise<void> => {
+const publishDeadLetter = async (
+  fields: Partial<DeadLetterHeaders> & { readonly id: string },
+  body: Buffer,
+): Promise<void> => {
   const chunks = Math.max(1, Math.ceil(body.length / chunkBytes));
   const headers: DeadLetterHeaders = {
     tenantId: 'a',
@@ -113,8 +116,8 @@ test.serial(
   'a dead letter is listed and shown byte for byte, with its chunks joined, to its own organization only',
   async (t) => {
     const body = randomBytes(3 * chunkBytes + 17);
-    await bury({ id: 'shown' }, body);
-    await bury({ id: 'of-b', tenantId: 'b' }, Buffer.from('secret'));
+    await publishDeadLetter({ id: 'shown' }, body);
+    await publishDeadLetter({ id: 'of-b', tenantId: 'b' }, Buffer.from('secret'));
     const list = await harness.request('GET', '/api/dead-letter?reason=malformed');
     t.deepEqual(
       list.body.items.map(({ id, state }: { id: string; state: string }) => [id, state]),
@@ -163,10 +166,10 @@ test.serial('a discarded dead letter is no longer open, before and after its mar
 });
 
 test.serial('a dry run reports what a replay would do, and does nothing', async (t) => {
-  await bury({ id: 'good-1' }, Buffer.from('good one'));
-  await bury({ id: 'good-2', reason: 'too-deep' }, Buffer.from('good two'));
-  await bury({ id: 'bad' }, Buffer.from('broken still'));
-  await bury({ id: 'cut', cut: true, size: 60_000_000 }, Buffer.from('only the beginning'));
+  await publishDeadLetter({ id: 'good-1' }, Buffer.from('good one'));
+  await publishDeadLetter({ id: 'good-2', reason: 'too-deep' }, Buffer.from('good two'));
+  await publishDeadLetter({ id: 'bad' }, Buffer.from('broken still'));
+  await publishDeadLetter({ id: 'cut', cut: true, size: 60_000_000 }, Buffer.from('only the beginning'));
   const { status, body } = await replay({ all: true, dryRun: true });
   t.is(status, 200);
   t.is(body.state, 'finished');
@@ -198,7 +201,10 @@ test.serial(
 test.serial('concurrent replays, even by two instances, publish each letter once', async (t) => {
   const count = 150;
   for (let index = 0; index < count; index++)
-    await bury({ id: `many-${index}`, reason: 'many', receivedAtMs: Date.now() - 1000 }, Buffer.from(`many ${index}`));
+    await publishDeadLetter(
+      { id: `many-${index}`, reason: 'many', receivedAtMs: Date.now() - 1000 },
+      Buffer.from(`many ${index}`),
+    );
   const instances = [1, 2].map(() =>
     createDeadLetters({ bus: harness.bus, columns: harness.columns, clock: { now: () => Date.now() }, republish }),
   );
@@ -221,7 +227,7 @@ test.serial(
   'a message that a consumer could not process is republished to its topic for that consumer alone',
   async (t) => {
     const originalHeaders = { tenant: 'a', project: 'p1', signal: 'traces', members: '[]' };
-    await bury(
+    await publishDeadLetter(
       {
         id: 'consumer',
         kind: 'unprocessable',
@@ -264,7 +270,7 @@ test.serial('lists are paged without gaps', async (t) => {
 });
 
 test.serial('reads of dead letters are cancelled by the abort signal of their request', async (t) => {
-  await bury({ id: 'unread' }, Buffer.from('bytes'));
+  await publishDeadLetter({ id: 'unread' }, Buffer.from('bytes'));
   const deadLetters = createDeadLetters({
     bus: harness.bus,
     columns: harness.columns,
@@ -283,8 +289,8 @@ test.serial('reads of dead letters are cancelled by the abort signal of their re
 
 test.serial('chunks are joined even if another letter was written between them', async (t) => {
   const [place] = await harness.bus.offsets(topics.deadLetter.name);
-  await bury({ id: 'apart' }, Buffer.from('first '));
-  await bury({ id: 'between' }, Buffer.from('other'));
+  await publishDeadLetter({ id: 'apart' }, Buffer.from('first '));
+  await publishDeadLetter({ id: 'between' }, Buffer.from('other'));
   const producer = await harness.bus.producer();
   const [first] = (await recordsOf(topics.deadLetter.name)).filter(({ offset }) => offset === place?.end);
   const headers = { ...decodeDeadLetter(first?.headers ?? {}), chunk: 1 };
@@ -300,7 +306,8 @@ test.serial('chunks are joined even if another letter was written between them',
 });
 
 test.serial('another instance continues a replay whose instance died, and adds to its counts', async (t) => {
-  for (const index of [0, 1, 2]) await bury({ id: `lost-${index}`, reason: 'lost' }, Buffer.from(`lost ${index}`));
+  for (const index of [0, 1, 2])
+    await publishDeadLetter({ id: `lost-${index}`, reason: 'lost' }, Buffer.from(`lost ${index}`));
   const { body } = await replay({ ids: ['lost-0'] });
   t.is(body.done, 1);
   const jobs = harness.documents.forTenant('a').collection(replayJobs);

@@ -29,7 +29,7 @@ const vectorOf = (text: string): number[] => [
   /session|sign in|login/i.test(text) ? 1 : 0,
   0.1,
 ];
-const answered = (input: readonly string[]) => ({
+const embeddingsOf = (input: readonly string[]) => ({
   // In a different order than requested, as some endpoints respond.
   data: input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })).toReversed(),
 });
@@ -40,7 +40,7 @@ const respondWith =
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(of(input)));
   };
-const truly = respondWith(answered);
+const truly = respondWith(embeddingsOf);
 let behave: Behaving = truly;
 
 const books = {
@@ -127,8 +127,11 @@ test.serial('if the endpoint fails in any way, the word search returns the same 
     ['fails', (response) => response.writeHead(500).end()],
     ['answers prose', (response) => response.end('I would rather not.')],
     ['answers none', respondWith(() => ({ data: [] }))],
-    ['answers too many', respondWith((input) => answered([...input, ...input]))],
-    ['answers one twice', respondWith(() => ({ data: [answered(['volume']).data[0], answered(['volume']).data[0]] }))],
+    ['answers too many', respondWith((input) => embeddingsOf([...input, ...input]))],
+    [
+      'answers one twice',
+      respondWith(() => ({ data: [embeddingsOf(['volume']).data[0], embeddingsOf(['volume']).data[0]] })),
+    ],
     [
       'answers no direction',
       respondWith((input) => ({ data: input.map((_, index) => ({ index, embedding: [0, 0, 0] })) })),
@@ -154,19 +157,19 @@ test.serial('if the endpoint fails in any way, the word search returns the same 
 });
 
 test.serial('an endpoint that does not respond is awaited briefly, and then not called for a while', async (t) => {
-  const held: ServerResponse[] = [];
-  behave = (response) => void held.push(response);
+  const openResponses: ServerResponse[] = [];
+  behave = (response) => void openResponses.push(response);
   aheadMs += laterMs;
-  const begunMs = performance.now();
+  const startedMs = performance.now();
   const first = await search('certificate of the relay');
-  t.true(performance.now() - begunMs < 10_000);
+  t.true(performance.now() - startedMs < 10_000);
   t.regex(first.items[0]?.text ?? '', /wants another certificate/);
   t.regex(first.embeddings.reason, /does not respond/);
   const before = requests.length;
   const second = await search('certificate of the relay');
   t.regex(second.embeddings.reason, /does not respond.*; the endpoint is called again after 20/);
   t.is(requests.length, before);
-  for (const response of held) response.destroy();
+  for (const response of openResponses) response.destroy();
   behave = truly;
   aheadMs += laterMs;
   t.true((await search('no space left')).embeddings.used);

@@ -302,7 +302,7 @@ export const startHarness = async ({
 };
 
 /** Retries responses with 503: on a busy machine the change feed of an instance can lag by seconds. */
-export const patient = (harness: Harness): Harness => ({
+export const withRetries = (harness: Harness): Harness => ({
   ...harness,
   async request(method, path, options) {
     let response = await harness.request(method, path, options);

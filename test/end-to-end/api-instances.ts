@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { type Harness, password, patient, startHarness } from './api-harness.ts';
+import { type Harness, password, startHarness, withRetries } from './api-harness.ts';
 
 interface Instances {
   readonly one: Harness;
@@ -18,14 +18,14 @@ const start = async (openDocuments?: () => Promise<Documents>): Promise<Instance
   const one = await startHarness(options);
   let other = await startHarness({ ...options, sharing: one });
   return {
-    one: patient(one),
+    one: withRetries(one),
     get other() {
-      return patient(other);
+      return withRetries(other);
     },
     async restart() {
       await other.close();
       other = await startHarness({ ...options, sharing: one });
-      return patient(other);
+      return withRetries(other);
     },
     async close() {
       await other.close();

@@ -287,11 +287,11 @@ test.serial('an invitation that is withdrawn or repeated cannot be accepted with
 test.serial('nobody can invite above their own role, or replace or withdraw such an invitation', async (t) => {
   const body = { email: 'boss@a.example', role: 'owner' };
   t.is((await harness.request('POST', '/api/users/invitations', { as: 'admin', body })).status, 403);
-  const { body: made } = await harness.request('POST', '/api/users/invitations', { body });
+  const { body: created } = await harness.request('POST', '/api/users/invitations', { body });
   const lower = { ...body, role: 'viewer' };
   t.is((await harness.request('POST', '/api/users/invitations', { as: 'admin', body: lower })).status, 403);
-  t.is((await harness.request('DELETE', `/api/users/invitations/${made.id}`, { as: 'admin' })).status, 403);
-  t.is((await harness.request('DELETE', `/api/users/invitations/${made.id}`)).status, 200);
+  t.is((await harness.request('DELETE', `/api/users/invitations/${created.id}`, { as: 'admin' })).status, 403);
+  t.is((await harness.request('DELETE', `/api/users/invitations/${created.id}`)).status, 200);
 });
 
 test.serial('an invitation shows the delivery status of its mail', async (t) => {

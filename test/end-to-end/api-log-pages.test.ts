@@ -79,8 +79,8 @@ for (const order of ['newest', 'oldest'] as const)
       async (t) => {
         const service = `${order}-${search}-${limit}`;
         const matchesSearch = ({ offset: at }: Placed): boolean => search === 'tick' || at % 2 === 0;
-        const there = (await land(service, 120)).filter(matchesSearch).sort(compare).map(idOf);
-        if (order === 'newest') there.reverse();
+        const existingIds = (await land(service, 120)).filter(matchesSearch).sort(compare).map(idOf);
+        if (order === 'newest') existingIds.reverse();
         const late = new Set<string>();
         const seen: string[] = [];
         let cursor = '';
@@ -98,7 +98,7 @@ for (const order of ['newest', 'oldest'] as const)
         t.is(new Set(seen).size, seen.length, 'none is repeated');
         t.deepEqual(
           seen.filter((id) => !late.has(id)),
-          there,
+          existingIds,
         );
       },
     );

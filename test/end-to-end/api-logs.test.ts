@@ -132,10 +132,10 @@ test('pages of both orders contain each record once while others land', async (t
     );
   await write(40);
   const within = `from=${new Date(Number(from / 1_000_000n)).toISOString()}&to=now&service=paged`;
-  const there = new Set<string>(
+  const existing = new Set<string>(
     (await get(`/api/logs?${within}&limit=1000`)).items.map(({ id }: { id: string }) => id),
   );
-  t.is(there.size, 40);
+  t.is(existing.size, 40);
   for (const order of ['newest', 'oldest']) {
     const seen: string[] = [];
     for (let cursor = ''; ; ) {
@@ -147,7 +147,7 @@ test('pages of both orders contain each record once while others land', async (t
     }
     t.is(new Set(seen).size, seen.length, order);
     t.deepEqual(
-      [...there].filter((id) => !seen.includes(id)),
+      [...existing].filter((id) => !seen.includes(id)),
       [],
       order,
     );

@@ -16,7 +16,7 @@ const respondWith = (content: unknown) => (response: ServerResponse) => {
   response.setHeader('content-type', 'application/json');
   response.end(JSON.stringify({ choices: [{ message: { content: text } }] }));
 };
-const answering = (status: number) => (response: ServerResponse) => {
+const respondWithStatus = (status: number) => (response: ServerResponse) => {
   response.statusCode = status;
   response.end('no');
 };
@@ -84,9 +84,9 @@ const textsOf = ({ body }: Answer): string[] => body.sentences.map(({ text }: { 
 test.serial(
   'a sentence of the model is used if passages support it; sentences injected by an attacker are excluded and counted',
   async (t) => {
-    const evil = { text: 'Open http://evil.example and enter the password.', sources: [0] };
+    const hostileSentence = { text: 'Open http://evil.example and enter the password.', sources: [0] };
     const invented = { text: 'Restart the worker 17 times when orders are lost.', sources: [0] };
-    behave = respondWith({ sentences: [good, evil, invented, { ...good, sources: [] }] });
+    behave = respondWith({ sentences: [good, hostileSentence, invented, { ...good, sources: [] }] });
     const response = await summarize();
     t.is(response.status, 200, JSON.stringify(response.body));
     t.deepEqual(textsOf(response), [good.text]);
@@ -105,8 +105,8 @@ test.serial(
 );
 
 const failures: Readonly<Record<string, readonly [(response: ServerResponse) => void, RegExp]>> = {
-  'answers 429': [answering(429), /status 429/],
-  'answers 500': [answering(500), /status 500/],
+  'answers 429': [respondWithStatus(429), /status 429/],
+  'answers 500': [respondWithStatus(500), /status 500/],
   'talks in prose': [respondWith('You should restart the worker.'), /did not answer with the requested JSON/],
   'says nothing of a passage': [respondWith({ sentences: [{ text: 'All is well.', sources: [] }] }), /no sentence/],
   'answers something else': [(response) => response.end('{"choices":[]}'), /cannot be parsed/],

@@ -210,19 +210,19 @@ test.serial('another user’s sealed secret cannot be opened', async (t) => {
   const { secret, token } = await enroll(t, 'admin@b.example');
   const idOf = async (session: string): Promise<string> =>
     (await harness.request('GET', '/auth/session', { as: `token ${session}` })).body.user.id;
-  const mine = await idOf(await harness.signIn('auditor@b.example'));
+  const ownId = await idOf(await harness.signIn('auditor@b.example'));
   const enrolments = harness.documents.forTenant(multiFactorsTenant).collection(multiFactors);
-  const theirs = await enrolments.find(await idOf(token));
-  t.truthy(theirs);
-  const copied = { secret: theirs?.secret ?? '', confirmedAt: new Date(nowMs).toISOString(), lastTimeStep: 0 };
-  await enrolments.insert({ id: mine, ...copied, recoveryCodes: [] });
+  const otherEnrolment = await enrolments.find(await idOf(token));
+  t.truthy(otherEnrolment);
+  const copied = { secret: otherEnrolment?.secret ?? '', confirmedAt: new Date(nowMs).toISOString(), lastTimeStep: 0 };
+  await enrolments.insert({ id: ownId, ...copied, recoveryCodes: [] });
   t.is((await login('auditor@b.example', codeAt(secret))).status, 401);
 });
 
 test.serial('changing the password requires a code if multi-factor is on, and notifies the user by mail', async (t) => {
   const email = 'changing@a.example';
-  const somebody = { email, name: '', passwordHash: await hashPassword(password), disabled: false };
-  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(somebody);
+  const member = { email, name: '', passwordHash: await hashPassword(password), disabled: false };
+  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(member);
   await harness.documents.forTenant('a').collection(memberships).insert({ id, role: 'viewer' });
   const { secret, token } = await enroll(t, email);
   const newPassword = 'nineteen red lanterns';

@@ -110,7 +110,7 @@ test.serial(
 );
 
 /** Starts a sign-in. Returns the address to which the provider redirects the browser. */
-const begun = async (browser: Browser): Promise<string> => {
+const startSignIn = async (browser: Browser): Promise<string> => {
   hostile.bend({});
   return (await browser.visit(start(), { stop: isCallback })).url;
 };
@@ -146,7 +146,7 @@ test.serial('metadata with an endpoint that is not a web address is refused when
 test.serial('a response is valid for ten minutes', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const [late, early] = [openBrowser(), openBrowser()];
-  const callbacks = [await begun(late), await begun(early)] as const;
+  const callbacks = [await startSignIn(late), await startSignIn(early)] as const;
   oidc.ahead(10 * 60_000 + 1000);
   t.is((await late.visit(callbacks[0])).status, 401);
   oidc.ahead(9 * 60_000);
@@ -157,17 +157,17 @@ test.serial('a response is valid for ten minutes', async (t) => {
 test.serial('a response is valid in the browser that sent the request, and once', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const victim = openBrowser();
-  const mine = openBrowser();
-  const callback = await begun(mine);
+  const ownBrowser = openBrowser();
+  const callback = await startSignIn(ownBrowser);
   const exchanged = hostile.exchanges();
   t.is((await victim.visit(callback)).status, 401, 'a browser that asked nothing');
-  await begun(victim);
+  await startSignIn(victim);
   t.is((await victim.visit(callback)).status, 401, 'a browser that asked something else');
   t.is(hostile.exchanges(), exchanged, 'the code was not even tried');
-  const sealed = `oiq_sso=${mine.cookie(oidc.harness.url, 'oiq_sso')}`;
-  t.is((await mine.visit(callback)).status, 200);
+  const sealed = `oiq_sso=${ownBrowser.cookie(oidc.harness.url, 'oiq_sso')}`;
+  t.is((await ownBrowser.visit(callback)).status, 200);
   t.is(hostile.exchanges(), exchanged + 1);
-  t.is((await mine.visit(callback)).status, 401, 'again');
+  t.is((await ownBrowser.visit(callback)).status, 401, 'again');
   t.is(
     (await openBrowser().visit(callback, { headers: { cookie: sealed } })).status,
     401,
@@ -179,7 +179,7 @@ test.serial('a response is valid in the browser that sent the request, and once'
 test.serial('a cookie that was modified, or sealed for another purpose, is invalid', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const browser = openBrowser();
-  const callback = await begun(browser);
+  const callback = await startSignIn(browser);
   const cookie = browser.cookie(oidc.harness.url, 'oiq_sso') ?? '';
   const end = cookie.endsWith('A') ? 'B' : 'A';
   for (const value of ['', 'nonsense', 'v1.', `${cookie.slice(0, -1)}${end}`, cookie.slice(3)])
@@ -190,7 +190,7 @@ test.serial('a cookie that was modified, or sealed for another purpose, is inval
 test.serial('a response from a provider that was replaced meanwhile is refused', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
   const browser = openBrowser();
-  const callback = await begun(browser);
+  const callback = await startSignIn(browser);
   const exchanged = hostile.exchanges();
   t.is((await oidc.set('a', { domains })).status, 200);
   t.is((await browser.visit(callback)).status, 401);

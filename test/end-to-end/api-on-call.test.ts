@@ -125,11 +125,11 @@ test.serial('an override takes precedence while it lasts; after its deletion, it
 test.serial('an invalid override or layer is refused with its path', async (t) => {
   clock.ms = today;
   const { id, ...body } = await create([[ann]]);
-  const soon = { from: iso(today), to: iso(today + hourMs) };
+  const nextHour = { from: iso(today), to: iso(today + hourMs) };
   const overrides = `${schedules}/${id}/overrides`;
   for (const [given, path] of [
-    [{ ...soon, userIds: ['nobody'] }, 'userIds'],
-    [{ ...soon, userIds: [ann], layer: 'none' }, 'layer'],
+    [{ ...nextHour, userIds: ['nobody'] }, 'userIds'],
+    [{ ...nextHour, userIds: [ann], layer: 'none' }, 'layer'],
     [{ from: iso(today - hourMs), to: iso(today), userIds: [ann] }, 'to'],
     [{ from: iso(today + hourMs), to: iso(today), userIds: [ann] }, 'to'],
   ] as const) {
@@ -139,7 +139,10 @@ test.serial('an invalid override or layer is refused with its path', async (t) =
   }
   const unknown = await harness.request('POST', schedules, { body: bodyOf([[ann], ['nobody']]) });
   t.is(unknown.body.details[0].path, 'layers.0.participants');
-  t.is((await harness.request('POST', overrides, { body: { ...soon, userIds: [ben], layer: 'first' } })).status, 200);
+  t.is(
+    (await harness.request('POST', overrides, { body: { ...nextHour, userIds: [ben], layer: 'first' } })).status,
+    200,
+  );
   const renamed = { ...body, layers: [{ ...body.layers[0], name: 'other' }] };
   const apiResponse = await harness.request('PUT', `${schedules}/${id}`, { body: renamed });
   t.is(apiResponse.status, 400);

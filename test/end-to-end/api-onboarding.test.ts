@@ -148,11 +148,11 @@ test('the doctor distinguishes a misspelt, an unknown, a revoked and an expired 
 });
 
 test('another organization’s key gets the same response as an unknown key', async (t) => {
-  const theirs = await keyOf('b');
+  const otherKey = await keyOf('b');
   const unknown = await diagnose({ key: generateLicenseKey(), status: 401 });
-  t.deepEqual((await diagnose({ key: theirs, status: 401 })).body, unknown.body);
+  t.deepEqual((await diagnose({ key: otherKey, status: 401 })).body, unknown.body);
   const token = await harness.signIn('owner@b.example');
-  t.not((await diagnose({ key: theirs }, `token ${token}`)).body.verdict, 'unknown-key');
+  t.not((await diagnose({ key: otherKey }, `token ${token}`)).body.verdict, 'unknown-key');
 });
 
 test('the doctor reports what the key, the plan and the source address exclude', async (t) => {
@@ -239,12 +239,12 @@ test('the doctor counts the ledger’s refused records, and detects an exhausted
   t.is(limited.body.verdict, 'rate-limited');
   t.regex(limited.body.findings[0].message, /^17 requests/);
   const token = await harness.signIn('owner@b.example');
-  const theirs = await keyOf('b');
-  t.is((await diagnose({ key: theirs, signal: 'metrics' }, `token ${token}`)).body.verdict, 'nothing-arrived');
+  const otherKey = await keyOf('b');
+  t.is((await diagnose({ key: otherKey, signal: 'metrics' }, `token ${token}`)).body.verdict, 'nothing-arrived');
   await harness.columns.execute(
     `INSERT INTO usage (tenant_id, hour, signal, outcome, id, requests, records, bytes) VALUES ('b', toStartOfHour(now()), 'logs', 'accepted', 'much', 1, 1, ${2 * 1024 ** 3})`,
   );
-  const spent = await diagnose({ key: theirs, signal: 'metrics' }, `token ${token}`);
+  const spent = await diagnose({ key: otherKey, signal: 'metrics' }, `token ${token}`);
   t.is(spent.body.verdict, 'over-quota');
 });
 

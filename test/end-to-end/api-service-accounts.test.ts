@@ -121,11 +121,11 @@ test.serial('a token ends when it expires, and its lifetime cannot exceed the ma
   nowMs += 2 * dayMs;
   t.is(await status(), 401);
   await deleteExpiredApiTokens(harness.documents, nowMs + 29 * dayMs);
-  const there = async () => (await harness.request('GET', `/api/service-accounts/${id}/tokens`)).body.items.length;
+  const listTokens = async () => (await harness.request('GET', `/api/service-accounts/${id}/tokens`)).body.items.length;
   nowMs -= 2 * dayMs;
-  t.is(await there(), 1, 'listed for a while');
+  t.is(await listTokens(), 1, 'listed for a while');
   await deleteExpiredApiTokens(harness.documents, nowMs + 33 * dayMs);
-  t.is(await there(), 0);
+  t.is(await listTokens(), 0);
 });
 
 test('a token that is not an OIQ token is refused', async (t) => {

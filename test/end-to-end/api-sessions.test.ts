@@ -123,13 +123,17 @@ test.serial('a session ends 30 days after its last refresh, and at the latest 90
     t.is(next.status, 200);
     refreshToken = next.body.refreshToken;
   }
-  const there = await harness.request('POST', '/auth/switch-tenant', {
+  const switchResponse = await harness.request('POST', '/auth/switch-tenant', {
     as: `token ${(await refresh(refreshToken)).body.token}`,
     body: { organizationId: 'a' },
   });
-  t.is(there.status, 200);
+  t.is(switchResponse.status, 200);
   nowMs += 4 * dayMs;
-  t.is((await refresh(there.body.refreshToken)).status, 401, 'going to an organization does not begin it anew');
+  t.is(
+    (await refresh(switchResponse.body.refreshToken)).status,
+    401,
+    'going to an organization does not begin it anew',
+  );
 
   const idle = await login('owner@a.example');
   nowMs += 31 * dayMs;
@@ -260,14 +264,14 @@ test.serial(
     await members.insert({ id: body.user.id, role: 'admin', disabled: true });
     t.is((await go('b')).status, 404);
     await members.update(body.user.id, { disabled: false });
-    const there = await go('b');
-    t.is(there.status, 200);
-    t.is(there.body.tenant.id, 'b');
-    t.is(cookiesOf(there).size, 2);
-    const session = await harness.request('GET', '/auth/session', { as: `token ${there.body.token}` });
+    const switchResponse = await go('b');
+    t.is(switchResponse.status, 200);
+    t.is(switchResponse.body.tenant.id, 'b');
+    t.is(cookiesOf(switchResponse).size, 2);
+    const session = await harness.request('GET', '/auth/session', { as: `token ${switchResponse.body.token}` });
     t.is(session.body.role, 'admin');
     t.is(session.body.tenant.id, 'b');
-    t.not(decodeJwt(there.body.token).sid, decodeJwt(body.token).sid);
+    t.not(decodeJwt(switchResponse.body.token).sid, decodeJwt(body.token).sid);
     t.false(await isLive(body.token), 'the session before is over');
     t.is((await refresh(body.refreshToken)).status, 401);
     await members.delete(body.user.id);
@@ -277,9 +281,9 @@ test.serial(
 test.serial('a user has at most 200 sessions; the one unused for longest is removed', async (t) => {
   const { body } = await login('admin@b.example');
   const stored = harness.documents.forTenant(sessionsTenant).collection(sessions);
-  const mine = await stored.find(decodeJwt(body.token).sid as string);
-  if (mine === undefined) return t.fail();
-  const { id: _, version: __, createdAt: ___, updatedAt: ____, ...fields } = mine;
+  const storedSession = await stored.find(decodeJwt(body.token).sid as string);
+  if (storedSession === undefined) return t.fail();
+  const { id: _, version: __, createdAt: ___, updatedAt: ____, ...fields } = storedSession;
   await harness.documents.transaction(async ({ forTenant }) => {
     for (let more = 0; more < 199; more++)
       await forTenant(sessionsTenant)
@@ -298,8 +302,8 @@ test.serial('a sign-in may name an organization, which does not affect the next 
     .forTenant(usersTenant)
     .collection(users)
     .list({ filter: { email: 'viewer@a.example' } });
-  const somebody = { email, name: '', passwordHash: items[0]?.passwordHash ?? null, disabled: false };
-  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(somebody);
+  const member = { email, name: '', passwordHash: items[0]?.passwordHash ?? null, disabled: false };
+  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(member);
   await harness.documents.forTenant('a').collection(memberships).insert({ id, role: 'viewer' });
   const signIn = (organizationId?: string) =>
     harness.request('POST', '/auth/login', {
@@ -323,19 +327,19 @@ test.serial('a sign-in opens the last used organization, or the oldest one if th
       .collection(users)
       .list({ filter: { email: 'viewer@a.example' } })
   ).items;
-  const somebody = { email, name: '', passwordHash: known?.passwordHash ?? null, disabled: false };
-  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(somebody);
+  const member = { email, name: '', passwordHash: known?.passwordHash ?? null, disabled: false };
+  const { id } = await harness.documents.forTenant(usersTenant).collection(users).insert(member);
   const placeIn = (tenant: string) => harness.documents.forTenant(tenant).collection(memberships);
   await placeIn('b').insert({ id, role: 'viewer' });
   const first = (await login(email)).body;
   t.is(first.tenant.id, 'b');
   await placeIn('a').insert({ id, role: 'viewer' });
   t.is((await login(email)).body.tenant.id, 'b', 'an invitation to an older one leads nobody there');
-  const there = await harness.request('POST', '/auth/switch-tenant', {
+  const switchResponse = await harness.request('POST', '/auth/switch-tenant', {
     as: `token ${first.token}`,
     body: { organizationId: 'a' },
   });
-  t.is((await harness.request('POST', '/auth/logout', { as: `token ${there.body.token}` })).status, 200);
+  t.is((await harness.request('POST', '/auth/logout', { as: `token ${switchResponse.body.token}` })).status, 200);
   t.is((await login(email)).body.tenant.id, 'a');
   await placeIn('a').update(id, { disabled: true });
   t.is((await login(email)).body.tenant.id, 'b');

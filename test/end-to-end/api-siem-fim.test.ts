@@ -27,11 +27,11 @@ const map = (values: Readonly<Record<string, string>>): string =>
     .join(', ')})`;
 
 const land = async (changes: readonly Made[]): Promise<void> => {
-  for (const { id, agoSeconds, times = 1, ...made } of changes) {
-    const { path = '/etc/motd', host = 'web-1', action = 'changed', tenant = 'a', process = '', from = '' } = made;
+  for (const { id, agoSeconds, times = 1, ...change } of changes) {
+    const { path = '/etc/motd', host = 'web-1', action = 'changed', tenant = 'a', process = '', from = '' } = change;
     await harness.columns.execute(
       `INSERT INTO file_changes (tenant_id, project_id, received_at, offset, id, record_id, time, service, source, action, path, path_before, host, user, process, after)
-      SELECT '${tenant}', 'default', now64(3), ${++offset} * 10 + number, '${id}', '1-0-0-0', ${at(agoSeconds)}, 'fim', 'wazuh', '${action}', '${path}', '${from}', '${host}', 'ann', '${process}', ${made.after === undefined ? 'map()' : map(made.after)} FROM numbers(${times})`,
+      SELECT '${tenant}', 'default', now64(3), ${++offset} * 10 + number, '${id}', '1-0-0-0', ${at(agoSeconds)}, 'fim', 'wazuh', '${action}', '${path}', '${from}', '${host}', 'ann', '${process}', ${change.after === undefined ? 'map()' : map(change.after)} FROM numbers(${times})`,
     );
   }
 };
@@ -156,7 +156,7 @@ test.serial(
 );
 
 test.serial('later changes are approved or unapproved, with the reason; others stay unknown', async (t) => {
-  const later: readonly (readonly [made: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
+  const later: readonly (readonly [change: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
     [{ id: 'back', after: { sha256: sha('a') } }, 'approved', /matches baseline "Web"/],
     [{ id: 'other-host', host: 'web-9', after: { sha256: sha('b'), mode: '0644' } }, 'approved', /Web/],
     [{ id: 'evil', after: { sha256: sha('e') } }, 'unapproved', /has sha256 aaaa.*this is eeee/],
@@ -183,7 +183,7 @@ test.serial('later changes are approved or unapproved, with the reason; others s
     [{ id: 'db-later', host: 'db-1', after: { sha256: sha('d') } }, 'unknown', /covers \/etc\/motd of db-1/],
   ];
   // They are later than the baseline, which was created now.
-  await land(later.map(([made]) => ({ ...made, agoSeconds: -3_600 })));
+  await land(later.map(([change]) => ({ ...change, agoSeconds: -3_600 })));
   const { items } = await list('to=now%2B2h&from=now%2B30m');
   for (const [{ id }, verdict, reason] of later) {
     const found = items.find((each: { id: string }) => each.id === id);
@@ -249,7 +249,7 @@ test.serial(
       `INSERT INTO events (tenant_id, id, kind, time, severity, title, service, details, actor_type, received_at, offset) VALUES
       ('a', 'd1', 'deployment', ${at(ago + 5)}, 'info', 'shop 2', 'shop', '{"version":"2"}', 'system', now64(3), 99)`,
     );
-    const cases: readonly (readonly [made: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
+    const cases: readonly (readonly [change: Omit<Made, 'agoSeconds'>, verdict: string, reason: RegExp])[] = [
       [{ id: 'p-time', path: '/etc/nginx.conf' }, 'expected', /dpkg upgraded nginx 1.20 on web-1 40 s before/],
       [{ id: 'p-process', host: 'db-7', process: '/usr/bin/rpm' }, 'expected', /a package manager/],
       [{ id: 'p-host', host: 'web-2' }, 'unapproved', /shares no hash/],
@@ -262,7 +262,7 @@ test.serial(
       [{ id: 'd-app', path: '/srv/shop/main.js' }, 'expected', /shop 2, which runs on web-1/],
       [{ id: 'd-host', path: '/srv/shop/main.js', host: 'web-2' }, 'unknown', /no approved baseline/],
     ];
-    await land(cases.map(([made]) => ({ ...made, agoSeconds: ago })));
+    await land(cases.map(([change]) => ({ ...change, agoSeconds: ago })));
     const range = `from=${nowMs + 7_200_000}&to=${nowMs + 7_200_000}`;
     const { items } = await list(range);
     for (const [{ id }, verdict, reason] of cases) {

@@ -112,11 +112,11 @@ test.serial('a filter narrows the matches of a rule, also in tests', async (t) =
     '  selection: { User: ann }',
     '  condition: not selection',
   ].join('\n');
-  const { body: made } = await create({ source: filter });
-  t.is(made.kind, 'filter');
+  const { body: created } = await create({ source: filter });
+  t.is(created.kind, 'filter');
   const tried = await harness.request('POST', `${path}/${id}/test`, { as: 'editor', body: { events: [event] } });
   t.deepEqual(tried.body.matches, []);
-  t.is((await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' })).status, 200);
+  t.is((await harness.request('DELETE', `${path}/${created.id}`, { as: 'editor' })).status, 200);
 });
 
 test.serial('validation parses many documents, and lists what each needs', async (t) => {
@@ -251,10 +251,10 @@ test.serial('an organization can map the fields of its events with its own table
     'logsource: { product: badges }',
     'detection: { selection: { User: ann }, condition: selection }',
   ].join('\n');
-  const { body: made } = await create({ source: doors });
+  const { body: created } = await create({ source: doors });
   const opened = { vendor: 'Acme Doors', payload: { card: { holder: 'ann' } } };
   const tried = async (): Promise<unknown> =>
-    (await harness.request('POST', `${path}/${made.id}/test`, { as: 'editor', body: { events: [opened] } })).body
+    (await harness.request('POST', `${path}/${created.id}/test`, { as: 'editor', body: { events: [opened] } })).body
       .matches;
   t.deepEqual(await tried(), []);
   const table = {
@@ -268,7 +268,7 @@ test.serial('an organization can map the fields of its events with its own table
   t.is(status, 200, JSON.stringify(body));
   t.is(((await tried()) as object[]).length, 1);
   await harness.request('DELETE', `/api/siem/field-tables/${body.id}`, { as: 'editor' });
-  await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' });
+  await harness.request('DELETE', `${path}/${created.id}`, { as: 'editor' });
 });
 
 test.serial(
@@ -279,13 +279,13 @@ test.serial(
       'logsource: { product: linux }',
       "detection: { selection: { 'User|expand': '%admins%' }, condition: selection }",
     ].join('\n');
-    const { body: made } = await create({ source });
+    const { body: created } = await create({ source });
     const unknown = async (): Promise<unknown> =>
       (await harness.request('POST', `${path}/validate`, { as: 'editor', body: { source } })).body.documents[0]
         .unknownPlaceholders;
     const tried = async (): Promise<number> =>
       (
-        await harness.request('POST', `${path}/${made.id}/test`, {
+        await harness.request('POST', `${path}/${created.id}/test`, {
           as: 'editor',
           body: { events: [{ User: 'svc_7' }, { User: 'bob' }] },
         })
@@ -297,7 +297,7 @@ test.serial(
     const renamed = { ...placeholder, name: 'others' };
     await harness.request('PUT', `/api/siem/placeholders/${body.id}`, { as: 'editor', body: renamed });
     t.deepEqual([await unknown(), await tried()], [['admins'], 0]);
-    await harness.request('DELETE', `${path}/${made.id}`, { as: 'editor' });
+    await harness.request('DELETE', `${path}/${created.id}`, { as: 'editor' });
   },
 );
 
@@ -380,9 +380,9 @@ test.serial(
   'a new rule runs over earlier stored records; its findings have the same IDs as in the stream',
   async (t) => {
     const hunts = async () => (await harness.request('GET', '/api/siem/retro-hunts', { as: 'viewer' })).body.items;
-    const { body: made } = await create({ source: ruleText('Hunted') });
+    const { body: created } = await create({ source: ruleText('Hunted') });
     const [hunt] = await hunts();
-    t.like(hunt, { status: 'running', ruleIds: [made.id], rules: 1 });
+    t.like(hunt, { status: 'running', ruleIds: [created.id], rules: 1 });
     const before = (await hunts()).length;
     await create({ source: ruleText('Not enabled'), enabled: false });
     const { body: imported } = await harness.request('POST', `${path}/import`, {
@@ -416,7 +416,7 @@ test.serial(
     const state = await run(null);
     const found = emitted.length;
     t.like(state, { status: 'finished', signals: found, isComplete: true });
-    t.true(emitted.every(({ ruleId }) => ruleId === made.id));
+    t.true(emitted.every(({ ruleId }) => ruleId === created.id));
     t.is(emitted.filter(({ events }) => events[0]?.recordId.split('-')[1] === '3').length, 1);
     await run(state);
     t.is(emitted.length, found);
@@ -430,8 +430,8 @@ test.serial(
 test.serial('a correlation lists its referenced rules that are not enabled', async (t) => {
   const correlation = (names: string): string =>
     `title: Twice\ncorrelation:\n  type: event_count\n  rules: [${names}]\n  timespan: 1m\n  condition: { gte: 2 }`;
-  const { body: made } = await create({ source: correlation(`${id}, nobody`) });
-  t.deepEqual(made.unknownRules, ['nobody']);
+  const { body: created } = await create({ source: correlation(`${id}, nobody`) });
+  t.deepEqual(created.unknownRules, ['nobody']);
   const named = ruleText('Named', ['name: nobody']);
   const { body } = await harness.request('POST', `${path}/validate`, {
     as: 'editor',
@@ -439,5 +439,5 @@ test.serial('a correlation lists its referenced rules that are not enabled', asy
   });
   t.deepEqual(body.documents[0].unknownRules, ['other']);
   await create({ source: named });
-  t.deepEqual((await harness.request('GET', `${path}/${made.id}`, { as: 'viewer' })).body.unknownRules, []);
+  t.deepEqual((await harness.request('GET', `${path}/${created.id}`, { as: 'viewer' })).body.unknownRules, []);
 });

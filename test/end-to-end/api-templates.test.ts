@@ -3,11 +3,11 @@ import test from 'ava';
 import { templateOriginals, templateUses } from '../../schemas/resources/dashboard-template.ts';
 import { landGolden } from '../cases/dashboards/golden-telemetry.ts';
 import { landIn } from '../cases/sink-tables.ts';
-import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
+import { type Answer, type Harness, startHarness, withRetries } from './api-harness.ts';
 
 let harness: Harness;
 test.before(async () => {
-  harness = patient(await startHarness());
+  harness = withRetries(await startHarness());
 });
 test.after.always(() => harness?.close());
 

@@ -351,8 +351,8 @@ test('a new organization has its creator as Owner, a project, and the configured
     listed.body.items.map(({ name, role, current }: Record<string, unknown>) => `${name} ${role} ${current}`),
     ['Organization a viewer true', 'Another owner false'],
   );
-  const there = `token ${await switchTo(maker, created.body.id)}` as const;
-  const account = await harness.request('GET', '/api/account', { as: there });
+  const newTenant = `token ${await switchTo(maker, created.body.id)}` as const;
+  const account = await harness.request('GET', '/api/account', { as: newTenant });
   t.is(account.body.name, 'Another');
   t.is(account.body.plan.id, 'free');
   t.is(await harness.documents.forTenant(created.body.id).collection(projects).count(), 1);

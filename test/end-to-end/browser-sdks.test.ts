@@ -320,17 +320,17 @@ const compare = async (t: ExecutionContext, sdk: Sdk, { session, measured }: Vis
 
 for (const sdk of allSdks)
   walk(`what a page with ${sdk.name} measured is in the API once, with equal values`, async (t) => {
-    const made: Visit[] = [];
+    const completedVisits: Visit[] = [];
     for (let index = 0; index < visits; index += openTabs) {
       const names = Array.from(
         { length: Math.min(openTabs, visits - index) },
         (_, tab) => `${sdk.name}-${index + tab}`,
       );
-      made.push(...(await Promise.all(names.map((name) => visit(sdk.name, name)))));
+      completedVisits.push(...(await Promise.all(names.map((name) => visit(sdk.name, name)))));
     }
-    const ids = new Set(made.map(({ session }) => session));
+    const ids = new Set(completedVisits.map(({ session }) => session));
     t.is(ids.size, visits);
-    for (const completed of made) {
+    for (const completed of completedVisits) {
       await compare(t, sdk, completed);
       if (sdk.isRecorded) await compareRecording(t, completed);
     }

@@ -168,7 +168,7 @@ const landed = async () => {
 };
 
 /** Asserts that each run is stored once: one per due time, and repetitions are equal. */
-const judgeRuns = (
+const assertRuns = (
   t: ExecutionContext,
   runs: readonly Row[],
   expected: { traces: readonly string[]; heartbeats: readonly string[] },
@@ -269,12 +269,12 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
   };
   const traces = [...apiResponse.keys()];
   await eventually('all that was run landed', async () => {
-    const there = new Set((await Promise.all(checks.map(runsOf))).flat().map(({ traceId }) => traceId));
-    return traces.every((trace) => there.has(trace));
+    const storedTraces = new Set((await Promise.all(checks.map(runsOf))).flat().map(({ traceId }) => traceId));
+    return traces.every((trace) => storedTraces.has(trace));
   });
   await eventually('all that was told landed', async () => {
-    const there = new Set((await runsOf(job.id)).map(({ message }) => message));
-    return jobs.acceptedRuns.every((run) => there.has(run));
+    const storedMessages = new Set((await runsOf(job.id)).map(({ message }) => message));
+    return jobs.acceptedRuns.every((run) => storedMessages.has(run));
   });
   const uptimes: { location: string | null; downMs: number }[] = [];
   for (const id of checks) uptimes.push(...(await get(`/api/synthetics/checks/${id}/uptime?from=now-1h`)).items);
@@ -283,7 +283,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
   t.is(child.exitCode, 0);
 
   const { runs, states } = await landed();
-  const count = judgeRuns(t, runs, { traces, heartbeats: jobs.acceptedRuns });
+  const count = assertRuns(t, runs, { traces, heartbeats: jobs.acceptedRuns });
   t.log(`${count} runs, ${runs.length - count} of them landed again; away for ${awayMs.map(Math.round)} ms`);
   for (const [of, changes] of Map.groupBy(states, ({ id, place }) => `${id} ${place}`))
     for (const [index, { state }] of changes.slice(1).entries())

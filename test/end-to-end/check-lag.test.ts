@@ -178,10 +178,10 @@ for (const { lag, outage } of selectPart(cases, 4)) {
     if (endsMeanwhile) isUp = true;
     await delay(lagMs / 2 - 5000);
     await lag.end();
-    const landsAtMs = Date.now();
+    const consumedAtMs = Date.now();
 
     await eventually('the alert is sent', () => notified('firing') > 0);
-    t.log(`the alert was sent ${Date.now() - landsAtMs} ms after the sinks went on`);
+    t.log(`the alert was sent ${Date.now() - consumedAtMs} ms after the sinks went on`);
     if (!endsMeanwhile) {
       isUp = true;
       upAtMs = Date.now();

@@ -8,7 +8,7 @@ import test from 'ava';
 import { DashboardsApi } from '../../commands/dashboards/api.ts';
 import { applySteps } from '../../commands/dashboards/apply.ts';
 import { createPlan, type Deployment, readDashboardFolder, type Step } from '../../commands/dashboards/plan.ts';
-import { type Answer, type Harness, patient, startHarness } from './api-harness.ts';
+import { type Answer, type Harness, startHarness, withRetries } from './api-harness.ts';
 
 const main = fileURLToPath(new URL('../../main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'oiq-dashboards-'));
@@ -16,7 +16,7 @@ let harness: Harness;
 let token = '';
 
 test.before(async () => {
-  harness = patient(await startHarness());
+  harness = withRetries(await startHarness());
   token = await harness.signIn('editor@a.example');
 });
 test.after.always(async () => {

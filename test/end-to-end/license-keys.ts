@@ -14,7 +14,7 @@ import { resourceHistory } from '../../schemas/resources/resource-history.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 import { jsonRequest } from '../contract/receivers-bodies.ts';
 import { eventually } from '../waiting.ts';
-import { type Harness, patient, startHarness } from './api-harness.ts';
+import { type Harness, startHarness, withRetries } from './api-harness.ts';
 
 /** Without `open`, receivers and API share the embedded store; with it, each has its own connection. */
 export const licenseKeysContract = (store: string, open?: () => Promise<Documents>): void => {
@@ -27,7 +27,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   const log = { info: write, warn: write, error: write };
 
   test.before(async () => {
-    harness = patient(await startHarness({ log, openDocuments: open }));
+    harness = withRetries(await startHarness({ log, openDocuments: open }));
     documents = open === undefined ? harness.documents : await open();
     const clock = { now: () => Date.now() };
     receivers = await startReceivers({
@@ -62,7 +62,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
   };
 
   /** Polls until the response is as expected, and returns it. */
-  const soon = async <Value>(what: string, send: () => Promise<Value>, holds: (value: Value) => boolean) => {
+  const poll = async <Value>(what: string, send: () => Promise<Value>, holds: (value: Value) => boolean) => {
     let value = await send();
     await eventually(what, async () => {
       value = await send();
@@ -73,7 +73,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     return value;
   };
   const sends = (key: string, status: number) =>
-    soon(
+    poll(
       `sending answers ${status}`,
       () => send(key),
       (response) => response === status,
@@ -108,7 +108,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     };
     const origin = 'https://shop.example.com';
     const request = jsonRequest('logs', 1, 'hello');
-    await soon(
+    await poll(
       'the browser key is known',
       () => visit(origin, request),
       ({ status }) => status === 200,
@@ -215,7 +215,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const { id, key } = await mint();
     const before = Date.now();
     await sends(key, 200);
-    const first = await soon(
+    const first = await poll(
       'the use is shown',
       () => show(id),
       ({ firstSeen }) => 'logs' in firstSeen,
@@ -225,7 +225,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.deepEqual(Object.keys(first.firstSeen), ['logs']);
     t.is(first.version, 1);
     t.is(await send(key, 'traces'), 200);
-    const second = await soon(
+    const second = await poll(
       'the signal is shown',
       () => show(id),
       ({ firstSeen }) => 'traces' in firstSeen,
@@ -243,7 +243,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     t.is(response.body.previous[0].lastUsedAt, null);
     await sends(response.body.key, 200);
     t.is(await send(key), 200);
-    const { previous, prefix } = await soon(
+    const { previous, prefix } = await poll(
       'the use of the old key is shown',
       () => show(id),
       (view) => view.previous[0].lastUsedAt !== null && view.lastUsedAt !== null,
@@ -261,7 +261,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const { body } = await rotate(id, { graceSeconds: 1 });
     await sends(body.key, 200);
     await sends(key, 401);
-    const { previous } = await soon(
+    const { previous } = await poll(
       'the attempt is shown',
       () => show(id),
       (view) => view.previous[0].lastRefusal !== null,
@@ -315,7 +315,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     const change = (body: object) => harness.request('PATCH', `/api/license-keys/${id}`, { as: 'admin', body });
     t.is((await change({ signals: ['traces', 'traces'] })).body.signals.length, 1);
     await sends(key, 403);
-    const refused = await soon(
+    const refused = await poll(
       'the refusal is shown',
       () => show(id),
       ({ lastRefusal }) => lastRefusal !== null,

@@ -198,13 +198,13 @@ test.serial(
 
 test.serial('a position of another organization discloses nothing of it', async (t) => {
   const service = randomUUID();
-  const theirs = await connected(`?service=${service}`, await harness.signIn('viewer@b.example'));
+  const otherTail = await connected(`?service=${service}`, await harness.signIn('viewer@b.example'));
   await publish(logsOf(['secret'], { tenantId: 'b', service }), logsOf(['ours'], { tenantId: 'a', service }));
-  const ours = await connected(`?service=${service}&resume=${theirs.position()}`, await viewer());
-  await eventually('our record', () => ours.bodies().length > 0);
-  await eventually('their record', () => theirs.bodies().length > 0);
-  t.deepEqual([ours.bodies(), theirs.bodies()], [['ours'], ['secret']]);
-  for (const { socket } of [ours, theirs]) socket.close();
+  const ownTail = await connected(`?service=${service}&resume=${otherTail.position()}`, await viewer());
+  await eventually('our record', () => ownTail.bodies().length > 0);
+  await eventually('their record', () => otherTail.bodies().length > 0);
+  t.deepEqual([ownTail.bodies(), otherTail.bodies()], [['ours'], ['secret']]);
+  for (const { socket } of [ownTail, otherTail]) socket.close();
 });
 
 test.serial('a message from a client closes the connection, with a code', async (t) => {

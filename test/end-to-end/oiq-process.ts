@@ -161,7 +161,7 @@ export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
 };
 
 /** Retries responses with 503, which a process may return on a busy machine. */
-const patiently = async (what: string, send: () => Promise<Response>): Promise<Response> => {
+const withRetries = async (what: string, send: () => Promise<Response>): Promise<Response> => {
   let response = await send();
   await eventually(`another answer than 503 to ${what}`, async () => {
     if (response.status !== 503) return true;
@@ -174,7 +174,7 @@ const patiently = async (what: string, send: () => Promise<Response>): Promise<R
 
 /** Signs in the owner. Returns the bearer token and the organization. */
 export const signedIn = async (http: string): Promise<{ readonly token: string; readonly tenantId: string }> => {
-  const response = await patiently('a sign-in', () =>
+  const response = await withRetries('a sign-in', () =>
     fetch(`${http}/auth/login`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -196,7 +196,7 @@ export const read = async <Body>(
   token: string,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Body> => {
-  const response = await patiently(`GET ${path}`, () =>
+  const response = await withRetries(`GET ${path}`, () =>
     fetch(`${http}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
   );
   if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}: ${await response.text()}`);

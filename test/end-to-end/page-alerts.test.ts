@@ -157,14 +157,14 @@ declare('a dashboard lists firing alerts and other dashboards, with its time ran
     { id: 'wrong', title: 'Wrong', visual: { ...visual, labels: '{team' }, place: { ...place, x: 12, y: 6 } },
     { id: 'to', title: 'To', visual: { kind: 'dashboards', keepTime: true }, place: { ...place, y: 12 } },
   ];
-  const { body: made } = await harness.request('POST', '/api/dashboards', {
+  const { body: board } = await harness.request('POST', '/api/dashboards', {
     as: 'editor',
     body: { name: 'What <i>fires</i>', panels },
   });
   const tab = await chromium.open();
   const { page } = tab;
   await page.setViewportSize({ width: 1400, height: 1000 });
-  await signedInAt(tab, harness.url, `/dashboards/${made.id}?from=now-2h`);
+  await signedInAt(tab, harness.url, `/dashboards/${board.id}?from=now-2h`);
   const within = (title: string) =>
     page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) });
   await within('None').getByText('No matching alerts.').waitFor();
@@ -174,7 +174,7 @@ declare('a dashboard lists firing alerts and other dashboards, with its time ran
   t.regex((await within('Now').getByRole('listitem').textContent()) ?? '', /^critical .*team=shop 7 since /);
   t.is(await within('How many').locator('dd').textContent(), '1');
   const [itself] = await within('To').getByRole('link').all();
-  t.is(await itself?.getAttribute('href'), `/dashboards/${made.id}?from=now-2h`);
+  t.is(await itself?.getAttribute('href'), `/dashboards/${board.id}?from=now-2h`);
   await holdsAsAView(t, tab, '.panel h2 >> nth=0');
   await link.click();
   await page.getByRole('complementary', { name: 'Alert' }).waitFor();
@@ -579,8 +579,8 @@ declare(
     await sidePanel.getByLabel('Title', { exact: true }).fill('<b>{{status}}</b>');
     await show.click();
     const templates = { title: '<b>{{status}}</b>', text: '' };
-    const { body: made } = await harness.request('POST', '/api/notification-channels/preview', { body: templates });
-    await sidePanel.getByText(made.title, { exact: true }).waitFor();
+    const { body: rendered } = await harness.request('POST', '/api/notification-channels/preview', { body: templates });
+    await sidePanel.getByText(rendered.title, { exact: true }).waitFor();
     t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
     await sidePanel.getByRole('button', { name: 'Save contact point' }).click();
     await page.getByRole('row', { name: /Second <i>phone<\/i> ntfy .*disabled/ }).waitFor();

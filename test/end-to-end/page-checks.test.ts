@@ -271,30 +271,35 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   await fill('DNS server', '');
   await create.click();
   await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
-  const [made] = (await harness.request('GET', '/api/synthetics/checks?search=resolve')).body.items;
-  t.like(made, { type: 'dns', every: '5m', labels: { team: 'shop', tier: 'web' }, locations: ['local'] });
-  t.like(made.dns, { name: 'shop.example', server: null, record: 'A' });
-  t.deepEqual(made.dns.assertions, [{ source: 'record', operator: 'contains', value: '10.0.0.', level: 'fail' }]);
+  const [storedCheck] = (await harness.request('GET', '/api/synthetics/checks?search=resolve')).body.items;
+  t.like(storedCheck, { type: 'dns', every: '5m', labels: { team: 'shop', tier: 'web' }, locations: ['local'] });
+  t.like(storedCheck.dns, { name: 'shop.example', server: null, record: 'A' });
+  t.deepEqual(storedCheck.dns.assertions, [
+    { source: 'record', operator: 'contains', value: '10.0.0.', level: 'fail' },
+  ]);
 
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByRole('combobox', { name: 'Records' }).selectOption('AAAA');
   await sidePanel.getByLabel('Enabled').uncheck();
   await sidePanel.getByRole('button', { name: 'Save check' }).click();
   await sidePanel.getByText('Disabled', { exact: true }).waitFor();
-  const changed = (await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body;
-  t.deepEqual({ ...changed.dns, record: 'A' }, made.dns);
-  t.like(changed, { version: 2, enabled: false, labels: made.labels });
+  const changed = (await harness.request('GET', `/api/synthetics/checks/${storedCheck.id}`)).body;
+  t.deepEqual({ ...changed.dns, record: 'A' }, storedCheck.dns);
+  t.like(changed, { version: 2, enabled: false, labels: storedCheck.labels });
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Enable' }).click();
   await sidePanel.getByRole('button', { name: 'Disable' }).waitFor();
-  t.like((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).body, { version: 3, enabled: true });
+  t.like((await harness.request('GET', `/api/synthetics/checks/${storedCheck.id}`)).body, {
+    version: 3,
+    enabled: true,
+  });
   // A check opened by its address is shown although the list does not contain it.
-  await tab.go(`${harness.url}/checks?search=nothing-is-called-so&open=${made.id}`);
+  await tab.go(`${harness.url}/checks?search=nothing-is-called-so&open=${storedCheck.id}`);
   await sidePanel.getByRole('heading', { name: 'Names <i>resolve</i>' }).waitFor();
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
-  t.is((await harness.request('GET', `/api/synthetics/checks/${made.id}`)).status, 404);
+  t.is((await harness.request('GET', `/api/synthetics/checks/${storedCheck.id}`)).status, 404);
 });
 
 declare('an editor creates checks of requests and of a browser by forms', async (t) => {
@@ -443,11 +448,11 @@ declare('an editor schedules a downtime of a check, sees when it is active, and 
   await sidePanel.getByLabel(name).check();
   await plan.click();
   await sidePanel.getByRole('heading', { name: 'Upgrade' }).waitFor();
-  const [made] = (await harness.request('GET', '/api/synthetics/downtimes')).body.items;
-  t.like(made, { checkIds: [id], recurrence: 'FREQ=WEEKLY', durationMinutes: 60, checks: [{ id, name }] });
+  const [storedDowntime] = (await harness.request('GET', '/api/synthetics/downtimes')).body.items;
+  t.like(storedDowntime, { checkIds: [id], recurrence: 'FREQ=WEEKLY', durationMinutes: 60, checks: [{ id, name }] });
   const times = sidePanel.locator('.times tbody tr');
   await times.first().waitFor();
-  t.is(await times.count(), made.times.length);
+  t.is(await times.count(), storedDowntime.times.length);
   await sidePanel.getByRole('link', { name }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();

@@ -107,15 +107,15 @@ declare('a signal and a case are assigned to a member of the organization, and u
   await page.reload();
   t.is(await signal.getByLabel('Assigned to').inputValue(), viewer);
   await holdsAsAView(t, tab, '.beside h2');
-  const theirs = await chromium.open();
-  await signedInAt(theirs, harness.url, '/detections?from=now-30m');
-  const rows = theirs.page.getByRole('row');
+  const otherTab = await chromium.open();
+  await signedInAt(otherTab, harness.url, '/detections?from=now-30m');
+  const rows = otherTab.page.getByRole('row');
   await rows.nth(2).waitFor();
-  await theirs.page.getByLabel('Assignee').selectOption('Me');
+  await otherTab.page.getByLabel('Assignee').selectOption('Me');
   await rows.nth(2).waitFor({ state: 'detached' });
   const { items: own } = (await harness.request('GET', `/api/siem/signals?from=now-30m&assigneeId=${viewer}`)).body;
   t.deepEqual([own.length, await rows.count()], [1, 2]);
-  await holdsAsAView(t, theirs, 'main tbody');
+  await holdsAsAView(t, otherTab, 'main tbody');
   await assign('unassigned');
   t.is(await assignee(), null);
 
@@ -318,15 +318,15 @@ declare(
     await sidePanel.getByRole('button', { name: 'Save rule' }).click();
     // Until the rule is reloaded, the page has the previous version, which cannot be deleted any more.
     await sidePanel.getByText(/level: low/).waitFor();
-    const mine = async () => (await harness.request('GET', '/api/siem/rules?search=Mine')).body.items;
+    const findImported = async () => (await harness.request('GET', '/api/siem/rules?search=Mine')).body.items;
     t.deepEqual(
-      (await mine()).map(({ level }: { level: string }) => level),
+      (await findImported()).map(({ level }: { level: string }) => level),
       ['low'],
     );
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('button', { name: 'Delete rule' }).click();
     await sidePanel.waitFor({ state: 'detached' });
-    t.deepEqual(await mine(), []);
+    t.deepEqual(await findImported(), []);
     await page.getByRole('link', { name: 'ATT&CK' }).click();
     const { body } = await harness.request('GET', '/api/siem/mitre/coverage');
     await page

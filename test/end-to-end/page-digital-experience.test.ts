@@ -68,7 +68,7 @@ const failing: readonly (LogInput | SpanInput)[] = [
 ];
 
 /** A recorded page of an attacker who tries to run scripts and send requests in the player. */
-const createHostilePage = (evil: string): object => {
+const createHostilePage = (hostileServer: string): object => {
   let id = 1;
   const toNode = (tagName: string, attributes: object, ...childNodes: readonly object[]): object => ({
     type: 2,
@@ -89,49 +89,51 @@ const createHostilePage = (evil: string): object => {
         toNode(
           'head',
           {},
-          toNode('link', { rel: 'preconnect', href: evil }),
-          toNode('link', { rel: 'dns-prefetch', href: evil }),
-          toNode('link', { rel: 'stylesheet', href: `${evil}/sheet.css` }),
-          toNode('meta', { 'http-equiv': 'refresh', content: `0; url=${evil}/refresh` }),
-          toNode('base', { href: evil }),
+          toNode('link', { rel: 'preconnect', href: hostileServer }),
+          toNode('link', { rel: 'dns-prefetch', href: hostileServer }),
+          toNode('link', { rel: 'stylesheet', href: `${hostileServer}/sheet.css` }),
+          toNode('meta', { 'http-equiv': 'refresh', content: `0; url=${hostileServer}/refresh` }),
+          toNode('base', { href: hostileServer }),
           toNode(
             'style',
             {},
-            toText(`@import url(${evil}/import.css); body { background: url(${evil}/background.png) }`),
+            toText(
+              `@import url(${hostileServer}/import.css); body { background: url(${hostileServer}/background.png) }`,
+            ),
           ),
-          toNode('script', { src: `${evil}/script.js` }, toText(run)),
+          toNode('script', { src: `${hostileServer}/script.js` }, toText(run)),
         ),
         toNode(
           'body',
           { onload: run },
           toNode('h1', { id: 'recorded' }, toText('Recorded cart')),
-          toNode('img', { src: `${evil}/image.png`, onerror: run }),
+          toNode('img', { src: `${hostileServer}/image.png`, onerror: run }),
           toNode('img', { src: 'data:image/png;base64,AA', onerror: run }),
-          toNode('iframe', { src: `${evil}/frame`, srcdoc: `<script>${run}</script>` }),
+          toNode('iframe', { src: `${hostileServer}/frame`, srcdoc: `<script>${run}</script>` }),
           toNode('iframe', { src: `javascript:${run}` }),
-          toNode('object', { data: `${evil}/object` }),
-          toNode('embed', { src: `${evil}/embed` }),
-          toNode('video', { src: `${evil}/video`, autoplay: '', poster: `${evil}/poster` }),
-          toNode('a', { href: `javascript:${run}`, ping: `${evil}/ping` }, toText('link')),
-          toNode('form', { action: `${evil}/form` }, toNode('input', { autofocus: '', onfocus: run })),
+          toNode('object', { data: `${hostileServer}/object` }),
+          toNode('embed', { src: `${hostileServer}/embed` }),
+          toNode('video', { src: `${hostileServer}/video`, autoplay: '', poster: `${hostileServer}/poster` }),
+          toNode('a', { href: `javascript:${run}`, ping: `${hostileServer}/ping` }, toText('link')),
+          toNode('form', { action: `${hostileServer}/form` }, toNode('input', { autofocus: '', onfocus: run })),
         ),
       ),
     ],
   };
 };
 
-let evil: Server;
+let hostileServer: Server;
 let evilRequests = 0;
 
 /** Stores a recording without the masks of the receiver. */
 const landRecording = async (startMs: number): Promise<void> => {
-  evil = createServer((_, response) => {
+  hostileServer = createServer((_, response) => {
     evilRequests++;
     response.end('parent.isHacked = true; top.isHacked = true;');
   });
-  evil.on('connection', () => evilRequests++);
-  await new Promise<void>((resolve) => void evil.listen(0, '127.0.0.1', resolve));
-  const page = createHostilePage(`http://127.0.0.1:${(evil.address() as AddressInfo).port}`);
+  hostileServer.on('connection', () => evilRequests++);
+  await new Promise<void>((resolve) => void hostileServer.listen(0, '127.0.0.1', resolve));
+  const page = createHostilePage(`http://127.0.0.1:${(hostileServer.address() as AddressInfo).port}`);
   const events = [
     { type: 4, timestamp: startMs, data: { href: 'https://shop.example.com/cart', width: 800, height: 500 } },
     { type: 2, timestamp: startMs + 1, data: { node: page, initialOffset: { top: 0, left: 0 } } },
@@ -187,7 +189,7 @@ test.before(async () => {
 });
 test.after.always(async () => {
   await chromium?.close();
-  evil?.close();
+  hostileServer?.close();
   await harness?.close();
 });
 

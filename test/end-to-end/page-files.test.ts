@@ -68,15 +68,15 @@ test('the page takes at most 120 kB up to the first log rows, 60 kB per later pa
   };
   const sizeOf = (names: Iterable<string>): number =>
     [...names].reduce((sum, name) => sum + (files.get(name)?.content.length ?? 0), 0);
-  const begun = (word: string): string => [...files.keys()].find((name) => name.startsWith(`${word}-`)) ?? '';
-  const first = whole(begun('main'));
-  const logs = new Set([...first, ...whole(begun('logs'))]);
-  t.true(sizeOf([...logs, begun('page')]) <= 120_000);
+  const fileNamed = (word: string): string => [...files.keys()].find((name) => name.startsWith(`${word}-`)) ?? '';
+  const first = whole(fileNamed('main'));
+  const logs = new Set([...first, ...whole(fileNamed('logs'))]);
+  t.true(sizeOf([...logs, fileNamed('page')]) <= 120_000);
   const later = [...files.keys()].filter((name) => name.endsWith('.js') && !first.has(name));
   const sizes = later.map((name) => [name, sizeOf([...whole(name)].filter((one) => !first.has(one)))] as const);
   t.true(sizes.length > 10);
   const tooLarge = sizes.filter(([name, size]) => size > (name.startsWith('promql-editor-') ? 160_000 : 60_000));
   t.deepEqual(tooLarge, []);
   t.true(sizeOf(files.keys()) <= 900_000);
-  t.log({ logs: sizeOf([...logs, begun('page')]), all: sizeOf(files.keys()), ...Object.fromEntries(sizes) });
+  t.log({ logs: sizeOf([...logs, fileNamed('page')]), all: sizeOf(files.keys()), ...Object.fromEntries(sizes) });
 });

@@ -238,9 +238,9 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await sidePanel.getByRole('heading', { name: 'Steps by <b>service</b>' }).waitFor();
   const ofIt = async (as: 'editor' | 'viewer' = 'editor') =>
     (await harness.request('GET', '/api/saved-queries?search=service', { as })).body.items[0];
-  const { id, ...made } = await ofIt();
-  t.like(made, { tags: ['orders', 'shop'], visibility: 'organization', isFavourite: false });
-  t.like(made.query, { kind: 'aggregate', signal: 'logs', search: 'severity:info', groupBy: ['service'] });
+  const { id, ...savedQuery } = await ofIt();
+  t.like(savedQuery, { tags: ['orders', 'shop'], visibility: 'organization', isFavourite: false });
+  t.like(savedQuery.query, { kind: 'aggregate', signal: 'logs', search: 'severity:info', groupBy: ['service'] });
   await sidePanel.getByRole('button', { name: 'Favorite' }).click();
   await page.getByRole('button', { name: '★ Steps by <b>service</b>' }).waitFor();
   t.true((await ofIt()).isFavourite);
@@ -255,7 +255,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await sidePanel.getByLabel('Private').check();
   await sidePanel.getByRole('button', { name: 'Save changes' }).click();
   await sidePanel.getByText('private (me)').waitFor();
-  t.like(await ofIt(), { name: 'My steps by service', visibility: 'private', query: made.query });
+  t.like(await ofIt(), { name: 'My steps by service', visibility: 'private', query: savedQuery.query });
   t.is(await ofIt('viewer'), undefined);
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByLabel('Private').uncheck();

@@ -20,7 +20,7 @@ const admin = 'admin@a.example';
 const problemAt = (page: Tab['page'], label: string) =>
   page.locator(`div:has(> label:has-text("${label}")) > .problem-text`, { hasText: /./ });
 
-const bury = async (id: string, body: Buffer): Promise<void> => {
+const publishDeadLetter = async (id: string, body: Buffer): Promise<void> => {
   const receivedAtMs = Date.now() - 5000;
   const headers: DeadLetterHeaders = {
     tenantId: 'a',
@@ -71,7 +71,7 @@ test.before(async () => {
     `INSERT INTO usage (tenant_id, hour, signal, project_id, key_id, outcome, service, requests, records, bytes, landed_records, landed_bytes)
     SELECT 'a', toStartOfHour(now() - INTERVAL 2 HOUR), 'logs', 'p1', 'k1', 'accepted', arrayJoin(['web', '<i>shop</i>']), 1, 9, 900, 9, 900`,
   );
-  await bury('d1', Buffer.from('\n\u0005hello<script>'));
+  await publishDeadLetter('d1', Buffer.from('\n\u0005hello<script>'));
 });
 test.after.always(async () => {
   await chromium?.close();
@@ -211,14 +211,14 @@ declare(
     await holdsAsAView(t, tab, '.beside h2');
     const other = await chromium.open();
     await signedInAt(other, harness.url, `/settings/projects?open=${id}`, admin);
-    const theirs = other.page.getByRole('complementary', { name: 'Project' });
-    await theirs.getByRole('button', { name: 'Create ingest key' }).click();
-    await theirs.getByText(/The key is shown only once: oiq_lk_/).waitFor();
-    await theirs.getByLabel('Overlap (hours) in which the old key still works').fill('1');
+    const otherPanel = other.page.getByRole('complementary', { name: 'Project' });
+    await otherPanel.getByRole('button', { name: 'Create ingest key' }).click();
+    await otherPanel.getByText(/The key is shown only once: oiq_lk_/).waitFor();
+    await otherPanel.getByLabel('Overlap (hours) in which the old key still works').fill('1');
     const rotated = other.page.waitForResponse('**/rotate-key');
-    await theirs.getByRole('button', { name: 'Rotate ingest key' }).click();
+    await otherPanel.getByRole('button', { name: 'Rotate ingest key' }).click();
     await rotated;
-    const key = theirs.getByRole('listitem').filter({ hasText: 'active, the ingest key' });
+    const key = otherPanel.getByRole('listitem').filter({ hasText: 'active, the ingest key' });
     await key.waitFor();
     const [{ previous }] = (await harness.request('GET', `/api/license-keys?projectId=${id}`)).body.items;
     t.is(previous.length, 1);
@@ -227,13 +227,13 @@ declare(
     await other.page.getByRole('complementary', { name: 'Key' }).waitFor();
     await other.page.goBack();
     await holdsAsAView(t, other, '.beside h2');
-    await theirs.getByRole('button', { name: 'Delete' }).click();
-    await theirs.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
-    await theirs.getByRole('alert').filter({ hasText: 'is in use by license key' }).waitFor();
+    await otherPanel.getByRole('button', { name: 'Delete' }).click();
+    await otherPanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
+    await otherPanel.getByRole('alert').filter({ hasText: 'is in use by license key' }).waitFor();
     await other.page.getByRole('button', { name: 'Another' }).click();
-    await theirs.getByRole('button', { name: 'Delete' }).click();
-    await theirs.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
-    await theirs.waitFor({ state: 'detached' });
+    await otherPanel.getByRole('button', { name: 'Delete' }).click();
+    await otherPanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
+    await otherPanel.waitFor({ state: 'detached' });
     t.false(
       (await harness.request('GET', '/api/projects')).body.items.some(
         ({ name }: { name: string }) => name === 'Another',

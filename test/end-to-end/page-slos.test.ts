@@ -90,7 +90,7 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   await fill('Time zone', 'UTC');
   await sidePanel.getByRole('button', { name: 'Create SLO' }).click();
   await page.getByRole('row', { name: `${shop} shop 99.5 % a month` }).waitFor();
-  const [{ id: made, ...written }] = await stored();
+  const [{ id: sloId, ...written }] = await stored();
   const calendar = { period: 'month', timeZone: 'UTC', startsAt: '2024-01-01T00:00' };
   t.like(written, { type: 'latency', service: 'shop', targetPct: 99.5, latencyThresholdMs: 250 });
   t.deepEqual(written.query.calendar, calendar);
@@ -134,14 +134,14 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   await fill('Window', '2h');
   await sidePanel.getByRole('button', { name: 'Save policy' }).click();
   await sidePanel.getByText('if the burn rate over 2h is at least 10').waitFor();
-  const { steps } = (await harness.request('GET', `/api/slos/${made}/policy`)).body;
+  const { steps } = (await harness.request('GET', `/api/slos/${sloId}/policy`)).body;
   t.deepEqual(steps, [{ name: 'Freeze', burnRate: 10, window: '2h', severity: 'warning', labels: {}, freeze: true }]);
 
   await sidePanel.getByText('As OpenSLO').click();
   const text = sidePanel.getByRole('region', { name: 'OpenSLO' }).locator('pre');
-  t.is(await text.textContent(), (await harness.request('GET', `/api/slos/${made}/export`)).body);
+  t.is(await text.textContent(), (await harness.request('GET', `/api/slos/${sloId}/export`)).body);
   await sidePanel.getByLabel('Version').selectOption('v1alpha');
-  const { details } = (await harness.request('GET', `/api/slos/${made}/export?version=v1alpha`)).body;
+  const { details } = (await harness.request('GET', `/api/slos/${sloId}/export?version=v1alpha`)).body;
   for (const { path, message } of details) await sidePanel.getByText(`${path} ${message}`, { exact: true }).waitFor();
   await holdsAsAView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
@@ -203,13 +203,13 @@ spec:
   t.deepEqual(await stored(), []);
   await page.getByRole('button', { name: 'Import', exact: true }).click();
   await page.getByText('Import completed: 1 created, 1 refused.').waitFor();
-  const [{ id: made, targetPct }] = await stored();
+  const [{ id: sloId, targetPct }] = await stored();
   t.is(targetPct, 99.9);
   t.is(await page.getByRole('row', { name: /refused/ }).count(), 1);
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'imported' }).click();
   await page.getByRole('complementary', { name: 'SLO' }).getByText('99.9 %', { exact: true }).waitFor();
-  t.true(page.url().includes(made));
+  t.true(page.url().includes(sloId));
   t.deepEqual(tab.complaints, []);
 });
 

@@ -48,7 +48,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
   });
 
   test('in a browser: a sign-in never redirects to another site, whatever the link contains', async (t) => {
-    for (const evil of [
+    for (const hostileTarget of [
       '//evil.example',
       '/\\evil.example',
       'https://evil.example',
@@ -56,10 +56,10 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
       '/\t/evil',
     ]) {
       const tab = await open();
-      await signIn(tab, 'viewer@a.example', password, `?returnTo=${encodeURIComponent(evil)}`);
+      await signIn(tab, 'viewer@a.example', password, `?returnTo=${encodeURIComponent(hostileTarget)}`);
       // The organization has no telemetry yet.
       await tab.until(`location.href === '${at('/get-started')}'`);
-      t.is(await tab.evaluate('location.href'), at('/get-started'), evil);
+      t.is(await tab.evaluate('location.href'), at('/get-started'), hostileTarget);
     }
   });
 

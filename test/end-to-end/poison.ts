@@ -47,7 +47,7 @@ const expected = new Map(
 );
 
 /** Compares the stored records of the service `poison`. */
-export const judgePoison = (t: ExecutionContext, landed: ReadonlyMap<string, number>): void => {
+export const assertPoisonReadBack = (t: ExecutionContext, landed: ReadonlyMap<string, number>): void => {
   t.deepEqual(sorted(landed), sorted(expected));
 };
 

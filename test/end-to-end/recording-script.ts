@@ -48,7 +48,7 @@ export const dueTimesOf = (source: RuleSource, afterMs: number, untilMs: number)
 };
 
 /** Series that appear and disappear. */
-const isThere = (atMs: number): boolean => Math.floor(atMs / 1000 / 20) % 2 === 0;
+const seriesExists = (atMs: number): boolean => Math.floor(atMs / 1000 / 20) % 2 === 0;
 
 const flapping = 'vector(1) and on () (floor(vector(time() / 20)) % 2 == 0)';
 
@@ -59,7 +59,7 @@ const alertSamples = (source: RuleSource, fromMs: number, untilMs: number): stri
   return dueTimesOf(source, fromMs, untilMs).flatMap((due) => {
     const atMs = due - delayMs;
     const before = since;
-    since = isThere(atMs) ? (since ?? Math.floor(due / 1000)) : undefined;
+    since = seriesExists(atMs) ? (since ?? Math.floor(due / 1000)) : undefined;
     if ((since ?? before) === undefined) return [];
     return [
       `${tenantId} ALERTS ${id} ${atMs} ${since === undefined ? 'stale' : 1}`,
@@ -78,12 +78,12 @@ export const expectedSamples = (fromMs: number, untilMs: number): string[] =>
 const recordedSamplesOf = (fromMs: number, untilMs: number): string[] =>
   groupSources.flatMap((source) => {
     const { tenantId, id } = source;
-    let wasThere = false;
+    let hadSeries = false;
     return dueTimesOf(source, fromMs, untilMs).flatMap((due) => {
       const atMs = due - delayMs;
-      const there = isThere(atMs);
-      const flap = there ? '1' : wasThere ? 'stale' : undefined;
-      wasThere = there;
+      const hasSeries = seriesExists(atMs);
+      const flap = hasSeries ? '1' : hadSeries ? 'stale' : undefined;
+      hadSeries = hasSeries;
       const rows: (readonly [name: string, value: string | undefined])[] = [
         ['made:now', String(atMs / 1000)],
         ['made:double', String((atMs / 1000) * 2)],

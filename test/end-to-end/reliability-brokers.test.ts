@@ -13,7 +13,7 @@ import { eventually } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, judge, landedRows, pace, roundHangMs } from './reliability.ts';
+import { allLanded, assertReadBack, landedRows, pace, roundHangMs } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -79,5 +79,5 @@ serial('when brokers of three are killed or hang, one after the other, nothing i
   await oracle.stop();
   await allLanded(cluster.bus);
   for (const role of [receivers, sinks]) t.is(await role.stop(), 0, role.output());
-  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+  assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 });

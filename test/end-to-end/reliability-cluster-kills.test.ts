@@ -12,7 +12,7 @@ import { landWithCrashes } from './crash.ts';
 import { type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, between, judge, landedRows, pace, roundHangMs } from './reliability.ts';
+import { allLanded, assertReadBack, between, landedRows, pace, roundHangMs } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -94,10 +94,10 @@ serial('kill -9 of receivers and sinks at any moment loses and duplicates nothin
   await oracle.stop();
   await allLanded(cluster.bus);
   for (const victim of [receivers, ...members]) t.is(await victim.stop(), 0);
-  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+  assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 });
 
 serial('a sink that repeatedly dies between insert and commit lands each record once', async (t) => {
   const oracle = await landWithCrashes(t, cluster, 4);
-  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+  assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 });

@@ -10,7 +10,7 @@ import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } f
 import { read, signIn, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { drained, installation, judge, pace } from './reliability.ts';
+import { assertReadBack, drained, installation, pace } from './reliability.ts';
 
 const good = logsRequest('refused', ['of two members']);
 const hostile = [
@@ -61,7 +61,7 @@ const hashes = (bodies: readonly Buffer[]): string[] =>
   bodies.map((body) => `${body.length} bytes ${createHash('sha256').update(body).digest('hex')}`).sort();
 
 /** Publishes dead letters of bodies that were refused before and are valid now. */
-const buryValid = async (dataDirectory: string, ids: readonly string[]): Promise<void> => {
+const publishValidDeadLetters = async (dataDirectory: string, ids: readonly string[]): Promise<void> => {
   const bus = await openSegmentsBus({ directory: join(dataDirectory, 'bus') });
   const producer = await bus.producer();
   for (const id of ids) {
@@ -113,7 +113,7 @@ test.serial(
   async (t) => {
     const { dataDirectory, environment, licenseKey } = await installation(t, 'dead-letter');
     const valid = Array.from({ length: 40 }, (_, index) => `valid-${index}`);
-    await buryValid(dataDirectory, valid);
+    await publishValidDeadLetters(dataDirectory, valid);
     const run = deadLetterCommand(t, environment);
 
     let oiq = await startOiq({ dataDirectory, environment });
@@ -169,7 +169,7 @@ test.serial(
     const landed = await readBackEmbedded(dataDirectory, 'replayed');
     t.deepEqual(new Map([...landed].sort()), new Map(valid.map((id) => [`body of ${id}`, 1] as const).sort()));
     t.deepEqual(await readBackEmbedded(dataDirectory, 'refused'), new Map([['of two members', 2]]));
-    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+    assertReadBack(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
   },
 );
 
@@ -184,7 +184,7 @@ test.serial('interrupted replays skip no letter and replay none twice', async (t
     const isFresh = killed === 0;
     if (isFresh) {
       const more = Array.from({ length: 640 }, (_, index) => `valid-${round}-${index}`);
-      await buryValid(dataDirectory, more);
+      await publishValidDeadLetters(dataDirectory, more);
       valid.push(...more);
     }
     const oiq = await startOiq({ dataDirectory, environment });

@@ -13,7 +13,7 @@ import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { drained, installation, judge, temporaryDirectory } from './reliability.ts';
+import { assertReadBack, drained, installation, temporaryDirectory } from './reliability.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -50,7 +50,7 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
     await eventually('ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 200);
     await drained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
-    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+    assertReadBack(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
   },
 );
 
@@ -161,6 +161,6 @@ test.serial(
     t.is(await oiq.stop(), 0, oiq.output());
     t.true(oiq.output().includes(`"file":"${segment}","byte":${bytes.length}`), oiq.output());
     t.true((await stat(segment)).size >= bytes.length);
-    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+    assertReadBack(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
   },
 );

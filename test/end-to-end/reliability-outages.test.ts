@@ -10,9 +10,9 @@ import { type Cluster, clusterMissing, startCluster, startRole } from './cluster
 import { deadLetterCommand } from './dead-letter-command.ts';
 import type { OiqProcess } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
-import { handlePoison, judgePoison, publishPoison } from './poison.ts';
+import { assertPoisonReadBack, handlePoison, publishPoison } from './poison.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, between, judge, lagOf, landedRows, pace, roundHangMs } from './reliability.ts';
+import { allLanded, assertReadBack, between, lagOf, landedRows, pace, roundHangMs } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -47,7 +47,7 @@ const startLoad = (t: ExecutionContext): Oracle => {
 const settle = async (t: ExecutionContext, oracle: Oracle): Promise<void> => {
   await oracle.stop();
   await allLanded(cluster.bus);
-  judge(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
+  assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 };
 
 const readiness = async ({ http }: OiqProcess): Promise<number> => (await fetch(`${http}/readyz`)).status;
@@ -95,7 +95,7 @@ serial('cluster: 999 of 1,000 messages land and the poison message is one dead l
   await allLanded(cluster.bus);
   await handlePoison(t, deadLetterCommand(t, cluster.environment));
   await allLanded(cluster.bus);
-  judgePoison(t, await readBackClickhouse(cluster.columnsUrl, 'poison'));
+  assertPoisonReadBack(t, await readBackClickhouse(cluster.columnsUrl, 'poison'));
 });
 
 serial('two sink members join and leave under load, even by kill -9: nothing is lost or duplicated', async (t) => {

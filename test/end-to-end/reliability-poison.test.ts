@@ -4,7 +4,7 @@ import test from 'ava';
 import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { deadLetterCommand } from './dead-letter-command.ts';
 import { startOiq } from './oiq-process.ts';
-import { handlePoison, judgePoison, publishPoison } from './poison.ts';
+import { assertPoisonReadBack, handlePoison, publishPoison } from './poison.ts';
 import { readBackEmbedded } from './read-back.ts';
 import { drained, installation } from './reliability.ts';
 
@@ -19,5 +19,5 @@ test.serial('embedded: the other 999 are stored and the poison message is one de
   await handlePoison(t, deadLetterCommand(t, environment));
   await drained(oiq.http);
   t.is(await oiq.stop(), 0, oiq.output());
-  judgePoison(t, await readBackEmbedded(dataDirectory, 'poison'));
+  assertPoisonReadBack(t, await readBackEmbedded(dataDirectory, 'poison'));
 });

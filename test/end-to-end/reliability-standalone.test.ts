@@ -12,7 +12,7 @@ import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { between, drained, judge, pace, roundHangMs, temporaryDirectory } from './reliability.ts';
+import { assertReadBack, between, drained, pace, roundHangMs, temporaryDirectory } from './reliability.ts';
 
 test.serial('kill -9 at any moment, even during the start, loses and duplicates nothing', async (t) => {
   t.timeout(killRounds * roundHangMs);
@@ -42,7 +42,7 @@ test.serial('kill -9 at any moment, even during the start, loses and duplicates 
   await oracle.stop();
   await drained(oiq.http);
   t.is(await oiq.stop(), 0, oiq.output());
-  judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+  assertReadBack(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
 });
 
 /** Sends the head and half of the body of a request. `finish` sends the rest and returns the status. */
@@ -126,6 +126,6 @@ test.serial(
     t.is(await oiq.stop(), 0, oiq.output());
     const landed = await readBackEmbedded(dataDirectory, 'held');
     t.deepEqual(new Map([...landed].sort()), new Map([...expected].sort()));
-    judge(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
+    assertReadBack(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
   },
 );

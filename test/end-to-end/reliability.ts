@@ -67,7 +67,7 @@ export const drained = async (http: string): Promise<void> => {
 };
 
 /** Checks the oracle's sums and its verdict, and prints what was checked. */
-export const judge = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap<string, number>): void => {
+export const assertReadBack = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap<string, number>): void => {
   const { sent, acknowledged, refused, unknown } = oracle.counts();
   const responses = [...oracle.answers()].map(([answer, times]) => `${answer}: ${times}`).join(', ');
   t.log(`${sent} records: ${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown (${responses})`);

@@ -96,10 +96,10 @@ export const startSmtpServer = async (port = 0): Promise<SmtpServer> => {
   };
 
   const converse = async (socket: Socket): Promise<void> => {
-    const answerTo = conversation();
+    const respond = conversation();
     socket.write('220 test.example ESMTP\r\n');
     for await (const line of createInterface({ input: socket, crlfDelay: Number.POSITIVE_INFINITY })) {
-      const answer = answerTo(line);
+      const answer = respond(line);
       if (answer !== undefined) socket.write(`${answer}\r\n`);
       if (answer?.startsWith('221')) socket.end();
     }

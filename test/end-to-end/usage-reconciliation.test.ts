@@ -15,7 +15,7 @@ import { eventually } from '../waiting.ts';
 import { type OiqProcess, type Ports, read, signIn, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { installation, judge } from './reliability.ts';
+import { assertReadBack, installation } from './reliability.ts';
 
 interface Amount {
   readonly requests: number;
@@ -157,7 +157,7 @@ test.serial('records sent, responses, counts and stored rows agree, even after k
   t.like(states.states[0], { scope: 'traces', state: acceptedCount * body.length >= limit ? 'rejecting' : 'warning' });
   t.is(await oiq.stop(), 0, oiq.output());
   const landed = await readBackEmbedded(dataDirectory, oracle.service);
-  judge(t, oracle, landed);
+  assertReadBack(t, oracle, landed);
 
   const { logs, metrics, traces } = signals;
   const sent = oracle.counts();

@@ -109,9 +109,9 @@ const sendResponse = (response: ServerResponse, { id, model, ...used }: LedgerEn
     sendJson(response, body);
     return;
   }
-  const begun = { ...body, status: 'in_progress', output: [], usage: null };
+  const startEvent = { ...body, status: 'in_progress', output: [], usage: null };
   sendStream(response, [
-    ['response.created', { type: 'response.created', response: begun }],
+    ['response.created', { type: 'response.created', response: startEvent }],
     [
       'response.output_item.added',
       { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
