@@ -68,13 +68,25 @@ declare('an incident is declared, and a viewer sees which role may change it', a
   const tab = await chromium.open();
   const { page } = tab;
   await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
-  await page.getByLabel('Title').fill('Mails are late');
   await page.getByRole('button', { name: 'Declare incident' }).click();
-  await page
-    .getByRole('complementary', { name: 'Incident' })
-    .getByRole('heading', { name: 'Mails are late' })
-    .waitFor();
-  const { id } = await found('Mails are late');
+  const sidePanel = page.getByRole('complementary', { name: 'Incident' });
+  await holdsAsAView(t, tab, '.beside h2');
+  await sidePanel.getByRole('button', { name: 'Declare incident' }).click();
+  await sidePanel.getByLabel('Title').and(page.locator('[aria-invalid=true]')).waitFor();
+  await sidePanel.getByLabel('Title').fill('Mails are late');
+  await sidePanel.getByLabel('Severity').selectOption('warning');
+  await sidePanel.getByLabel('Services').fill('post');
+  await sidePanel.getByLabel('Summary').fill('The queue is <b>long</b>');
+  await sidePanel.getByRole('button', { name: 'Assign role' }).click();
+  await sidePanel.getByRole('combobox', { name: /^User/ }).selectOption({ label: 'viewer' });
+  await sidePanel.getByRole('button', { name: 'Declare incident' }).click();
+  await sidePanel.getByRole('heading', { name: 'Mails are late' }).waitFor();
+  const { id, ...declared } = await found('Mails are late');
+  t.like(declared, { severity: 'warning', services: ['post'], summary: 'The queue is <b>long</b>' });
+  t.deepEqual(
+    declared.roles.map(({ role }: { role: string }) => role),
+    ['commander'],
+  );
   t.is(new URL(page.url()).searchParams.get('incident'), id);
   const other = await chromium.open();
   await signedInAt(other, harness.url, `/incidents?status=open&incident=${id}`);
@@ -98,8 +110,7 @@ declare('the title, severity and roles of an incident are changed', async (t) =>
   await sidePanel.getByLabel('Title').and(page.locator('[aria-invalid=true]')).waitFor();
   await sidePanel.getByLabel('Title').fill('Mails are <b>very</b> late');
   await sidePanel.getByLabel('Severity').selectOption('critical');
-  await sidePanel.getByLabel('Services, comma-separated').fill('post, queue');
-  await sidePanel.getByRole('button', { name: 'Assign role' }).click();
+  await sidePanel.getByLabel('Services').fill('post, queue');
   await sidePanel.getByRole('combobox', { name: /^User/ }).selectOption({ label: 'editor' });
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   await save.click();

@@ -113,6 +113,10 @@ export const formatTimeSpan = (from: number, to: number): string => {
 /** Formats an ISO 8601 time; `null` becomes an empty text. */
 export const formatIsoTime = (text: string | null): string => (text === null ? '' : formatTime(Date.parse(text)));
 
+/** Formats an ISO 8601 time to the second, for example as `2026-01-31 12:00:00`; `null` becomes an empty text. */
+export const formatIsoSecond = (text: string | null): string =>
+  text === null ? '' : formatParts(Date.parse(text), 8).join(' ');
+
 /** Formats a time to the minute, for example as `2026-01-31 12:00`. */
 export const formatMinute = (ms: number): string => formatParts(ms, 5).join(' ');
 

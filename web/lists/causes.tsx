@@ -4,7 +4,7 @@ import type { findRootCause } from '../../api/groups/ai/root-cause.ts';
 import { type CallInput, declareCall, type ResponseBody } from '../client/call.ts';
 import { ApiQuery } from '../client/query.ts';
 import { renderText } from '../frame/display-text.tsx';
-import { formatIsoTime } from '../frame/format-time.ts';
+import { formatIsoSecond } from '../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../frame/freshness.tsx';
 import { Link } from '../frame/link.tsx';
 import { projectScope } from '../frame/project.ts';
@@ -66,7 +66,7 @@ const ReasonList = ({ title, reasons }: { readonly title: string; readonly reaso
 
 const CauseItem = ({ cause }: { readonly cause: Cause }) => (
   <li>
-    {causeKindTitles[cause.kind]} at <bdi>{renderText(cause.at)}</bdi>, {formatIsoTime(cause.begin).slice(0, 19)}:{' '}
+    {causeKindTitles[cause.kind]} at <bdi>{renderText(cause.at)}</bdi>, {formatIsoSecond(cause.begin)}:{' '}
     <CauseTitle cause={cause} /> <span class="soft">({Math.round(100 * cause.score)} of 100)</span>
     <ReasonList title="Evidence" reasons={cause.evidence} />
     <ReasonList title="Counterevidence" reasons={cause.counterEvidence} />
@@ -82,12 +82,12 @@ export const CauseResult = ({
   <>
     {symptom.degradations.length === 0 ? null : (
       <p>
-        Degraded: {renderText(symptom.services.join(', '))} since {formatIsoTime(symptom.begin).slice(0, 19)}:{' '}
+        Degraded: {renderText(symptom.services.join(', '))} since {formatIsoSecond(symptom.begin)}:{' '}
         {renderText(symptom.degradations.join('; '))}.
       </p>
     )}
     {symptom.analyzedFrom === null ? null : (
-      <p class="soft">Of this range, the part since {formatIsoTime(symptom.analyzedFrom).slice(0, 19)} was analyzed.</p>
+      <p class="soft">Of this range, the part since {formatIsoSecond(symptom.analyzedFrom)} was analyzed.</p>
     )}
     {causes.length > 0 ? (
       <ol>

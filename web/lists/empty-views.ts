@@ -227,6 +227,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
   '/incidents': {
     purpose: 'An incident is opened by an escalation policy, or by hand.',
     next: [
+      ['Declare incident', '/incidents?incident=new'],
       ['Set up paging', '/incidents/escalation?open=new'],
       ['View routing', '/alerts/routing'],
     ],

@@ -14,6 +14,7 @@ import {
   displayTimeZone,
   formatClockTime,
   formatIsoMinute,
+  formatIsoSecond,
   formatIsoTime,
   formatShortTime,
   formatTime,
@@ -47,6 +48,7 @@ test.serial('times are in the chosen zone and form', (t) => {
   t.is(formatIsoTime(null), '');
   t.is(formatIsoMinute('2026-01-31T23:05:06.078Z'), '2026-01-31 23:05');
   t.is(formatIsoMinute(null), '');
+  t.is(formatIsoSecond('2026-01-31T23:05:06.078Z'), '2026-01-31 23:05:06');
   setTimePreferences({ timeZone: 'Asia/Kathmandu', timeFormat: '12h', dateFormat: 'day-month-year' });
   t.is(formatTime(ms), '01-02-2026 04:50:06.078 AM');
   t.is(formatIsoMinute('2026-01-31T23:05:06.078Z'), '01-02-2026 04:50 AM');

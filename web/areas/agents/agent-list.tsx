@@ -3,7 +3,7 @@ import { formatNumber } from '../../charts/values.ts';
 import { Badge } from '../../components/badge.tsx';
 import { readParam, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { areaPath, CoverageSummary, UnexplainedCount } from './agent-format.tsx';
@@ -43,7 +43,7 @@ const AgentList = createListView({
     'Tool calls': ({ toolCalls }) => formatNumber(toolCalls),
     Files: ({ files }) => formatNumber(files),
     Connections: ({ connections }) => formatNumber(connections),
-    'Last activity': ({ lastSeenAt }) => <span class="no-wrap">{formatIsoTime(lastSeenAt).slice(0, 19)}</span>,
+    'Last activity': ({ lastSeenAt }) => <span class="no-wrap">{formatIsoSecond(lastSeenAt)}</span>,
   },
   wideColumns: ['Status', 'Host', 'Prompts', 'Tool calls', 'Files', 'Connections', 'Last activity'],
   numericColumns: ['Unexplained', 'Sessions', 'Prompts', 'Tool calls', 'Files', 'Connections'],

@@ -9,7 +9,7 @@ import { Skeleton } from '../../components/skeleton.tsx';
 import { StatTile } from '../../components/stat-tile.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
@@ -78,7 +78,7 @@ const Processes = ({ processes }: Pick<AgentDetails, 'processes'>) => {
           <td class="agent-code">
             <bdi>{renderText(process.command ?? '')}</bdi>
           </td>
-          <td class="no-wrap">{formatIsoTime(process.startedAt).slice(0, 19)}</td>
+          <td class="no-wrap">{formatIsoSecond(process.startedAt)}</td>
         </tr>
       ))}
     />
@@ -100,7 +100,7 @@ const Files = ({ files }: Pick<AgentDetails, 'files'>) => (
           <UnexplainedCount count={effects.unexplained} />
         </td>
         <td class="number">{formatNumber(count)}</td>
-        <td class="no-wrap">{formatIsoTime(lastSeenAt).slice(0, 19)}</td>
+        <td class="no-wrap">{formatIsoSecond(lastSeenAt)}</td>
       </tr>
     ))}
   />
@@ -131,7 +131,7 @@ const Connections = ({ connections }: Pick<AgentDetails, 'connections'>) => (
           <UnexplainedCount count={effects.unexplained} />
         </td>
         <td class="number">{formatNumber(count)}</td>
-        <td class="no-wrap">{formatIsoTime(lastSeenAt).slice(0, 19)}</td>
+        <td class="no-wrap">{formatIsoSecond(lastSeenAt)}</td>
       </tr>
     ))}
   />
@@ -152,7 +152,7 @@ const ModelCalls = ({ modelCalls }: Pick<AgentDetails, 'modelCalls'>) => (
         </td>
         <td class="number">{formatCost(call)}</td>
         <td class="number">{formatQuantity(call.durationMs, 'ms')}</td>
-        <td class="no-wrap">{formatIsoTime(call.time).slice(0, 19)}</td>
+        <td class="no-wrap">{formatIsoSecond(call.time)}</td>
       </tr>
     ))}
   />

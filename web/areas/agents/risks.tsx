@@ -1,20 +1,13 @@
 /** Risks: security signals about agents */
-import { Badge } from '../../components/badge.tsx';
+
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { toSessionUrl } from './agent-format.tsx';
 import { risksCall } from './calls.ts';
-
-const severityTones = {
-  informational: 'neutral',
-  low: 'info',
-  medium: 'warning',
-  high: 'critical',
-  critical: 'critical',
-} as const;
 
 const RiskList = createListView({
   title: 'Risks',
@@ -36,7 +29,7 @@ const RiskList = createListView({
   toKey: ({ id }) => id,
   columns: {
     Risk: ({ id, ruleTitle }) => <Link url={toArea('/detections', { open: id })}>{renderText(ruleTitle)}</Link>,
-    Severity: ({ severity }) => <Badge tone={severityTones[severity]}>{severity}</Badge>,
+    Severity: ({ severity }) => <SeverityBadge severity={severity} />,
     State: ({ state }) => <span class="no-wrap">{state}</span>,
     Agent: ({ agent }) => <span class="no-wrap">{renderText(agent ?? '–')}</span>,
     Session: ({ sessionId, turn }) =>
@@ -46,7 +39,7 @@ const RiskList = createListView({
         <Link url={toSessionUrl(sessionId, turn)}>{turn === null ? 'session' : `turn ${turn}`}</Link>
       ),
     Evidence: ({ object }) => <span class="agent-prompt">{renderText(object ?? '–')}</span>,
-    Time: ({ time }) => <span class="no-wrap">{formatIsoTime(time).slice(0, 19)}</span>,
+    Time: ({ time }) => <span class="no-wrap">{formatIsoSecond(time)}</span>,
   },
   wideColumns: ['State', 'Agent', 'Evidence', 'Time'],
 });

@@ -8,7 +8,7 @@ import { Card } from '../../components/card.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
@@ -197,7 +197,7 @@ export const SessionTimeline = ({ id }: { readonly id: string }) => {
           <dl class="facts">
             {(
               [
-                ['Started', formatIsoTime(session.startedAt).slice(0, 19)],
+                ['Started', formatIsoSecond(session.startedAt)],
                 ['Duration', formatMs(session.durationMs)],
                 ['Turns', formatNumber(session.turnCount)],
                 ['Tool calls', formatNumber(session.toolCalls)],

@@ -3,7 +3,7 @@ import { formatNumber } from '../../charts/values.ts';
 import { Badge } from '../../components/badge.tsx';
 import { readParam } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { formatMs } from '../digital-experience/session-format.tsx';
@@ -24,7 +24,7 @@ const SessionList = createListView({
   columns: {
     Session: ({ id, startedAt }) => (
       <span class="no-wrap">
-        <Link url={toSessionUrl(id)}>{formatIsoTime(startedAt).slice(0, 19)}</Link>
+        <Link url={toSessionUrl(id)}>{formatIsoSecond(startedAt)}</Link>
       </span>
     ),
     Prompt: ({ firstPrompt }) => <span class="agent-prompt">{renderText(firstPrompt ?? 'no prompt captured')}</span>,

@@ -14,6 +14,7 @@ import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { useNames } from '../../frame/people.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -69,7 +70,7 @@ const AlertState = ({ alert }: { readonly alert: Alert }) => {
       <Badge tone={state === 'firing' && severity === 'warning' ? 'warning' : (stateTones[state] ?? 'ok')}>
         {capitalize(state)}
       </Badge>
-      {severity === null ? null : <Badge>{severity}</Badge>}
+      <SeverityBadge severity={severity} />
       {silencedBy.length + inhibitedBy.length === 0 ? null : <Badge tone="info">Muted</Badge>}
       {startedAt === null ? null : <span class="soft">since {formatIsoTime(startedAt)}</span>}
     </p>

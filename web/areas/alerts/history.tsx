@@ -1,10 +1,12 @@
 /** State changes of alerts with their reasons, for all rules, one rule or one alert */
+
 import { formatRuleName } from '../../frame/action-titles.ts';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
 import { formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { toSeverityLevel } from '../../frame/severity.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { formatAlertValue, formatLabels } from './alert-format.ts';
 import { historyCall } from './calls.ts';
@@ -26,7 +28,7 @@ export const History = createListView({
     To: ({ to, severity, isTest }) => (
       <span class={to === 'firing' ? `text-${toSeverityLevel(severity)}` : ''}>{isTest ? `${to} (test)` : to}</span>
     ),
-    Severity: ({ severity }) => severity,
+    Severity: ({ severity }) => <SeverityBadge severity={severity} />,
     Value: (transition) => formatAlertValue(transition),
     Reason: ({ reason }) => reason,
   },

@@ -1,4 +1,5 @@
 /** Current alerts with their value, start time and reason */
+
 import { useEffect } from 'preact/hooks';
 import { PagedList } from '../../client/pages.ts';
 import { Badge } from '../../components/badge.tsx';
@@ -8,6 +9,7 @@ import { renderText } from '../../frame/display-text.tsx';
 import { useEscape } from '../../frame/escape.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { toSeverityLevel, toSeverityTone } from '../../frame/severity.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { TimeCell } from '../../frame/time-cell.tsx';
 import { refreshCount } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
@@ -23,7 +25,7 @@ const renderCells = ({ state, severity, ruleName, labels, value, reason, since, 
   <Badge key="state" tone={state === 'firing' ? toSeverityTone(severity) : 'neutral'}>
     {acknowledged === null ? state : `${state}, acknowledged`}
   </Badge>,
-  severity ?? '',
+  <SeverityBadge key="severity" severity={severity} />,
   <bdi key="rule">{renderText(formatRuleName(ruleName))}</bdi>,
   <bdi key="labels">{renderText(formatLabels(labels))}</bdi>,
   formatAlertValue({ value, reason }),

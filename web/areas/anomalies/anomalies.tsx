@@ -5,7 +5,7 @@ import { ButtonLink } from '../../components/button.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
 import { readParam, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { useQuery } from '../../frame/use-query.ts';
@@ -47,13 +47,13 @@ const AnomalyList = createListView({
   emptyText: 'No anomalies in this range.',
   toKey: ({ id }) => id,
   columns: {
-    Start: ({ begin }) => formatIsoTime(begin).slice(0, 19),
+    Start: ({ begin }) => formatIsoSecond(begin),
     Series: (anomaly) => formatSeries(anomaly),
     Detector: ({ detectorName }) => detectorName,
     Change: ({ text }) => text,
     Value: ({ value, series }) => formatQuantity(value, series.unit),
     Expected: ({ expected, series }) => formatQuantity(expected ?? undefined, series.unit),
-    Ended: ({ end }) => (end === null ? 'ongoing' : formatIsoTime(end).slice(0, 19)),
+    Ended: ({ end }) => (end === null ? 'ongoing' : formatIsoSecond(end)),
     Feedback: ({ verdict }) => (verdict === null ? '' : verdict === 'true' ? 'confirmed' : 'false positive'),
   },
   numericColumns: ['Value', 'Expected'],

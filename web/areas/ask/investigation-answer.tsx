@@ -6,7 +6,7 @@ import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { setParams, toArea } from '../../frame/address.ts';
 import { toCondition } from '../../frame/conditions.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { timeRange } from '../../frame/time-range.ts';
@@ -58,7 +58,7 @@ const ChangeList = ({ investigation: { changes, changesInAll } }: { readonly inv
         {changes.map(({ kind, at, time, title, link }, index) => (
           // Changes have no unique key.
           <li key={index}>
-            {causeKindTitles[kind]} at <bdi>{renderText(at)}</bdi>, {formatIsoTime(time).slice(0, 19)}:{' '}
+            {causeKindTitles[kind]} at <bdi>{renderText(at)}</bdi>, {formatIsoSecond(time)}:{' '}
             <CauseTitle cause={{ title, link }} />
           </li>
         ))}
@@ -85,7 +85,7 @@ export const InvestigationAnswer = ({ investigation }: { readonly investigation:
     <>
       <p id="sentence">
         {about === 'cause' ? 'Root cause analysis' : 'Changes'} of <b>{renderText(service)}</b>,{' '}
-        {formatIsoTime(investigation.from).slice(0, 19)} to {formatIsoTime(investigation.to).slice(0, 19)}
+        {formatIsoSecond(investigation.from)} to {formatIsoSecond(investigation.to)}
       </p>
       {about === 'cause' ? null : <ChangeList investigation={investigation} />}
       <ServiceChart investigation={{ service, from: investigation.from, to: investigation.to }} />

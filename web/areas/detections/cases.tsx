@@ -1,4 +1,5 @@
 /** Cases: subject, status, comments and evidence */
+
 import { useState } from 'preact/hooks';
 import type { caseResource } from '../../../api/groups/siem/case.ts';
 import type { commentOnCase } from '../../../api/groups/siem/case-additions.ts';
@@ -10,7 +11,6 @@ import {
   declareUpdateCall,
   type ResourceView,
 } from '../../client/call.ts';
-import { Badge } from '../../components/badge.tsx';
 import { Assignee } from '../../editors/assignee.tsx';
 import { Options } from '../../editors/inputs.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
@@ -20,7 +20,7 @@ import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
-import { toSeverityTone } from '../../frame/severity.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { refresh } from '../../frame/time-range.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { LoadedItem } from '../../lists/read-one.tsx';
@@ -178,7 +178,7 @@ export const Cases = createListView({
   columns: {
     Case: ({ title }) => title,
     State: ({ state }) => state,
-    Severity: ({ severity }) => <Badge tone={toSeverityTone(severity ?? null)}>{severity}</Badge>,
+    Severity: ({ severity }) => <SeverityBadge severity={severity} />,
     Signals: ({ signalIds }) => signalIds?.length ?? 0,
     Opened: ({ createdAt }) => formatIsoMinute(createdAt),
   },

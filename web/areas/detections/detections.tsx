@@ -1,18 +1,18 @@
 /** Detections: signals and their triage, rules, the ATT&CK matrix, cases, and further lists */
+
 import type { listFileChanges } from '../../../api/groups/siem/file-changes.ts';
 import type { ruleResource } from '../../../api/groups/siem/rule.ts';
 import type { listSignals } from '../../../api/groups/siem/signals.ts';
 import type { listThreatMatches } from '../../../api/groups/siem/threat-matches.ts';
 import { formatNumber } from '../../charts/values.ts';
 import { declareCall, declareListCall } from '../../client/call.ts';
-import { Badge } from '../../components/badge.tsx';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoMinute, formatIsoSecond } from '../../frame/format-time.ts';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
-import { toSeverityTone } from '../../frame/severity.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Cases } from './cases.tsx';
 import { Entities } from './entities.tsx';
@@ -26,10 +26,6 @@ const severityFilter = {
   label: 'Severity',
   options: [['', 'all'] as const, ...severities.map((severity) => [severity, severity] as const)],
 };
-
-const Severity = ({ severity }: { readonly severity: string }) => (
-  <Badge tone={toSeverityTone(severity)}>{severity}</Badge>
-);
 
 const Signals = createListView({
   title: 'Signals',
@@ -55,12 +51,12 @@ const Signals = createListView({
   toKey: ({ id }) => id,
   columns: {
     Rule: ({ ruleTitle }) => ruleTitle,
-    Severity: ({ severity }) => <Severity severity={severity} />,
+    Severity: ({ severity }) => <SeverityBadge severity={severity} />,
     State: ({ state, verdict }) => `${state}${verdict === null ? '' : `: ${verdict}`}`,
     Entity: ({ entities }) => entities.map(({ type, value }) => `${type} ${value}`).join(', '),
     Techniques: ({ techniques }) => techniques.join(', '),
     Records: ({ eventCount }) => formatNumber(eventCount),
-    Time: ({ time }) => formatIsoTime(time).slice(0, 19),
+    Time: ({ time }) => formatIsoSecond(time),
   },
   wideColumns: ['Entity', 'Techniques', 'Records', 'Time'],
   numericColumns: ['Records'],
@@ -88,7 +84,7 @@ const Rules = createListView({
   Tools: RuleTools,
   columns: {
     Rule: ({ title }) => title,
-    Severity: ({ level }) => <Severity severity={level} />,
+    Severity: ({ level }) => <SeverityBadge severity={level} />,
     Kind: ({ kind }) => kind,
     State: ({ enabled, switchedOff }) =>
       switchedOff === null ? (
@@ -123,7 +119,7 @@ const ThreatMatches = createListView({
     User: ({ user }) => user,
     Records: ({ count }) => count,
     'First record': ({ recordId, time }) => (
-      <Link url={toArea('/logs', { record: recordId })}>{renderText(formatIsoTime(time).slice(0, 19))}</Link>
+      <Link url={toArea('/logs', { record: recordId })}>{renderText(formatIsoSecond(time))}</Link>
     ),
   },
   wideColumns: ['Confidence', 'Source', 'Field', 'Host', 'User', 'First record'],
@@ -149,7 +145,7 @@ const FileChanges = createListView({
     User: ({ user }) => user,
     Process: ({ process }) => process,
     Record: ({ recordId, time }) => (
-      <Link url={toArea('/logs', { record: recordId })}>{renderText(formatIsoTime(time).slice(0, 19))}</Link>
+      <Link url={toArea('/logs', { record: recordId })}>{renderText(formatIsoSecond(time))}</Link>
     ),
   },
   wideColumns: ['Action', 'Host', 'User', 'Process', 'Record'],

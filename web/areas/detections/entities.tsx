@@ -1,4 +1,5 @@
 /** Users, hosts, processes and addresses by risk, with the contributing signals */
+
 import type { getEntity, listEntities } from '../../../api/groups/siem/entities.ts';
 import { formatNumber } from '../../charts/values.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
@@ -7,6 +8,7 @@ import { renderText } from '../../frame/display-text.tsx';
 import { formatIsoMinute } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -46,7 +48,9 @@ const EntityDetails = ({ entity }: { readonly entity: Entity }) => (
                 <bdi>{renderText(ruleTitle)}</bdi>
               </Link>
             </td>
-            <td>{severity}</td>
+            <td>
+              <SeverityBadge severity={severity} />
+            </td>
             <td>{formatIsoMinute(time)}</td>
             <td class="number">{formatRisk(share)}</td>
           </tr>

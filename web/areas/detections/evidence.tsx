@@ -6,7 +6,7 @@ import { Action } from '../../client/action.ts';
 import { declareCall } from '../../client/call.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { isPermitted } from '../../frame/rights.ts';
 import { refresh } from '../../frame/time-range.ts';
 
@@ -78,8 +78,7 @@ export const Evidence = ({
       {evidence.map(({ id, name, description, mediaType, bytes, sha256, isIntact, createdAt }) => (
         <li key={id}>
           <bdi>{renderText(name)}</bdi>, {renderText(mediaType)}, {numberFormat.format(bytes)} bytes,{' '}
-          {formatIsoTime(createdAt).slice(0, 19)},{' '}
-          {isIntact ? 'intact' : <b class="text-error">modified after it was attached</b>}
+          {formatIsoSecond(createdAt)}, {isIntact ? 'intact' : <b class="text-error">modified after it was attached</b>}
           {description === '' ? null : <p>{renderText(description, { lines: true })}</p>}
           <p class="hint">
             SHA-256 <code>{sha256}</code>

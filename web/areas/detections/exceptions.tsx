@@ -9,7 +9,7 @@ import { Field } from '../../editors/field.tsx';
 import { TextInput } from '../../editors/inputs.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { renderText, toText } from '../../frame/display-text.tsx';
-import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoMinute, formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
@@ -73,7 +73,7 @@ const CoveredSignals = ({ previewQuery }: { readonly previewQuery: ApiQuery<type
           <ul>
             {examples.map(({ signalId, time, entities }) => (
               <li key={signalId}>
-                <Link url={toArea('/detections', { open: signalId })}>{formatIsoTime(time).slice(0, 19)}</Link>{' '}
+                <Link url={toArea('/detections', { open: signalId })}>{formatIsoSecond(time)}</Link>{' '}
                 {renderText(entities.join(', '))}
               </li>
             ))}

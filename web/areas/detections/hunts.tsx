@@ -3,7 +3,7 @@ import type { listRetroHunts } from '../../../api/groups/siem/retro-hunts.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond, formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -35,7 +35,7 @@ export const Hunts = createListView({
   emptyText: 'No retroactive hunts: no new rule was run on stored records.',
   toKey: ({ id }) => id,
   columns: {
-    Started: ({ createdAt }) => formatIsoTime(createdAt).slice(0, 19),
+    Started: ({ createdAt }) => formatIsoSecond(createdAt),
     State: ({ status, isComplete }) => (
       <span class={status === 'failed' ? 'text-error' : ''}>
         {status}
@@ -59,7 +59,7 @@ export const Hunts = createListView({
   }) => (
     <SidePanel
       label="Hunt"
-      title={item === undefined ? id : `Hunt of ${formatIsoTime(item.createdAt).slice(0, 19)}`}
+      title={item === undefined ? id : `Hunt of ${formatIsoSecond(item.createdAt)}`}
       onClose={onClose}
     >
       {item === undefined ? <p class="soft">This hunt is not on the loaded pages.</p> : <HuntDetails hunt={item} />}

@@ -15,7 +15,7 @@ import { ApiQuery } from '../../client/query.ts';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { setParams, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { refresh, timeRange } from '../../frame/time-range.ts';
@@ -152,7 +152,7 @@ const BacktestSignals = ({ result: { items, records, isComplete, signals } }: { 
     <ol>
       {items.slice(0, 20).map(({ id, timeMs, entities, events }) => (
         <li key={id}>
-          {formatIsoTime(new Date(timeMs).toISOString()).slice(0, 19)}{' '}
+          {formatIsoSecond(new Date(timeMs).toISOString())}{' '}
           {renderText(entities.map(({ type, value }) => `${type} ${value}`).join(', '))}{' '}
           {events[0] === undefined ? null : <Link url={toArea('/logs', { record: events[0].recordId })}>Record</Link>}
         </li>

@@ -8,7 +8,7 @@ import { Assignee } from '../../editors/assignee.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { navigate, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
@@ -170,7 +170,7 @@ export const SignalPanel = ({ id, onClose }: { readonly id: string; readonly onC
               <Fields
                 values={{
                   service: event.service,
-                  time: formatIsoTime(new Date(event.timeMs).toISOString()).slice(0, 19),
+                  time: formatIsoSecond(new Date(event.timeMs).toISOString()),
                   ...Object.fromEntries(
                     event.fields.map(({ field, path, value, selection, condition: comment }) => [
                       field || path,

@@ -2,7 +2,7 @@
 import { formatNumber } from '../../charts/values.ts';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -85,7 +85,7 @@ export const Applications = createListView({
     Frustrations: ({ frustrations }) => <BadCount count={frustrations} />,
     Release: ({ releases }) => releases[0] ?? '–',
     SDK: ({ sdks }) => sdks.map(({ name, version }) => [name, version].filter(Boolean).join(' ')).join(', '),
-    'Last event': ({ lastEventAt }) => formatIsoTime(lastEventAt).slice(0, 19),
+    'Last event': ({ lastEventAt }) => formatIsoSecond(lastEventAt),
   },
   wideColumns: ['Views', 'Frustrations', 'Release', 'SDK', 'Last event'],
   numericColumns: ['Sessions', 'Views', 'Errors', 'Frustrations'],

@@ -2,7 +2,7 @@
 import { formatNumber, formatQuantity } from '../../charts/values.ts';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond, formatIsoTime } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { RawText } from '../../lists/raw.tsx';
@@ -267,7 +267,7 @@ export const BrowserErrors = createListView({
     Unhandled: ({ unhandled }) => formatNumber(unhandled),
     Sessions: ({ sessions }) => formatNumber(sessions),
     Users: ({ users }) => formatNumber(users),
-    'Last seen': ({ lastSeen }) => formatIsoTime(lastSeen).slice(0, 19),
+    'Last seen': ({ lastSeen }) => formatIsoSecond(lastSeen),
   },
   wideColumns: ['Application', 'Unhandled', 'Users', 'Last seen'],
   numericColumns: ['Events', 'Unhandled', 'Sessions', 'Users'],

@@ -8,7 +8,7 @@ import { Card } from '../../components/card.tsx';
 import { Skeleton } from '../../components/skeleton.tsx';
 import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond, formatIsoTime } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { projectScope } from '../../frame/project.ts';
@@ -200,7 +200,7 @@ const Traces = ({ traces }: { readonly traces: readonly SessionTrace[] }) => (
           {traces.map(({ traceId, startedAt, services, spans, errors, durationMs }) => (
             <tr key={traceId}>
               <td>
-                <Link url={toArea(`/traces/${traceId}`)}>{formatIsoTime(startedAt).slice(0, 19)}</Link>
+                <Link url={toArea(`/traces/${traceId}`)}>{formatIsoSecond(startedAt)}</Link>
               </td>
               <td>{renderText(services.join(', '))}</td>
               <td class="number">{formatNumber(spans)}</td>
@@ -242,7 +242,7 @@ export const SessionPage = ({ id }: { readonly id: string }) => {
   return (
     <ScrollRegion class="scrolled session-page" label="Session">
       <div class="page-head">
-        <h2>{renderText(`${session.application}: ${formatIsoTime(session.startedAt).slice(0, 19)}`)}</h2>
+        <h2>{renderText(`${session.application}: ${formatIsoSecond(session.startedAt)}`)}</h2>
         {session.isActive ? <Badge tone="ok">Active</Badge> : null}
         <span class="grow" />
         {session.hasReplay && playRequest === undefined ? (

@@ -2,7 +2,7 @@
 import { formatNumber } from '../../charts/values.ts';
 import { Badge } from '../../components/badge.tsx';
 import { readPathName } from '../../frame/address.ts';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { sessionsCall } from './calls.ts';
 import { BadCount, formatDevice, formatMs, SessionLink } from './session-format.tsx';
@@ -60,7 +60,7 @@ const SessionList = createListView({
   columns: {
     Session: ({ id, startedAt }) => (
       <span class="no-wrap">
-        <SessionLink id={id}>{formatIsoTime(startedAt).slice(0, 19)}</SessionLink>
+        <SessionLink id={id}>{formatIsoSecond(startedAt)}</SessionLink>
       </span>
     ),
     Status: ({ isActive }) => <Badge tone={isActive ? 'ok' : 'neutral'}>{isActive ? 'Active' : 'Ended'}</Badge>,

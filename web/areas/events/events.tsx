@@ -1,11 +1,13 @@
 /** Events: deployments, configuration changes, alerts, anomalies, incidents, security signals, and custom events */
+
 import { formatChangeTitle } from '../../frame/action-titles.ts';
 import { setParams, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond, formatIsoTime } from '../../frame/format-time.ts';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
 import { isPermitted } from '../../frame/rights.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { JsonTree } from '../../lists/json-tree.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -110,11 +112,9 @@ const EventList = createListView({
     ) : null,
   columns: {
     Event: ({ title }) => formatChangeTitle(title),
-    Time: ({ time }) => formatIsoTime(time).slice(0, 19),
+    Time: ({ time }) => formatIsoSecond(time),
     Type: ({ kind }) => kindTitles[kind],
-    Severity: ({ severity }) => (
-      <span class={severity === 'error' || severity === 'critical' ? 'text-error' : ''}>{severity}</span>
-    ),
+    Severity: ({ severity }) => <SeverityBadge severity={severity} />,
     Service: ({ service }) => service,
   },
   wideColumns: ['Type', 'Service'],

@@ -7,7 +7,7 @@ import { Badge, type Tone } from '../../components/badge.tsx';
 import { CopyButton } from '../../components/copy-button.tsx';
 import { readParam } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectId } from '../../frame/project.ts';
 import { timeRange } from '../../frame/time-range.ts';
@@ -77,11 +77,9 @@ const AgentFields = ({ agent }: { readonly agent: AgentDetails }) => (
       values={{
         Host: agent.host,
         Version: agent.version,
-        'Last seen': formatIsoTime(agent.lastSeenAt).slice(0, 19),
+        'Last seen': formatIsoSecond(agent.lastSeenAt),
         Started:
-          agent.health === null || agent.health.startedAt === null
-            ? ''
-            : formatIsoTime(agent.health.startedAt).slice(0, 19),
+          agent.health === null || agent.health.startedAt === null ? '' : formatIsoSecond(agent.health.startedAt),
         'Known from': agent.sources.map((source) => sourceTitles[source]).join(', '),
         'Instance UID': agent.instanceUid ?? '',
         Services: agent.services.join(', '),
@@ -174,7 +172,7 @@ export const FleetAgents = createListView({
     Version: ({ version }) => <span class="no-wrap">{version === '' ? '–' : renderText(version)}</span>,
     Services: ({ services }) => <bdi>{renderText(services.join(', '))}</bdi>,
     Spans: ({ sources, spans }) => (sources.includes('telemetry') ? formatNumber(spans) : '–'),
-    'Last seen': ({ lastSeenAt }) => <span class="no-wrap">{formatIsoTime(lastSeenAt).slice(0, 19)}</span>,
+    'Last seen': ({ lastSeenAt }) => <span class="no-wrap">{formatIsoSecond(lastSeenAt)}</span>,
   },
   wideColumns: ['Reason', 'Version', 'Services', 'Spans', 'Last seen'],
   numericColumns: ['Spans'],

@@ -1,4 +1,5 @@
 /** Handover of a schedule: who is on call until when, who takes over, and what the next person must know */
+
 import type { ComponentChildren } from 'preact';
 import type { listAlerts } from '../../../api/groups/alerts/alerts.ts';
 import { declareCall } from '../../client/call.ts';
@@ -13,7 +14,7 @@ import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { formatNames, type NamesById } from '../../frame/people.ts';
 import { isPermitted } from '../../frame/rights.ts';
-import { toSeverityLevel } from '../../frame/severity.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { TableHeader } from '../../lists/table-header.tsx';
 import { type Incident, incidentsCall, pagesCall } from './calls.ts';
@@ -63,7 +64,9 @@ const IncidentRows = ({ incidents }: { readonly incidents: readonly Incident[] }
             <Link url={toArea('/incidents', { incident: id })}>{renderText(title)}</Link>
           </td>
           <td>{status}</td>
-          <td>{severity}</td>
+          <td>
+            <SeverityBadge severity={severity} />
+          </td>
           <td>{formatIsoMinute(openedAt)}</td>
         </tr>
       ))}
@@ -130,7 +133,9 @@ const FiringAlerts = ({ scheduleName, current, next, names, openIncidents }: Omi
                 <td>
                   <Link url={toArea('/alerts', { alert: id })}>{renderText(formatRuleName(ruleName))}</Link>
                 </td>
-                <td class={`text-${toSeverityLevel(severity)}`}>{severity}</td>
+                <td>
+                  <SeverityBadge severity={severity} />
+                </td>
                 <td>{renderText(reason)}</td>
                 <td>{formatIsoMinute(since)}</td>
               </tr>

@@ -1,18 +1,27 @@
-/** Form to edit an incident: title, severity, services, roles, and escalation policy */
+/** Form to declare or edit an incident: title, severity, services, summary, escalation policy, roles, and tags */
 import { useState } from 'preact/hooks';
 import type { alertSeverities } from '../../../schemas/alerts.ts';
 import { Action } from '../../client/action.ts';
-import { Field } from '../../editors/field.tsx';
+import { Button } from '../../components/button.tsx';
+import { Field, FieldProblem } from '../../editors/field.tsx';
 import { createProblemFinder } from '../../editors/form-state.tsx';
 import { ListInput, RecordSelectInput, TextInput } from '../../editors/inputs.tsx';
+import { parseNames } from '../../editors/query-form.ts';
 import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { useNames } from '../../frame/people.ts';
+import { session } from '../../frame/session.ts';
 import { refresh } from '../../frame/time-range.ts';
 import { useQuery } from '../../frame/use-query.ts';
-import { escalationPoliciesCall, type Incident, updateIncidentCall } from './calls.ts';
+import { nameListFormat } from '../../search/completion.ts';
+import { suggestServices } from '../../search/suggest-span-fields.ts';
+import { SuggestedField } from '../../search/suggested-input.tsx';
+import { declareIncidentCall, escalationPoliciesCall, type Incident, updateIncidentCall } from './calls.ts';
 
 type Severity = (typeof alertSeverities)[number];
+type IncidentRoles = NonNullable<Incident['roles']>;
+type DraftFields = 'title' | 'summary' | 'severity' | 'services' | 'tags' | 'roles' | 'escalationPolicyId';
+type DraftIncident = { readonly [Name in DraftFields]-?: Exclude<Incident[Name], undefined> };
 
 const severityOptions: Readonly<Record<Severity, string>> = {
   info: 'info',
@@ -62,40 +71,93 @@ const RoleFields = ({
   );
 };
 
-type IncidentRoles = NonNullable<Incident['roles']>;
+const RoleListFields = ({
+  roles,
+  problem,
+  onChange,
+}: {
+  readonly roles: IncidentRoles;
+  readonly problem: string | undefined;
+  readonly onChange: (roles: IncidentRoles) => void;
+}) => {
+  const [firstUser = ''] = Object.keys(useNames());
+  return (
+    <fieldset>
+      <legend>Roles</legend>
+      {roles.map((role, index) => (
+        <RoleFields
+          key={index}
+          role={role}
+          onChange={(updatedRole) => onChange(roles.with(index, updatedRole))}
+          onRemove={() => onChange(roles.toSpliced(index, 1))}
+        />
+      ))}
+      <button
+        type="button"
+        class="plain"
+        onClick={() => onChange([...roles, { role: 'commander', userId: session.value?.user.id ?? firstUser }])}
+      >
+        Assign role
+      </button>
+      <FieldProblem message={problem} />
+    </fieldset>
+  );
+};
 
-export const IncidentForm = ({ incident, onDone }: { readonly incident: Incident; readonly onDone: () => void }) => {
-  const [action] = useState(() => new Action(updateIncidentCall));
-  const {
-    title,
-    summary = '',
-    severity = 'error',
-    services = [],
-    tags = [],
-    roles = [],
-    escalationPolicyId = null,
-  } = incident;
-  const [draftIncident, setDraftIncident] = useState({
-    title,
-    summary,
-    severity,
-    services,
-    tags,
-    roles,
-    escalationPolicyId,
+const ServicesField = ({
+  services,
+  problem,
+  onChange,
+}: {
+  readonly services: readonly string[];
+  readonly problem: string | undefined;
+  readonly onChange: (services: string[]) => void;
+}) => (
+  <div>
+    <SuggestedField
+      label="Services"
+      value={services.join(', ')}
+      format={nameListFormat}
+      suggest={suggestServices}
+      placeholder="checkout, cart"
+      maxLength={4096}
+      isInvalid={problem !== undefined}
+      onCommit={(text) => onChange(parseNames(text))}
+    />
+    <FieldProblem message={problem} />
+  </div>
+);
+
+/** Without an incident, the form declares one. */
+export const IncidentForm = ({
+  incident,
+  onSaved,
+  onCancel,
+}: {
+  readonly incident?: Incident;
+  readonly onSaved: (id: string) => void;
+  readonly onCancel: () => void;
+}) => {
+  const [declareAction] = useState(() => new Action(declareIncidentCall));
+  const [updateAction] = useState(() => new Action(updateIncidentCall));
+  const [draftIncident, setDraftIncident] = useState<DraftIncident>(() => {
+    const { title = '', summary = '', severity = 'error', services = [], tags = [] } = incident ?? {};
+    const { roles = [], escalationPolicyId = null } = incident ?? {};
+    return { title, summary, severity, services, tags, roles, escalationPolicyId };
   });
   const policies = useQuery(escalationPoliciesCall, { query: { limit: 1000 } }).response?.items ?? [];
-  const people = Object.keys(useNames());
-  const updateDraft = (fields: Partial<typeof draftIncident>): void =>
+  const updateDraft = (fields: Partial<DraftIncident>): void =>
     setDraftIncident((currentDraft) => ({ ...currentDraft, ...fields }));
-  const error = action.error.value;
-  const findProblem = createProblemFinder(error);
+  const { error, isRunning } = incident === undefined ? declareAction : updateAction;
+  const findProblem = createProblemFinder(error.value);
   const save = async (): Promise<void> => {
-    if (
-      (await action.run({ params: { id: incident.id }, body: draftIncident, ifMatch: incident.version })) === undefined
-    )
-      return;
-    onDone();
+    const body = { ...draftIncident, title: draftIncident.title.trim() };
+    const saved =
+      incident === undefined
+        ? await declareAction.run({ body })
+        : await updateAction.run({ params: { id: incident.id }, body, ifMatch: incident.version });
+    if (saved === undefined) return;
+    onSaved(saved.id);
     refresh();
   };
   return (
@@ -104,7 +166,19 @@ export const IncidentForm = ({ incident, onDone }: { readonly incident: Incident
         label="Title"
         value={draftIncident.title}
         problem={findProblem('title')}
-        onChange={(text) => updateDraft({ title: text })}
+        onChange={(title) => updateDraft({ title })}
+      />
+      <RecordSelectInput
+        label="Severity"
+        options={severityOptions}
+        value={draftIncident.severity}
+        problem={findProblem('severity')}
+        onChange={(severity) => updateDraft({ severity })}
+      />
+      <ServicesField
+        services={draftIncident.services}
+        problem={findProblem('services')}
+        onChange={(services) => updateDraft({ services })}
       />
       <Field label="Summary" problem={findProblem('summary')}>
         <textarea
@@ -115,66 +189,34 @@ export const IncidentForm = ({ incident, onDone }: { readonly incident: Incident
         />
       </Field>
       <RecordSelectInput
-        label="Severity"
-        options={severityOptions}
-        value={draftIncident.severity}
-        problem={findProblem('severity')}
-        onChange={(newSeverity) => updateDraft({ severity: newSeverity })}
-      />
-      {(
-        [
-          ['Services, comma-separated', 'services'],
-          ['Tags, comma-separated', 'tags'],
-        ] as const
-      ).map(([label, name]) => (
-        <ListInput
-          key={name}
-          label={label}
-          value={draftIncident[name]}
-          problem={findProblem(name)}
-          parseItem={identity}
-          formatItem={identity}
-          onChange={(texts) => updateDraft({ [name]: [...texts] })}
-        />
-      ))}
-      <RecordSelectInput
         label="Responders"
+        hint="The escalation policy states who is paged."
         options={{ '': 'nobody', ...Object.fromEntries(policies.map(({ id, name }) => [id, name])) }}
         value={draftIncident.escalationPolicyId ?? ''}
         problem={findProblem('escalationPolicyId')}
         onChange={(id) => updateDraft({ escalationPolicyId: id || null })}
       />
-      <fieldset>
-        <legend>Roles</legend>
-        {draftIncident.roles.map((role, index) => (
-          <RoleFields
-            key={index}
-            role={role}
-            onChange={(updatedRole) => updateDraft({ roles: draftIncident.roles.with(index, updatedRole) })}
-            onRemove={() => updateDraft({ roles: draftIncident.roles.toSpliced(index, 1) })}
-          />
-        ))}
-        <button
-          type="button"
-          class="plain"
-          onClick={() =>
-            updateDraft({ roles: [...draftIncident.roles, { role: 'commander', userId: people[0] ?? '' }] })
-          }
-        >
-          Assign role
-        </button>
-        <p class="problem-text" role="alert">
-          {findProblem('roles') ?? ''}
-        </p>
-      </fieldset>
+      <RoleListFields
+        roles={draftIncident.roles}
+        problem={findProblem('roles')}
+        onChange={(roles) => updateDraft({ roles })}
+      />
+      <ListInput
+        label="Tags, comma-separated"
+        value={draftIncident.tags}
+        problem={findProblem('tags')}
+        parseItem={identity}
+        formatItem={identity}
+        onChange={(tags) => updateDraft({ tags: [...tags] })}
+      />
       <div class="act">
-        <button type="button" disabled={action.isRunning.value} onClick={() => void save()}>
-          Save incident
-        </button>
-        <button type="button" class="plain" onClick={onDone}>
+        <Button kind="primary" disabled={isRunning.value} onClick={() => void save()}>
+          {incident === undefined ? 'Declare incident' : 'Save incident'}
+        </Button>
+        <Button kind="quiet" onClick={onCancel}>
           Cancel
-        </button>
-        <ErrorMessage error={error} />
+        </Button>
+        <ErrorMessage error={error.value} />
       </div>
     </div>
   );

@@ -1,4 +1,5 @@
 /** Side panel of an incident: status, timeline, and actions */
+
 import { useEffect, useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import { PagedList } from '../../client/pages.ts';
@@ -13,6 +14,7 @@ import { Link } from '../../frame/link.tsx';
 import { type NamesById, useNames } from '../../frame/people.ts';
 import { toServicePage } from '../../frame/resource-links.ts';
 import { explainDenial, isPermitted } from '../../frame/rights.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { refresh, refreshCount } from '../../frame/time-range.ts';
 import { ShowMore } from '../../lists/show-more.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -164,12 +166,17 @@ export const IncidentPanel = ({ incident, onClose }: { readonly incident: Incide
     <SidePanel label="Incident" title={title} onClose={onClose}>
       <p class="alert-state">
         <Badge tone={statusTones[status ?? 'open'] ?? 'neutral'}>{statusTitles[status ?? 'open']}</Badge>
-        {severity === undefined || severity === null ? null : <Badge>{severity}</Badge>}
+        <SeverityBadge severity={severity} />
         <span class="soft">opened {formatIsoTime(incident.openedAt)}</span>
       </p>
       <p>{renderText(summary ?? '', { lines: true })}</p>
       {isEditing ? (
-        <IncidentForm key={incident.version} incident={incident} onDone={() => setIsEditing(false)} />
+        <IncidentForm
+          key={incident.version}
+          incident={incident}
+          onSaved={() => setIsEditing(false)}
+          onCancel={() => setIsEditing(false)}
+        />
       ) : null}
       {isPermitted(acknowledgeIncidentCall) ? (
         <div class="act">

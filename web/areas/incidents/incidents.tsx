@@ -1,9 +1,10 @@
 /** Incidents area: incidents with their timelines, on-call schedules, escalation policies, pages, insights and calendars */
-import { useEffect, useState } from 'preact/hooks';
-import { Action } from '../../client/action.ts';
+
+import { Plus } from 'lucide';
+import { useEffect } from 'preact/hooks';
 import { PagedList } from '../../client/pages.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
-import { ActionForm } from '../../frame/action-form.tsx';
+import { Button } from '../../components/button.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
 import { useEscape } from '../../frame/escape.ts';
@@ -12,11 +13,13 @@ import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { createTabbedView } from '../../frame/parts.tsx';
 import { isPermitted } from '../../frame/rights.ts';
 import { toSeverityLevel } from '../../frame/severity.ts';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { TimeCell } from '../../frame/time-cell.tsx';
-import { refresh, refreshCount } from '../../frame/time-range.ts';
+import { refreshCount } from '../../frame/time-range.ts';
 import { ListResult } from '../../lists/list-result.tsx';
 import { AssigneeFilter } from '../../lists/owner-select.tsx';
 import { LoadedItem } from '../../lists/read-one.tsx';
+import { SidePanel } from '../../lists/side-panel.tsx';
 import {
   calendarFeedsCall,
   declareIncidentCall,
@@ -28,6 +31,7 @@ import {
   pagesCall,
   schedulesCall,
 } from './calls.ts';
+import { IncidentForm } from './incident-form.tsx';
 import { IncidentPanel } from './incident-panel.tsx';
 
 const pagedIncidents = new PagedList(incidentsCall, ({ items }) => items);
@@ -50,27 +54,27 @@ const renderCells = (incident: Incident) => [
   <Badge key="status" tone={statusTones[incident.status ?? 'open']}>
     {incident.status}
   </Badge>,
-  incident.severity,
+  <SeverityBadge key="severity" severity={incident.severity} />,
   <bdi key="title">{renderText(incident.title)}</bdi>,
   <bdi key="services">{renderText((incident.services ?? []).join(', '))}</bdi>,
   <TimeCell key="opened" ms={Date.parse(incident.openedAt)} />,
 ];
 
-const DeclareForm = () => {
-  const [action] = useState(() => new Action(declareIncidentCall));
-  const declareIncident = async (form: HTMLFormElement): Promise<void> => {
-    const declaredIncident = await action.run({ body: { title: String(new FormData(form).get('title')).trim() } });
-    if (declaredIncident === undefined) return;
-    form.reset();
-    refresh();
-    openIncident(declaredIncident.id);
-  };
+const NewIncidentPanel = () => (
+  <SidePanel label="Incident" title="New incident" onClose={closePanel}>
+    <IncidentForm onSaved={openIncident} onCancel={closePanel} />
+  </SidePanel>
+);
+
+const OpenIncidentPanel = ({ id }: { readonly id: string }) => {
+  const incident = pagedIncidents.items.value.find((listed) => listed.id === id);
+  if (id === 'new') return isPermitted(declareIncidentCall) ? <NewIncidentPanel /> : null;
+  if (pagedIncidents.first.state.value.response === undefined) return null;
+  if (incident !== undefined) return <IncidentPanel key={id} incident={incident} onClose={closePanel} />;
   return (
-    <ActionForm action={action} label="Declare incident" onSubmit={declareIncident}>
-      <label>
-        Title <input name="title" required={true} maxLength={256} autocomplete="off" />
-      </label>
-    </ActionForm>
+    <LoadedItem key={`read ${id}`} call={incidentCall} id={id} label="Incident" onClose={closePanel}>
+      {(loadedIncident) => <IncidentPanel incident={loadedIncident} onClose={closePanel} />}
+    </LoadedItem>
   );
 };
 
@@ -102,7 +106,6 @@ const IncidentList = () => {
     if (readParam('incident') !== '') openIncident('');
   });
   const openIncidentId = readParam('incident');
-  const incident = pagedIncidents.items.value.find(({ id }) => id === openIncidentId);
   return (
     <>
       <div class="toolbar">
@@ -121,25 +124,16 @@ const IncidentList = () => {
           </select>
         </label>
         <AssigneeFilter />
-        {isPermitted(declareIncidentCall) ? <DeclareForm /> : null}
+        {isPermitted(declareIncidentCall) ? (
+          <Button kind="primary" icon={Plus} onClick={() => openIncident('new')}>
+            Declare incident
+          </Button>
+        ) : null}
       </div>
       <ErrorMessage error={pagedIncidents.first.state.value.error} />
       <div class={openIncidentId === '' ? 'list' : 'list with-record'}>
         <IncidentTable openIncidentId={openIncidentId} />
-        {openIncidentId === '' || pagedIncidents.first.state.value.response === undefined ? null : incident ===
-          undefined ? (
-          <LoadedItem
-            key={`read ${openIncidentId}`}
-            call={incidentCall}
-            id={openIncidentId}
-            label="Incident"
-            onClose={closePanel}
-          >
-            {(loadedIncident) => <IncidentPanel incident={loadedIncident} onClose={closePanel} />}
-          </LoadedItem>
-        ) : (
-          <IncidentPanel key={incident.id} incident={incident} onClose={closePanel} />
-        )}
+        {openIncidentId === '' ? null : <OpenIncidentPanel id={openIncidentId} />}
       </div>
       <ErrorMessage error={pagedIncidents.loadMoreError.value} />
       <Freshness queryState={pagedIncidents.first.state.value} />

@@ -1,6 +1,6 @@
 /** List of pages with their recipients, contacts and incidents */
 import { toArea } from '../../frame/address.ts';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { pagesCall } from './calls.ts';
@@ -24,7 +24,7 @@ export const Pages = createListView({
   toKey: ({ id }) => id,
   columns: {
     User: ({ to }) => to.name,
-    Time: ({ at, isAtNight }) => `${formatIsoTime(at).slice(0, 19)}${isAtNight ? ' (night)' : ''}`,
+    Time: ({ at, isAtNight }) => `${formatIsoSecond(at)}${isAtNight ? ' (night)' : ''}`,
     Contact: ({ to, contacts }) =>
       to.kind === 'channel' ? 'notification channel' : contacts.length === 0 ? 'account email' : contacts.join(', '),
     Round: ({ round }) => round + 1,

@@ -3,7 +3,7 @@ import { formatQuantity } from '../../charts/values.ts';
 import { Badge } from '../../components/badge.tsx';
 import { readParam, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { requestsCall } from './calls.ts';
@@ -42,7 +42,7 @@ const RequestList = createListView({
     Duration: ({ durationMs }) => formatQuantity(durationMs, 'ms'),
     Service: ({ service }) => service,
     User: ({ userId }) => userId ?? '',
-    Time: ({ time }) => formatIsoTime(time).slice(0, 19),
+    Time: ({ time }) => formatIsoSecond(time),
   },
   wideColumns: ['Input', 'Output', 'Duration', 'Service', 'User', 'Time'],
   numericColumns: ['Input', 'Output', 'Cost', 'Duration'],

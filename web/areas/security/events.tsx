@@ -1,11 +1,11 @@
 /** Security events of all kinds, the newest first */
 
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { eventsCall } from './calls.ts';
-import { Severity } from './severity.tsx';
 
 const kinds = ['signal', 'threat-match', 'file-change', 'runtime-threat', 'secret', 'vulnerability'] as const;
 
@@ -26,9 +26,9 @@ export const Events = createListView({
   columns: {
     Event: ({ title, link }) => <Link url={link}>{renderText(title)}</Link>,
     Kind: ({ kind }) => <span class="no-wrap">{kind.replaceAll('-', ' ')}</span>,
-    Severity: ({ severity }) => <Severity severity={severity} />,
+    Severity: ({ severity }) => <SeverityBadge severity={severity} />,
     Entities: ({ entities }) => entities.map(({ type, value }) => `${type} ${value}`).join(', '),
-    Time: ({ time }) => <span class="no-wrap">{formatIsoTime(time).slice(0, 19)}</span>,
+    Time: ({ time }) => <span class="no-wrap">{formatIsoSecond(time)}</span>,
   },
   wideColumns: ['Kind', 'Entities', 'Time'],
 });

@@ -1,6 +1,6 @@
 /** Secrets in telemetry, and the panel of one secret */
 import { toArea } from '../../frame/address.ts';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -37,8 +37,8 @@ const SecretPanel = ({ item, onClose }: { readonly item: Secret | undefined; rea
           Field: item.field,
           Records: item.records,
           Occurrences: item.count,
-          First: formatIsoTime(item.firstTime).slice(0, 19),
-          Last: formatIsoTime(item.lastTime).slice(0, 19),
+          First: formatIsoSecond(item.firstTime),
+          Last: formatIsoSecond(item.lastTime),
           Stored: item.isRedacted ? 'replaced before it was stored' : 'in the records',
           Fingerprint: item.fingerprint,
         }}
@@ -74,7 +74,7 @@ export const Secrets = createListView({
     'Begins with': ({ preview, isRedacted }) => (isRedacted ? 'replaced' : preview),
     'Key to revoke': ({ ownKey }) => (ownKey === null ? '' : ownKey.isActive ? ownKey.name || ownKey.kind : 'inactive'),
     Records: ({ records }) => records,
-    Last: ({ lastTime }) => formatIsoTime(lastTime).slice(0, 19),
+    Last: ({ lastTime }) => formatIsoSecond(lastTime),
   },
   numericColumns: ['Records'],
   wideColumns: ['Field', 'Begins with'],

@@ -1,12 +1,13 @@
 /** Runtime threats: groups of events of sensors, and the panel of one group */
+
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { Link } from '../../frame/link.tsx';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { type Threat, threatsCall, triageThreatCall } from './calls.ts';
-import { Severity } from './severity.tsx';
 import { describeState, stateFilter, TriageForm } from './triage.tsx';
 
 const ThreatPanel = ({ item, onClose }: { readonly item: Threat | undefined; readonly onClose: () => void }) =>
@@ -29,15 +30,15 @@ const ThreatPanel = ({ item, onClose }: { readonly item: Threat | undefined; rea
           Services: item.services.join(', '),
           Techniques: item.techniques.join(', '),
           Events: item.count,
-          First: formatIsoTime(item.firstTime).slice(0, 19),
-          Last: formatIsoTime(item.lastTime).slice(0, 19),
+          First: formatIsoSecond(item.firstTime),
+          Last: formatIsoSecond(item.lastTime),
         }}
       />
       <h3>Latest events</h3>
       <ul>
         {item.events.map((event) => (
           <li key={event.recordId}>
-            <Link url={toArea('/logs', { record: event.recordId })}>{formatIsoTime(event.time).slice(0, 19)}</Link>{' '}
+            <Link url={toArea('/logs', { record: event.recordId })}>{formatIsoSecond(event.time)}</Link>{' '}
             {renderText([event.host, event.user, event.commandLine || event.message].filter(Boolean).join(' · '))}
           </li>
         ))}
@@ -67,14 +68,14 @@ export const Threats = createListView({
   toKey: ({ id }) => id,
   columns: {
     Rule: ({ rule }) => rule,
-    Severity: ({ severity }) => <Severity severity={severity} />,
+    Severity: ({ severity }) => <SeverityBadge severity={severity} />,
     State: (item) => describeState(item),
     Workload: ({ workload }) => workload,
     Program: ({ program }) => program,
     Target: ({ target }) => target,
     Events: ({ count }) => count,
     Hosts: ({ hostCount }) => hostCount,
-    Last: ({ lastTime }) => formatIsoTime(lastTime).slice(0, 19),
+    Last: ({ lastTime }) => formatIsoSecond(lastTime),
   },
   numericColumns: ['Events', 'Hosts'],
   wideColumns: ['State', 'Workload', 'Program', 'Target', 'Events', 'Hosts'],

@@ -1,15 +1,16 @@
 /** Vulnerabilities by priority, and their packages and targets */
+
 import { readParam, setParams, toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
+import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { createListView } from '../../lists/declared-list.tsx';
 import { ScrollRegion } from '../../lists/scroll-region.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { triageVulnerabilityCall, type Vulnerability, vulnerabilitiesCall } from './calls.ts';
-import { Severity } from './severity.tsx';
 import { describeState, stateFilter, TriageForm } from './triage.tsx';
 
 const factorTitles: Readonly<Record<Vulnerability['factors'][number]['factor'], string>> = {
@@ -72,8 +73,8 @@ const VulnerabilityPanel = ({
           Aliases: item.aliases.join(', '),
           'CVSS vector': item.cvssVector ?? '',
           Services: item.services.join(', '),
-          First: formatIsoTime(item.firstTime).slice(0, 19),
-          Last: formatIsoTime(item.lastTime).slice(0, 19),
+          First: formatIsoSecond(item.firstTime),
+          Last: formatIsoSecond(item.lastTime),
           Scanners: item.sources.map(({ scanner, id, severity }) => `${scanner}: ${id} ${severity}`).join(', '),
           VEX: item.vex.map(({ status, justification }) => `${status} ${justification}`).join(', '),
         }}
@@ -119,7 +120,7 @@ const FindingList = createListView({
   toKey: ({ id }) => id,
   columns: {
     Vulnerability: ({ vulnerability }) => vulnerability,
-    Priority: ({ priority }) => <Severity severity={priority} />,
+    Priority: ({ priority }) => <SeverityBadge severity={priority} />,
     Package: ({ package: item }) => `${item.name} ${item.version}`,
     Target: ({ target }) => target.name,
     Runs: ({ running }) => running,
@@ -169,7 +170,7 @@ const GroupTable = ({ groupBy }: { readonly groupBy: 'package' | 'target' }) => 
                   </td>
                   <td>{kind}</td>
                   <td>
-                    <Severity severity={priority} />
+                    <SeverityBadge severity={priority} />
                   </td>
                   <td>{running}</td>
                   <td class="number">{findings}</td>

@@ -2,7 +2,7 @@
 import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { projectScope } from '../../frame/project.ts';
@@ -67,7 +67,7 @@ export const Deployments = ({ name }: { readonly name: string }) => {
       {response?.items.map((deployment) => (
         <details key={deployment.id}>
           <summary>
-            {formatIsoTime(deployment.time).slice(0, 19)} <bdi>{renderText(formatVersions(deployment))}</bdi>:{' '}
+            {formatIsoSecond(deployment.time)} <bdi>{renderText(formatVersions(deployment))}</bdi>:{' '}
             <b class={verdictClasses[deployment.verdict] ?? ''}>{deployment.verdict}</b>
           </summary>
           <p>{renderText(deployment.reason)}</p>

@@ -19,7 +19,7 @@ import { readParam, toArea, toChangedUrl } from '../../frame/address.ts';
 import { toColorClass } from '../../frame/colors.ts';
 import { toCondition } from '../../frame/conditions.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { lazyLoad } from '../../frame/lazy-load.tsx';
 import { Link } from '../../frame/link.tsx';
@@ -320,8 +320,8 @@ const ErrorsTab = ({ name }: { readonly name: string }) => {
                   </Badge>
                 </td>
                 <td class="number">{count}</td>
-                <td>{formatIsoTime(firstSeen).slice(0, 19)}</td>
-                <td>{formatIsoTime(lastSeen).slice(0, 19)}</td>
+                <td>{formatIsoSecond(firstSeen)}</td>
+                <td>{formatIsoSecond(lastSeen)}</td>
               </tr>
             ))}
           </tbody>

@@ -2,7 +2,7 @@
 import type { showService } from '../../../api/groups/services/show.ts';
 import { declareCall } from '../../client/call.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoTime } from '../../frame/format-time.ts';
+import { formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
 import { timeRange } from '../../frame/time-range.ts';
@@ -47,7 +47,7 @@ export const ServiceInstances = ({ name }: { readonly name: string }) => {
                   </td>
                   <td>{renderText(version)}</td>
                   <td>{renderText(host || pod)}</td>
-                  <td>{formatIsoTime(lastSeen).slice(0, 19)}</td>
+                  <td>{formatIsoSecond(lastSeen)}</td>
                 </tr>
               ))}
             </tbody>

@@ -1,6 +1,7 @@
 /**
  * Preview of the draft rule: its values in the range, the current state of each group, and a backtest
  */
+
 import { computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import { formatQuantity } from '../../../charts/values.ts';
@@ -14,6 +15,7 @@ import { formatIsoTime } from '../../../frame/format-time.ts';
 import { ErrorMessage, Freshness } from '../../../frame/freshness.tsx';
 import { lazyLoad } from '../../../frame/lazy-load.tsx';
 import { isPermitted } from '../../../frame/rights.ts';
+import { SeverityBadge } from '../../../frame/severity-badge.tsx';
 import { timeRange, toRangeTitle, typedRange } from '../../../frame/time-range.ts';
 import { ScrollRegion } from '../../../lists/scroll-region.tsx';
 import { TableHeader } from '../../../lists/table-header.tsx';
@@ -82,7 +84,9 @@ const CurrentInstances = ({ rulePreview }: { readonly rulePreview: RulePreview }
                     <bdi>{renderText(formatLabels(labels) || 'no labels')}</bdi>
                   </td>
                   <td>{state}</td>
-                  <td>{severity ?? ''}</td>
+                  <td>
+                    <SeverityBadge severity={severity} />
+                  </td>
                   <td>{value === null ? '' : formatQuantity(value, rulePreview.past?.series[0]?.unit ?? '')}</td>
                   <td>{renderText(reason)}</td>
                 </tr>
