@@ -44,7 +44,7 @@ const accountOf = async (page: Page, sent: number): Promise<string> => {
     counts = next;
   }
   const lost = sent - counts.came - counts.missed;
-  return `${sent} sent = ${counts.came} came + ${counts.missed} told as left out + ${lost} lost${lost === 0 ? '' : `: ${counts.bar}`}`;
+  return `${sent} sent = ${counts.came} received + ${counts.missed} dropped + ${lost} lost${lost === 0 ? '' : `: ${counts.bar}`}`;
 };
 
 /** Runs in the page: collects the milliseconds between frames. */

@@ -57,7 +57,7 @@ const evaluateDying = async (t: ExecutionContext, { fromMs, untilMs }: Script, d
     const { signal, code, output, atMs } = await runDying(
       ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(maxKills)] as const),
     );
-    t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
+    t.is(signal, 'SIGKILL', `${stage}: it exited with ${code} instead\n${output}`);
     // Sometimes no process runs for a while, so due times are missed. The schedule catches up on fewer than that.
     nowMs = Math.min(untilMs, atMs + (index % 3 === 2 ? 2 * stepMs : 0));
   }
@@ -165,5 +165,5 @@ test('alerts evaluated by processes that die at every stage have the same transi
   assertOutcome(t, 'killed', script, outcome);
   t.true(count > 300, `${count} transitions`);
   t.is(undisturbed.transitions.repeated, 0);
-  t.true(outcome.transitions.repeated > 0, 'nothing came again');
+  t.true(outcome.transitions.repeated > 0, 'no message was repeated');
 });

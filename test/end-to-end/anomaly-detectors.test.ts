@@ -127,7 +127,10 @@ test.serial(
       body: { name: 'Records', query, step: '10s', delay: '2s', falseAlarmsPerWeek: 0.5, labels: { team: 'shop' } },
     });
     t.is(status.state, 'waiting');
-    await eventually('it watches', async () => (await read(`/api/ai/detectors/${id}`)).status.state === 'watching');
+    await eventually(
+      'the detector is watching',
+      async () => (await read(`/api/ai/detectors/${id}`)).status.state === 'watching',
+    );
     const training = (await read(`/api/ai/detectors/${id}`)).status;
     t.is(training.series, 2);
     t.is(training.learning, 0);
@@ -139,7 +142,7 @@ test.serial(
     // The records fill whole steps, so the expected deviation is known.
     const stepMs = Math.ceil(Date.now() / 10_000) * 10_000;
     await insert('shop', 'h2', stepMs, stepMs + 30_000, 10);
-    await eventually('it is found', async () => (await read('/api/ai/anomalies')).items.length > 0);
+    await eventually('the anomaly is found', async () => (await read('/api/ai/anomalies')).items.length > 0);
     const { items } = await read('/api/ai/anomalies');
     t.is(items.length, 1, JSON.stringify(items));
     const [found] = items;
@@ -167,7 +170,10 @@ test.serial(
     t.is(contributions.groups[0].group, 'h2');
     const shares = [...contributions.groups, ...(contributions.others === null ? [] : [contributions.others])];
     t.true(Math.abs(shares.reduce((sum: number, { share }: { share: number }) => sum + share, 0) - 1) < 1e-9);
-    await eventually('the feed has it', async () => (await read('/api/events?kinds=anomaly')).items.length > 0);
+    await eventually(
+      'the feed has the anomaly',
+      async () => (await read('/api/events?kinds=anomaly')).items.length > 0,
+    );
     const overview = await read('/api/overview?attention=true');
     t.true(
       overview.attention.items.some(
@@ -312,7 +318,9 @@ test.serial(
     await stepsOn(2);
     t.true((await detectorProgressOf('b')).every(({ series }) => series === 0));
     resolve();
-    await eventually('they learn', async () => (await detectorProgressOf('b')).some(({ series }) => series === many));
+    await eventually('the detectors are trained', async () =>
+      (await detectorProgressOf('b')).some(({ series }) => series === many),
+    );
     await stepsOn(2);
     for (const nth of searches.keys()) await others.delete(`other-${nth}`);
   },
@@ -320,7 +328,7 @@ test.serial(
 
 test.serial('a stalled detector is reported as such, in its status and in the overview', async (t) => {
   await processors.stop();
-  await eventually('what they told has landed', async () => {
+  await eventually('all output is stored', async () => {
     const lags = await harness.bus.lag('sinks.anomaly-looks', [topics.anomalyEvaluations.name]);
     return lags.every(({ lag }) => lag === 0);
   });

@@ -303,7 +303,7 @@ test('alerts, anomalies and incidents identify the symptom, and a reference that
   t.regex(unknown.body.message, /^the service does not exist in this organization; similar names: search/);
   const elsewhere = `token ${await harness.signIn('owner@b.example')}` as const;
   const other = await harness.request('POST', '/api/ai/root-cause', { as: elsewhere, body: { service: 'web' } });
-  t.is(other.status, 403, 'its plan has no AI');
+  t.is(other.status, 403, 'the plan does not include AI');
 });
 
 test('a change of a detector just before its anomaly is the cause, if requests did not get worse', async (t) => {
@@ -325,9 +325,9 @@ test('a change of a detector just before its anomaly is the cause, if requests d
       `fromUnixTimestamp64Milli(toInt64(${beginMs}), 'UTC'), '${anomalyId(key)}', 1, '${created.body.id}', 'Calm requests', ['traces'], 60000, '${key}', 'count', map('${key === 'n' ? 'queue' : 'service'}', '${service}'), 'down', 'down', 0, 1, 5`,
     );
   const place = `configuration detector ${created.body.id}`;
-  t.is(first(await findRootCause({ anomalyId: anomalyId('c') })), place, 'its requests are as before');
+  t.is(first(await findRootCause({ anomalyId: anomalyId('c') })), place, 'its requests did not change');
   const gauge = await findRootCause({ anomalyId: anomalyId('n') });
-  t.is(first(gauge), place, 'of a gauge without traces nothing else is known');
+  t.is(first(gauge), place, 'a gauge without traces has no other evidence');
   t.is(gauge.state, 'found');
   t.regex(gauge.causes[0].title, /^anomaly-detector\.create/);
 });

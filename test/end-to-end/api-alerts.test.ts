@@ -87,7 +87,7 @@ test('a rule fires for the groups above its threshold, states why, is acknowledg
   const shown = await request('GET', `/api/v2/alerts/rules/${rule.id}`);
   t.like(shown.status, { state: 'firing', groups: 2, firing: 1, error: null });
   const lastMs = (await readLastEvaluations(harness.columns)).get('a')?.get(rule.id) ?? 0;
-  t.true(lastMs >= Date.parse(shown.status.evaluatedAt), 'the watch over rules sees the same');
+  t.true(lastMs >= Date.parse(shown.status.evaluatedAt), 'the platform watch counts the same');
   const { items: groups } = await request('GET', `/api/v2/alerts/rules/${rule.id}/groups`);
   t.deepEqual(
     groups.map(({ labels, state, reason }: Record<string, unknown>) => [labels, state, reason]),
@@ -162,7 +162,7 @@ test('platform alerts are listed among the alerts, marked as such, and acknowled
   t.deepEqual(
     pages,
     all.map(({ id }: Record<string, string>) => id),
-    'page by page they are the same',
+    'pages contain the same alerts',
   );
   t.deepEqual((await request('GET', '/api/alerts?state=pending')).items, []);
   t.is((await request('GET', '/api/alerts?ruleId=platform')).items.length, 1);

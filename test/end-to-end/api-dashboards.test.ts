@@ -344,7 +344,7 @@ test('with random edits of two users, no edit answered with 200 is lost without 
   };
   for (let round = 0; round < 20; round++) await Promise.all([edit('editor', round), edit('admin', round)]);
   t.true(savedVersions.size >= 20);
-  t.is(new Set(savedVersions.values()).size, savedVersions.size, 'no two edits made one version');
+  t.is(new Set(savedVersions.values()).size, savedVersions.size, 'each edit created its own version');
   for (const [mark, version] of savedVersions) {
     const { document } = (await harness.request('GET', `/api/dashboards/${id}/versions/${version}`)).body;
     t.true(JSON.stringify(document).includes(`"${mark}"`), mark);
@@ -352,6 +352,6 @@ test('with random edits of two users, no edit answered with 200 is lost without 
     const differences = (
       await harness.request('GET', `/api/dashboards/${id}/versions/${former}?compareWith=${version}`)
     ).body.differences;
-    t.true(JSON.stringify(differences).includes(`"${mark}"`), `${mark} is told`);
+    t.true(JSON.stringify(differences).includes(`"${mark}"`), `${mark} is in a version`);
   }
 });

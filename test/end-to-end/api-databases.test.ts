@@ -116,7 +116,7 @@ const get = async (path: string, as: 'viewer' | 'owner' = 'viewer') => {
 };
 const t_noCanary = (text: string): void => {
   if (text.includes(canary) || text.includes(canary.replaceAll('-', '_')))
-    throw new Error('an answer shows rows of another organization');
+    throw new Error('a response contains rows of another organization');
 };
 
 test('a statement is identified as one, whatever attribute names the sender uses and whatever its values are', async (t) => {

@@ -135,7 +135,7 @@ test.serial(
     t.deepEqual(
       records.items.map(({ resource }) => resource.id),
       ['shown'],
-      'a read is recorded of what there is alone',
+      'only reads of existing dead letters are recorded',
     );
     t.is((await harness.request('DELETE', '/api/dead-letter/of-b')).status, 404);
     t.is((await harness.request('GET', '/api/dead-letter', { as: 'editor' })).status, 403);

@@ -131,7 +131,7 @@ test('the figures of an edge add up: requests, errors, rate and quantiles within
     const exact = sorted[Math.ceil(share * sorted.length) - 1] as number;
     t.true(
       Math.abs(edge.duration[name] - exact) <= 0.044 * exact,
-      `${name}: ${edge.duration[name]}, and it is ${exact}`,
+      `${name}: ${edge.duration[name]}, expected ${exact}`,
     );
   }
   t.is(edge.duration.max, sorted.at(-1));
@@ -215,11 +215,11 @@ test('the service map has queues as nodes, services without edges, and no duplic
       'user 0',
     ],
   );
-  t.deepEqual(names(map.edges).slice(0, 2), ['web request cart', 'cart query shop'], 'the most requests first');
+  t.deepEqual(names(map.edges).slice(0, 2), ['web request cart', 'cart query shop'], 'sorted by requests, descending');
   t.deepEqual(
     map.edges.filter(({ connection }: Listed) => connection === 'message').map(({ server }: Listed) => server.name),
     ['audit'],
-    'a message whose queue is known is told by the edges of the queue',
+    'a message of a known queue is part of the edges of the queue',
   );
   t.false(map.truncated);
   const short = await get(`/api/service-map?${range}&scope=account&limit=1`);

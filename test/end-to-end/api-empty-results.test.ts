@@ -29,7 +29,7 @@ const running = (schedule: Schedule, id: string) => {
     const titles: string[] = [];
     for (const minute of minutes) {
       const document = await harness.documents.forTenant('a').collection(schedule.collection).find(id);
-      if (document === undefined) throw new Error(`${id} is gone`);
+      if (document === undefined) throw new Error(`${id} was deleted`);
       const dueMs = Math.floor(Date.parse(document.createdAt) / minuteMs) * minuteMs + minute * minuteMs;
       const ignored = (): void => undefined;
       const emit = new Proxy(
@@ -100,7 +100,7 @@ test('a rule over a misspelt metric says so an hour after its creation, until it
   t.deepEqual(await runAt([65]), []);
   t.false((await request('GET', `${path}/${id}`)).hasNoData);
   t.deepEqual([await isListed(path, true, id), await isListed(path, false, id)], [false, true]);
-  t.deepEqual(await runAt([200]), [], 'a rule that has had data does not lack it since its creation');
+  t.deepEqual(await runAt([200]), [], 'a rule that had data is not reported as empty');
 });
 
 const rulesWithoutReport: Readonly<Record<string, object>> = {
@@ -145,7 +145,7 @@ test('the state of a rule begins again when its query changes, and ends while it
   const hasNoData = async (): Promise<boolean> => (await request('GET', `${path}/${id}`)).hasNoData;
   t.is((await runAt([61])).length, 1);
   await request('PUT', `${path}/${id}`, rule('Changed', gauge('no.such.fourth')));
-  t.deepEqual(await runAt([30]), [], 'the hour begins with the change');
+  t.deepEqual(await runAt([30]), [], 'the hour starts at the change');
   t.false(await hasNoData());
   t.is((await runAt([62])).length, 1);
   await request('PUT', `${path}/${id}`, rule('Changed', gauge('no.such.fourth'), { enabled: false }));

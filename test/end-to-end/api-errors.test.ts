@@ -105,7 +105,7 @@ type RequestOptions = Parameters<Harness['request']>[2];
 const request = async (method: string, path: string, options: RequestOptions = {}) => {
   const { status, body, headers } = await harness.request(method, path, { as: 'editor', ...options });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-  if (JSON.stringify(body).includes('canary')) throw new Error(`${path} shows what another organization has`);
+  if (JSON.stringify(body).includes('canary')) throw new Error(`${path} returns data of another organization`);
   return { ...body, etag: headers.get('etag') };
 };
 const list = async (query = '') => (await request('GET', `/api/errors?${query}`)).items;

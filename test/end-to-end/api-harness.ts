@@ -249,7 +249,7 @@ export const startHarness = async ({
   /** Retries: a new user or membership may not be in the API's memory yet, or its change feed may lag. */
   const signIn = async (email: string, again = 5): Promise<string> => {
     let response = await login(email);
-    await eventually(`another answer than 503 to the sign-in of ${email}`, async () => {
+    await eventually(`a response other than 503 to the sign-in of ${email}`, async () => {
       if (response.status !== 503) return true;
       await response.text();
       response = await login(email);
@@ -306,7 +306,7 @@ export const withRetries = (harness: Harness): Harness => ({
   ...harness,
   async request(method, path, options) {
     let response = await harness.request(method, path, options);
-    await eventually(`another answer than 503 to ${method} ${path}`, async () => {
+    await eventually(`a response other than 503 to ${method} ${path}`, async () => {
       if (response.status === 503) response = await harness.request(method, path, options);
       return response.status !== 503;
     });

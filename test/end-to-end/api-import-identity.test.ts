@@ -88,7 +88,7 @@ test('a detection rule that was created by hand is changed by an import only wit
   t.deepEqual([refused, created?.[0]], [['refused', message], 'created']);
   t.regex((await succeed('GET', `/api/siem/rules/${hand}`)).source, /mine/);
   t.is((await importSigma(sigma(hand, 'theirs'), '?takeOver=true'))[0]?.[0], 'changed');
-  t.is((await importSigma(sigma(hand, 'others')))[0]?.[0], 'changed', 'it is of an import now');
+  t.is((await importSigma(sigma(hand, 'others')))[0]?.[0], 'changed', 'the rule belongs to an import now');
 });
 
 test('a detection rule that an import found unchanged is changed by the next import, also after a person changed its settings', async (t) => {

@@ -166,7 +166,7 @@ test('evidence modified in the store is reported as not intact', async (t) => {
   await request('POST', `/${id}/resolve`);
   const stored = harness.documents.forTenant('a').collection(incidentEvidence);
   const [found] = (await stored.list({ filter: { incidentId: id } })).items;
-  if (found === undefined) throw new Error('nothing was frozen');
+  if (found === undefined) throw new Error('there is no frozen evidence');
   await stored.update(found.id, { content: '[]' }, found.version);
   const { body } = await request('GET', `/${id}/timeline`);
   t.false(body.evidence.isIntact);
@@ -295,12 +295,12 @@ test('an incident opened by alerts resolves once all have ended for five minutes
     return (await request('GET', `/${opened.id}`)).body;
   };
   await transition(alertIds[0], 'inactive', endedMs);
-  t.is((await resolveAt(Date.now())).status, 'open', 'nothing is known of the second');
+  t.is((await resolveAt(Date.now())).status, 'open', 'there is no state of the second alert');
   await transition(alertIds[1], 'unknown', endedMs - 5000);
   await transition(alertIds[1], 'inactive', endedMs, 'b');
-  t.is((await resolveAt(Date.now())).status, 'open', 'the second is unknown');
+  t.is((await resolveAt(Date.now())).status, 'open', 'the second alert is unknown');
   await transition(alertIds[1], 'inactive', endedMs + 1000);
-  t.is((await resolveAt(endedMs + 4 * 60_000)).status, 'open', 'not for long enough');
+  t.is((await resolveAt(endedMs + 4 * 60_000)).status, 'open', 'the alerts have not ended for long enough');
   const resolved = await resolveAt(endedMs + 6 * 60_000);
   t.is(resolved.status, 'resolved');
   t.is(resolved.resolvedAt, new Date(endedMs + 1000).toISOString());

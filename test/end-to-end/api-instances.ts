@@ -69,7 +69,7 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
       const { token, refreshToken } = await signIn('owner@a.example');
       t.is(await statusOf(other, token), 200);
       t.is((await other.request('POST', '/auth/logout', { as: `token ${token}` })).status, 200);
-      t.is(await statusOf(other, token), 401, 'where it was ended, at once');
+      t.is(await statusOf(other, token), 401, 'ended at once on the instance that ended it');
       await becomes(t, one, token, 401);
       t.is((await one.request('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } })).status, 401);
     },

@@ -88,7 +88,7 @@ test.before(async () => {
       signal: 'metrics',
     });
     const { rejected } = await land([message], { sink: 'metrics' });
-    if (rejected.length > 0) throw new Error(`not landed: ${JSON.stringify(rejected)}`);
+    if (rejected.length > 0) throw new Error(`not stored: ${JSON.stringify(rejected)}`);
   }
 });
 test.after.always(() => harness?.close());

@@ -299,7 +299,7 @@ test.serial('an invitation shows the delivery status of its mail', async (t) => 
   await harness.request('POST', '/api/users/invitations', { body: { email, role: 'viewer' } });
   const state = async (): Promise<string> =>
     (await harness.request('GET', `/api/users/invitations?search=${email}`)).body.items[0].mail;
-  await eventually('it was tried', async () => (await state()) !== 'queued');
+  await eventually('a delivery was attempted', async () => (await state()) !== 'queued');
   t.is(await state(), 'failed');
 });
 

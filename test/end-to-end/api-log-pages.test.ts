@@ -90,12 +90,12 @@ for (const order of ['newest', 'oldest'] as const)
           t.is(status, 200);
           const page = body as Page;
           t.true(page.items.length <= limit);
-          t.true(page.items.length === limit || page.nextCursor === null, 'a page is full unless it is the last');
+          t.true(page.items.length === limit || page.nextCursor === null, 'each page except the last is full');
           seen.push(...page.items.map(({ id }) => id));
           cursor = page.nextCursor ?? '';
           if (seen.length < 300) for (const each of await land(service, 2)) late.add(idOf(each));
         } while (cursor !== '');
-        t.is(new Set(seen).size, seen.length, 'none is repeated');
+        t.is(new Set(seen).size, seen.length, 'no record is repeated');
         t.deepEqual(
           seen.filter((id) => !late.has(id)),
           existingIds,

@@ -82,12 +82,12 @@ test.after.always(() => harness?.close());
 
 const fetchJson = async (path: string, headers: Readonly<Record<string, string>> = {}) => {
   const { status, body, headers: answered } = await harness.request('GET', path, { as: 'viewer', headers });
-  if (JSON.stringify(body).includes(canary)) throw new Error(`${path} answers what another organization has`);
+  if (JSON.stringify(body).includes(canary)) throw new Error(`${path} returns data of another organization`);
   return { status, body, headers: answered };
 };
 const get = async (path: string) => {
   const { status, body } = await fetchJson(path);
-  if (status !== 200) throw new Error(`${path} answered ${status} ${JSON.stringify(body)}`);
+  if (status !== 200) throw new Error(`${path} returned ${status} ${JSON.stringify(body)}`);
   return body;
 };
 const messageOf = async (path: string): Promise<string> => {

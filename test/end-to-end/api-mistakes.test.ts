@@ -29,7 +29,7 @@ for (const [query, message] of mistakes)
     const { status, body } = await harness.request('GET', `/api/logs?projectId=p1&${query}`, { as: 'viewer' });
     t.is(status, 400, JSON.stringify(body));
     t.regex(body.message, message);
-    t.false(body.details?.[0].message.startsWith(`${body.details[0].path}:`), 'details have the path beside');
+    t.false(body.details?.[0].message.startsWith(`${body.details[0].path}:`), 'details contain the path separately');
   });
 
 test('a sort by a figure that is not counted names the parameter', async (t) => {

@@ -217,7 +217,7 @@ test.serial(
       t.is(status, 200, JSON.stringify(body));
       t.is(body.model, null, question);
     }
-    t.is(requests.length, before, 'what is refused for another reason, and what is read, needs no model');
+    t.is(requests.length, before, 'questions that are parsed, or refused for another reason, need no model');
   },
 );
 

@@ -86,11 +86,7 @@ test.serial(
     const wrongPassword = await login('viewer@a.example', codeAt(secret), 'wrong');
     t.is(wrongCode.status, 401);
     t.deepEqual({ ...wrongCode.body, requestId: '' }, { ...wrongPassword.body, requestId: '' });
-    t.is(
-      (await login('viewer@a.example', codeAt(secret))).status,
-      200,
-      'a code beside a wrong password is not used up',
-    );
+    t.is((await login('viewer@a.example', codeAt(secret))).status, 200, 'a code with a wrong password stays valid');
     t.is((await post(token, '/enroll')).status, 409);
     t.is((await post(token, '/confirm', { code: codeAt(secret, 1) })).status, 409);
   },
@@ -106,7 +102,7 @@ test.serial(
       after: codeAt(secret, 1),
       late: codeAt(secret, 2),
     };
-    t.is((await login('editor@a.example', codes.before)).status, 401, 'was used to confirm');
+    t.is((await login('editor@a.example', codes.before)).status, 401, 'the code was used to confirm');
     t.is((await login('editor@a.example', codes.late)).status, 401);
     t.is((await login('editor@a.example', `${codes.now.slice(0, 3)} ${codes.now.slice(3)}`)).status, 200);
     t.is((await login('editor@a.example', codes.now)).status, 401);

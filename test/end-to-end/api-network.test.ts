@@ -154,7 +154,7 @@ const range = `from=${minute + 1}&to=${minute + 2 * minuteMs - 1}`;
 const get = async (path: string) => {
   const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
-  if (JSON.stringify(body).includes(canary)) throw new Error('an answer shows rows of another organization');
+  if (JSON.stringify(body).includes(canary)) throw new Error('a response contains rows of another organization');
   return body;
 };
 interface Shown {

@@ -90,7 +90,7 @@ test.serial('a response that the provider did not issue for this exact request s
     .count({ issuer: hostile.issuer });
   t.is(known, 0);
   await attempt({});
-  t.is(await sessionsThere(), before + 1, 'the same answer, unbent, does');
+  t.is(await sessionsThere(), before + 1, 'the same response without modification signs in');
 });
 
 test.serial(
@@ -160,10 +160,10 @@ test.serial('a response is valid in the browser that sent the request, and once'
   const ownBrowser = openBrowser();
   const callback = await startSignIn(ownBrowser);
   const exchanged = hostile.exchanges();
-  t.is((await victim.visit(callback)).status, 401, 'a browser that asked nothing');
+  t.is((await victim.visit(callback)).status, 401, 'a browser that did not start a sign-in');
   await startSignIn(victim);
-  t.is((await victim.visit(callback)).status, 401, 'a browser that asked something else');
-  t.is(hostile.exchanges(), exchanged, 'the code was not even tried');
+  t.is((await victim.visit(callback)).status, 401, 'a browser that started another sign-in');
+  t.is(hostile.exchanges(), exchanged, 'the code was not exchanged');
   const sealed = `oiq_sso=${ownBrowser.cookie(oidc.harness.url, 'oiq_sso')}`;
   t.is((await ownBrowser.visit(callback)).status, 200);
   t.is(hostile.exchanges(), exchanged + 1);
@@ -171,7 +171,7 @@ test.serial('a response is valid in the browser that sent the request, and once'
   t.is(
     (await openBrowser().visit(callback, { headers: { cookie: sealed } })).status,
     401,
-    'again, with the cookie kept',
+    'repeated with the saved cookie',
   );
   t.is(hostile.exchanges(), exchanged + 1);
 });

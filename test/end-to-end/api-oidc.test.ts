@@ -39,7 +39,7 @@ test.serial('a provider is configured, its secret is never shown, and a domain i
   t.true(Math.abs(Date.parse(proved.body.domains[0].provedAt) - Date.now()) < 60_000);
   const other = await oidc.set('b', { domains: [{ name: 'corp.example' }] });
   t.not(other.body.domains[0].record.value, domain.record.value);
-  t.is(other.body.domains[0].provedAt, null, 'another organization’s record proves nothing');
+  t.is(other.body.domains[0].provedAt, null, 'the record of another organization verifies nothing');
   oidc.records.delete('corp.example');
   t.is(
     (await oidc.harness.request('PUT', '/api/account/identity-provider', { body: set.body })).body.domains[0].provedAt,
@@ -160,7 +160,7 @@ test.serial('an existing user is not taken over, and can link the identity when 
   const own = { authorization: `Bearer ${token}` };
   const start = `${oidc.harness.url}/auth/sso/oidc/start?link=true&returnTo=/me`;
   const site = { cookie: `oiq_token=${token}`, 'sec-fetch-site': 'cross-site' };
-  t.is((await openBrowser().visit(start, { headers: site })).status, 403, 'another site asks');
+  t.is((await openBrowser().visit(start, { headers: site })).status, 403, 'a request of another site');
   t.is((await openBrowser().visit(start)).status, 401);
   const linked = await openBrowser().visit(start, { headers: { ...own, origin: oidc.harness.url } });
   t.is(linked.url, `${oidc.harness.url}/me`);
@@ -266,7 +266,7 @@ test.serial(
       return [...new Set<string>(body.items.map(({ tenant }: { tenant: { id: string } }) => tenant.id))].sort();
     };
     t.deepEqual(await tenantsOf(as), ['a']);
-    t.deepEqual(await tenantsOf(inB), ['a', 'b'], 'who signed in with the password sees all of theirs');
+    t.deepEqual(await tenantsOf(inB), ['a', 'b'], 'a session with a password sees all organizations of the user');
     t.is((await harness.request('DELETE', `/auth/sessions/${sessionInB}`, { as })).status, 404);
     t.is((await harness.request('GET', '/auth/session', { as: inB })).status, 200);
     const places = await harness.request('GET', '/api/organizations', { as });
@@ -319,7 +319,7 @@ test.serial(
     t.is(refused.status, 403, JSON.stringify(refused.body));
     const again = openBrowser();
     await oidc.signIn('mo', 'organization=a', again);
-    t.is((await oidc.session(again)).status, 200, 'who was taken in before stays');
+    t.is((await oidc.session(again)).status, 200, 'users admitted before keep access');
     const provedAt = async (): Promise<unknown> => (await get()).body.domains[0].provedAt;
     t.is(typeof (await provedAt()), 'string');
     const check = (resolveTxt: () => Promise<readonly string[] | undefined>): Promise<void> =>
@@ -330,11 +330,11 @@ test.serial(
         box: createSecretBox('x'.repeat(32)),
       });
     await check(async () => undefined);
-    t.is(typeof (await provedAt()), 'string', 'where the name service cannot tell, all stays');
+    t.is(typeof (await provedAt()), 'string', 'a failed DNS lookup changes nothing');
     await check(async () => []);
     t.is(await provedAt(), null);
     const start = await harness.request('GET', '/auth/sso/oidc/start?email=mo@moved.example', { as: 'nobody' });
-    t.is(start.status, 404, 'the address leads there no longer');
+    t.is(start.status, 404, 'the address no longer leads to the organization');
   },
 );
 
@@ -347,7 +347,7 @@ test.serial('sessions of a provider end when it is disabled or replaced, and no 
     const browser = openBrowser();
     await oidc.signIn('ann', 'organization=a', browser);
     t.is((await oidc.set('a', { scopes: ['openid', 'email'] })).status, 200);
-    t.is(await live(browser), 200, 'another change ends nothing');
+    t.is(await live(browser), 200, 'another change ends no session');
     t.is((await oidc.set('a', changes)).status, 200);
     t.is(await live(browser), 401, JSON.stringify(changes));
   }

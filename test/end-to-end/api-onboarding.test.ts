@@ -193,7 +193,7 @@ test('the doctor distinguishes a wrong place, another key, a refused payload and
   await used(key, id, { lastSeen: { logs: ago(30) } });
   const working = await diagnose({ key });
   t.is(working.body.verdict, 'working');
-  t.is(working.body.findings[0].level, 'hint', 'what was refused before is still told');
+  t.is(working.body.findings[0].level, 'hint', 'earlier refusals are still reported');
   t.is(working.body.landed.metrics, null);
   t.true(Date.parse(working.body.landed.logs) >= began);
 });

@@ -65,7 +65,7 @@ const statusOf = async (method: string, path: string, body?: unknown): Promise<n
 /** Repeats a request until it returns the expected status. Returns all statuses. */
 const untilStatus = async (expectedStatus: number, method: string, path: string, body?: unknown): Promise<number[]> => {
   const seen: number[] = [];
-  await eventually(`${method} ${path} to be answered ${expectedStatus}`, async () => {
+  await eventually(`${method} ${path} returns ${expectedStatus}`, async () => {
     seen.push(await statusOf(method, path, body));
     return seen.at(-1) === expectedStatus;
   });
@@ -116,7 +116,7 @@ serial('while MongoDB hangs /readyz responds and names it', async (t) => {
     };
     let [status, reasons] = [0, {}];
     // On a busy machine another store may be slow for a moment.
-    await eventually('nothing else to be named', async () => {
+    await eventually('no other reason', async () => {
       const response = await fetch(`${oiq.http}/readyz`, { signal: AbortSignal.timeout(stretched(patienceMs)) });
       status = response.status;
       ({ reasons } = (await response.json()) as { reasons: Record<string, string> });
@@ -150,7 +150,7 @@ serial('without Redis sign-ins are still limited, and nothing else stops', async
     apiResponses.filter((status) => status !== 401 && status !== 429),
     [],
   );
-  t.true(apiResponses.length <= 30, `${apiResponses.length} attempts were let through`);
+  t.true(apiResponses.length <= 30, `${apiResponses.length} attempts were allowed`);
   await redis.start();
   await answers200('GET', '/api/logs');
   await answers200('POST', '/auth/login', owner);

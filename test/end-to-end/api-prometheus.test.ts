@@ -535,7 +535,7 @@ test('an API token is accepted as the password of Basic authentication, only bel
   t.is(await statusOf(path, `:${token}`), 200);
   t.is(await statusOf(path, `${token}:`), 401);
   t.is(await statusOf(path, `grafana:${token}x`), 401);
-  t.is(await statusOf(path, `grafana:${subject.token}`), 401, 'a session is no API token');
+  t.is(await statusOf(path, `grafana:${subject.token}`), 401, 'a session is not an API token');
   t.is(await statusOf('/api/prom/api/v1/query?query=1', `grafana:${token}`), 200);
   t.is(await statusOf('/api/logs', `grafana:${token}`), 401);
 });

@@ -81,7 +81,7 @@ test.serial(
         harness.request('GET', '/auth/jwks.json', { as: 'nobody', headers: from(address) });
     t.is((await accepted(keys('203.0.113.1'))).count, 20);
     t.is((await keys('203.0.113.2')()).status, 200);
-    t.is((await keys('198.51.100.7, 203.0.113.1')()).status, 429, 'what the client says of itself does not count');
+    t.is((await keys('198.51.100.7, 203.0.113.1')()).status, 429, 'a forwarded address of the client does not count');
 
     const guess: SendRequest = () =>
       harness.request('GET', '/api/logs', { as: 'token nonsense', headers: from('203.0.113.3') });

@@ -122,7 +122,7 @@ test.after.always(() => harness?.close());
 const get = async (path: string) => {
   const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
-  if (JSON.stringify(body).includes('canary')) throw new Error(`${path} shows what another organization has`);
+  if (JSON.stringify(body).includes('canary')) throw new Error(`${path} returns data of another organization`);
   return body;
 };
 

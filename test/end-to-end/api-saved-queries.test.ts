@@ -316,7 +316,7 @@ test('every template is applicable to the telemetry that landed, and returns res
     t.is(status, 200, `${id} ${JSON.stringify(saved)}`);
     const response = await runOf(saved.id);
     t.is(response.status, 200, `${id} ${JSON.stringify(response.body)}`);
-    t.true(response.body.rows.length + response.body.series.length > 0, `${id} answers nothing`);
+    t.true(response.body.rows.length + response.body.series.length > 0, `${id} returns no rows`);
     t.notRegex(JSON.stringify(response.body), new RegExp(canary), id);
   }
 });

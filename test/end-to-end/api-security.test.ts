@@ -164,7 +164,7 @@ test.serial('threats are groups of events, and a preview says what a decision wo
 const get = async (path: string) => {
   const { status, body } = await harness.request('GET', path, { as: 'viewer' });
   if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
-  if (JSON.stringify(body).includes('canary')) throw new Error(`${path} shows what another organization has`);
+  if (JSON.stringify(body).includes('canary')) throw new Error(`${path} returns data of another organization`);
   return body;
 };
 const patch = (path: string, body: object) => harness.request('PATCH', path, { as: 'editor', body });

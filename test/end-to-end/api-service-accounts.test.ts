@@ -123,7 +123,7 @@ test.serial('a token ends when it expires, and its lifetime cannot exceed the ma
   await deleteExpiredApiTokens(harness.documents, nowMs + 29 * dayMs);
   const listTokens = async () => (await harness.request('GET', `/api/service-accounts/${id}/tokens`)).body.items.length;
   nowMs -= 2 * dayMs;
-  t.is(await listTokens(), 1, 'listed for a while');
+  t.is(await listTokens(), 1, 'expired tokens are listed for a while');
   await deleteExpiredApiTokens(harness.documents, nowMs + 33 * dayMs);
   t.is(await listTokens(), 0);
 });
@@ -162,16 +162,20 @@ test('nobody can escalate privileges: no account is Owner, and a token creates n
   const owner = await harness.request('POST', '/api/service-accounts', { body: { name: 'Too high', role: 'owner' } });
   t.is(owner.status, 400);
   const { as, id } = await tokenOf('admin', ['service-accounts:write', 'logs:read']);
-  t.is((await newToken(id, ['logs:read', 'service-accounts:read'], {}, as)).status, 200, 'no more than it has');
+  t.is(
+    (await newToken(id, ['logs:read', 'service-accounts:read'], {}, as)).status,
+    200,
+    'no more permissions than its own',
+  );
   for (const scope of ['users:write', 'projects:read']) t.is((await newToken(id, [scope], {}, as)).status, 403, scope);
 
   const strong = await account('viewer');
   await newToken(strong, ['users:write']);
   const patch = (body: object) => harness.request('PATCH', `/api/service-accounts/${strong}`, { as, body });
-  t.is((await patch({ role: 'admin' })).status, 403, 'raising an account with wider tokens');
+  t.is((await patch({ role: 'admin' })).status, 403, 'a higher role for an account whose tokens have more scopes');
   t.is((await patch({ description: 'Renamed' })).status, 200);
   t.is((await harness.request('PATCH', `/api/service-accounts/${strong}`, { body: { disabled: true } })).status, 200);
-  t.is((await patch({ disabled: false })).status, 403, 'enabling one');
+  t.is((await patch({ disabled: false })).status, 403, 'enabling such an account');
 });
 
 test('another organization’s accounts and tokens are not found', async (t) => {
@@ -197,7 +201,7 @@ test('the last use of a token is stored, at most once a minute', async (t) => {
   const shown = async () => (await harness.request('GET', `/api/service-accounts/${id}/tokens`)).body.items[0];
   t.is((await shown()).lastUsedAt, null);
   for (let times = 0; times < 5; times++) await harness.request('GET', '/api/logs', { as });
-  await eventually('the last use to be kept', async () => (await shown()).lastUsedAt !== null);
+  await eventually('the last use is stored', async () => (await shown()).lastUsedAt !== null);
   t.is((await shown()).lastUsedFrom, '127.0.0.1');
   t.is((await harness.documents.forTenant('a').collection(apiTokenUses).find(tokenId))?.version, 1);
 });

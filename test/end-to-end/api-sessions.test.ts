@@ -24,7 +24,7 @@ const refresh = (refreshToken: string): Promise<Answer> =>
   harness.request('POST', '/auth/refresh', { as: nobody, body: { refreshToken } });
 const isLive = async (token: string): Promise<boolean> => {
   const { status } = await harness.request('GET', '/auth/session', { as: `token ${token}` });
-  if (status !== 200 && status !== 401) throw new Error(`answered ${status}`);
+  if (status !== 200 && status !== 401) throw new Error(`returned ${status}`);
   return status === 200;
 };
 const actionsOf = async (sessionId: string): Promise<string[]> => {
@@ -132,7 +132,7 @@ test.serial('a session ends 30 days after its last refresh, and at the latest 90
   t.is(
     (await refresh(switchResponse.body.refreshToken)).status,
     401,
-    'going to an organization does not begin it anew',
+    'switching the organization does not extend the session',
   );
 
   const idle = await login('owner@a.example');
@@ -272,7 +272,7 @@ test.serial(
     t.is(session.body.role, 'admin');
     t.is(session.body.tenant.id, 'b');
     t.not(decodeJwt(switchResponse.body.token).sid, decodeJwt(body.token).sid);
-    t.false(await isLive(body.token), 'the session before is over');
+    t.false(await isLive(body.token), 'the previous session has ended');
     t.is((await refresh(body.refreshToken)).status, 401);
     await members.delete(body.user.id);
   },
@@ -334,7 +334,7 @@ test.serial('a sign-in opens the last used organization, or the oldest one if th
   const first = (await login(email)).body;
   t.is(first.tenant.id, 'b');
   await placeIn('a').insert({ id, role: 'viewer' });
-  t.is((await login(email)).body.tenant.id, 'b', 'an invitation to an older one leads nobody there');
+  t.is((await login(email)).body.tenant.id, 'b', 'an older organization is not opened by an invitation');
   const switchResponse = await harness.request('POST', '/auth/switch-tenant', {
     as: `token ${first.token}`,
     body: { organizationId: 'a' },

@@ -163,7 +163,7 @@ test.serial('an address is polled with a conditional request, and read in full o
   server.received.length = 0;
   await poll();
   t.is(server.received[0]?.headers['if-none-match'], '"1"');
-  t.deepEqual((await statusOf(id)).counts.created, 1, 'counts are those of the last poll that brought something');
+  t.deepEqual((await statusOf(id)).counts.created, 1, 'counts are those of the last poll with content');
   later(86_400);
   server.received.length = 0;
   await poll();
@@ -283,7 +283,7 @@ test.serial('an address in a private network is not called', async (t) => {
   t.is(
     await harness.documents.forTenant('a').collection(threatFeedStates).count(),
     0,
-    'nothing is kept of feeds that are gone',
+    'nothing of deleted feeds is stored',
   );
 });
 

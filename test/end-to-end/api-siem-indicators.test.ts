@@ -86,7 +86,7 @@ test.serial('content given as objects is parsed in a thread, too', async (t) => 
   };
   const mainThreadMs = Math.min(await measureCpuMs(upload), await measureCpuMs(upload));
   const atOnce = await measureCpuMs(() => readMisp(content));
-  t.true(mainThreadMs < atOnce / 2, `${mainThreadMs} ms beside ${atOnce} ms`);
+  t.true(mainThreadMs < atOnce / 2, `${mainThreadMs} ms instead of ${atOnce} ms`);
 });
 
 test.serial('fields of objects that have a wrong type are ignored', async (t) => {
@@ -139,7 +139,7 @@ test.serial('new indicators are searched in stored logs on request, and the resu
   t.is((await add(indicatorSet)).body.created, 1);
   t.is((await add(indicatorSet)).body.unchanged, 1);
   const { items } = await hunts.list();
-  t.is(items.length, 1, 'for what is told again there is no second hunt');
+  t.is(items.length, 1, 'a repeated indicator starts no second search');
   const [hunt] = items;
   if (hunt === undefined) throw new Error('there is one');
   t.true(hunt.fromMs >= startedMs - 86_400_000 && hunt.fromMs < startedMs && hunt.toMs > startedMs);

@@ -60,7 +60,7 @@ test('an ended and settled period is frozen in the audit chain, and a later chan
     coverage: 1 / 1440,
   });
   t.like(first.body.items[1], { isMet: true, sli: 0.99, budget: { total: 1, remaining: 0 }, revision: 1 });
-  t.deepEqual((await harness.request('GET', path)).body, first.body, 'asked again, nothing is written');
+  t.deepEqual((await harness.request('GET', path)).body, first.body, 'a repeated request writes nothing');
   // A slice that is replaced later creates a new revision of its period. The other period stays unchanged.
   await logs('reported', [{ atMs: todayMs - 4 * dayMs + 1, good: 100, bad: 0 }]);
   await measure(nowMs - 5 * minuteMs);
@@ -140,6 +140,6 @@ for (const slice of ['1m', '15m'])
       return status.coverage;
     };
     t.is(await assertAgreesAt(measuredAtMs + 5000), 1);
-    t.is(await assertAgreesAt(measuredAtMs + sliceMs + 5000), 1, 'the next slice is on its way');
+    t.is(await assertAgreesAt(measuredAtMs + sliceMs + 5000), 1, 'the next slice is pending');
     t.is(await assertAgreesAt(measuredAtMs + 30 * sliceMs), 20 / 50, 'measuring has stopped');
   });

@@ -247,7 +247,7 @@ test('SLOs of the same time are counted with one statement', async (t) => {
   }));
   await Promise.all(measurements.map(({ slo, measure }) => measure(slo, nowMs - 3 * minuteMs)));
   await Promise.all(measurements.map(({ slo, measure }) => measure(slo, nowMs - minuteMs)));
-  t.is(statements, 1, 'slices that ended, of all');
+  t.is(statements, 1, 'ended slices, of all slices');
   for (const [index, slo] of all.entries())
     t.deepEqual(await slicesOf(slo, nowMs - 2 * minuteMs, nowMs), [[nowMs - 2 * minuteMs, index + 1, index + 1]]);
 });
@@ -500,5 +500,5 @@ test('the list shows the status of each SLO, and reads windows of the same lengt
     slo: parseStoredSlo(stored) as NonNullable<ReturnType<typeof parseStoredSlo>>,
   }));
   t.is((await readSloStatuses({ columns }, known, { nowMs }))[2]?.total, 93);
-  t.is(statements, 3, 'how far they are measured, and slices of a day and of three days');
+  t.is(statements, 3, 'progress, and slices of a day and of three days');
 });

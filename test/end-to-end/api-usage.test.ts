@@ -300,7 +300,7 @@ test.serial(
     t.is(
       (await harness.request('GET', '/api/account/retention')).body.days.logs,
       null,
-      'what was above the plan is gone',
+      'settings above the plan are removed',
     );
     const { body: billing } = await harness.request('GET', '/api/billing', { as: 'admin' });
     t.is(billing.currency, 'EUR');

@@ -146,7 +146,7 @@ test('disabling and removing end a member’s sessions at once, only in this org
   t.is((await patch(id, { disabled: true })).body.disabled, true);
   t.deepEqual([await status(inA), await status(inB)], [401, 200]);
   t.is((await patch(id, { disabled: false })).status, 200);
-  t.is(await status(inA), 401, 'what ended does not come back');
+  t.is(await status(inA), 401, 'ended sessions stay ended');
   const again = await harness.request('POST', '/auth/switch-tenant', {
     as: `token ${inB}`,
     body: { organizationId: 'a' },

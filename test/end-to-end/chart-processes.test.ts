@@ -112,7 +112,7 @@ serial(
           t.true(Math.max(...places(before, 'ready')) < Math.min(...places(part, 'waited')), `${before}, ${part}`);
         t.is(places(part, 'ended').length, places(part, 'ready').length);
       }
-      t.true(oracle.counts().acknowledged > acknowledged, 'records are acknowledged meanwhile');
+      t.true(oracle.counts().acknowledged > acknowledged, 'records are acknowledged during the roll');
     }
     await oracle.stop();
     const check = podNamed(manifestsByVersion[next], 'Pod', 'oiq-test');
@@ -121,7 +121,7 @@ serial(
     await allLanded(cluster.bus);
     assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
     const { unknown, refused } = oracle.counts();
-    t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to repeat anything');
+    t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to retry');
   },
 );
 

@@ -187,9 +187,9 @@ const assertRuns = (
   t.deepEqual(
     expected.traces.filter((trace) => !known.has(trace)),
     [],
-    'what a probe ran is there',
+    'each run of a probe is stored',
   );
-  for (const trace of known) t.true(apiResponse.has(trace), 'what counts was seen by the target');
+  for (const trace of known) t.true(apiResponse.has(trace), 'each counted run reached the target');
   return counted.length;
 };
 
@@ -241,7 +241,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
       downMs = Date.now();
     }
     if (dying.signalCode === null && dying.exitCode === null) await once(dying, 'exit');
-    t.is(dying.signalCode, 'SIGKILL', `${role} ${stage}: it ended with ${dying.exitCode} instead`);
+    t.is(dying.signalCode, 'SIGKILL', `${role} ${stage}: it exited with ${dying.exitCode} instead`);
   }
   const child = await replace();
   const get = await signIn();
@@ -268,11 +268,11 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
     return runs;
   };
   const traces = [...apiResponse.keys()];
-  await eventually('all that was run landed', async () => {
+  await eventually('all runs are stored', async () => {
     const storedTraces = new Set((await Promise.all(checks.map(runsOf))).flat().map(({ traceId }) => traceId));
     return traces.every((trace) => storedTraces.has(trace));
   });
-  await eventually('all that was told landed', async () => {
+  await eventually('all heartbeats are stored', async () => {
     const storedMessages = new Set((await runsOf(job.id)).map(({ message }) => message));
     return jobs.acceptedRuns.every((run) => storedMessages.has(run));
   });
@@ -287,7 +287,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
   t.log(`${count} runs, ${runs.length - count} of them landed again; away for ${awayMs.map(Math.round)} ms`);
   for (const [of, changes] of Map.groupBy(states, ({ id, place }) => `${id} ${place}`))
     for (const [index, { state }] of changes.slice(1).entries())
-      t.not(state, changes[index]?.state, `${of}: what did not change was told`);
+      t.not(state, changes[index]?.state, `${of}: an unchanged state was published`);
   // One interval, and the downtimes between the start of the outage and its evaluation.
   const offMs = everyMs + awayMs.slice(2).reduce((sum, ms) => sum + ms, 0) + stretched(2000);
   for (const whole of uptimes.filter(({ location }) => location === null)) {

@@ -47,7 +47,7 @@ const change = async (method: string, path: string, body: object, headers: objec
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}`, ...headers },
     body: JSON.stringify(body),
   });
-  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
   return response.json();
 };
 

@@ -93,7 +93,7 @@ test.serial('checks with the label and without a file are named, and deleted by 
   t.regex(planned.out, /deleted {3}Cart\n[\s\S]*1 would be deleted/);
   t.is((await names()).length, 3);
   t.regex((await oiq('apply', ...label, '--prune')).out, /1 unchanged, 0 refused, 1 deleted, 0 absent, 2 ignored/);
-  t.deepEqual((await names()).toSorted(), ['Mail', 'Router'], 'what has not the label is left alone');
+  t.deepEqual((await names()).toSorted(), ['Mail', 'Router'], 'checks without the label stay unchanged');
   t.regex((await oiq('plan', '--prune')).err, /--prune needs --label/);
 });
 

@@ -24,7 +24,7 @@ const overHttp = async (url: string, body: Uint8Array, headers: Readonly<Record<
   const response = await fetch(url, { method: 'POST', headers: all, body: new Uint8Array(body) });
   await response.arrayBuffer();
   if (response.ok) return { isAccepted: true };
-  if (response.status !== 429) throw new Error(`answered ${response.status}`);
+  if (response.status !== 429) throw new Error(`returned ${response.status}`);
   return { isAccepted: false, waitSeconds: Number(response.headers.get('retry-after')) };
 };
 
@@ -67,7 +67,7 @@ for (const [protocol, send] of Object.entries(protocols)) {
   test.serial(`${protocol}: a sender that is too fast gets a retry delay, and is accepted after it`, async (t) => {
     const outcomes = await Promise.all(Array.from({ length: 50 }, send));
     const waits = outcomes.flatMap((outcome) => (outcome.isAccepted ? [] : [outcome.waitSeconds]));
-    t.true(waits.length > 0, 'fifty requests at once were taken');
+    t.true(waits.length > 0, 'fifty concurrent requests were accepted');
     t.true(
       waits.every((seconds) => seconds >= 1 && seconds <= 60),
       waits.join(),

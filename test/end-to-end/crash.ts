@@ -49,12 +49,12 @@ export const landWithCrashes = async (
   });
   oracle.start();
   // One range for every crash, and one for the sink that finishes.
-  await eventually('enough on the bus', () => oracle.counts().acknowledged > rangeRecords * 5 * crashes);
+  await eventually('enough records on the bus', () => oracle.counts().acknowledged > rangeRecords * 5 * crashes);
   await oracle.stop();
   t.is(await receivers.stop(), 0, receivers.output());
   for (let round = 0; round < crashes; round++) {
     const { signal, code, output } = await crashingSinks(1 + (round % 2), environment);
-    t.is(signal, 'SIGKILL', `crash ${round} ended with ${code} instead:\n${output}`);
+    t.is(signal, 'SIGKILL', `crash ${round} exited with ${code} instead:\n${output}`);
   }
   const last = await crashingSinks(Number.POSITIVE_INFINITY, environment);
   t.is(last.code, 0, last.output);

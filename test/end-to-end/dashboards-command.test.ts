@@ -99,7 +99,7 @@ test.serial(
       t.is(refused.status, 409, `${method} ${path}`);
       t.regex(refused.body.message, /managed as code in git:shop/);
     }
-    t.is((await change('PUT', 'one', { name: 'One', panels })).status, 200, 'the same is no change');
+    t.is((await change('PUT', 'one', { name: 'One', panels })).status, 200, 'an equal document is no change');
     t.is((await change('PUT', 'one/panels/errors?force=true', body)).status, 200);
     t.is((await read('one')).body.source, 'git:shop');
     const planned = await run('plan');

@@ -60,7 +60,7 @@ test.serial('the cause of the incident is found from the first minute of its tel
   t.like(causes[0], { kind: 'deployment', at: 'service:shop/payments', path: ['shop/checkout', 'shop/payments'] });
   t.regex(causes[0].title, /2\.4\.0/);
   t.regex(symptom.degradations.join(), /^shop\/checkout: /);
-  t.true(others.length > 0, 'what was ruled out is listed');
+  t.true(others.length > 0, 'excluded causes are listed');
 });
 
 /** An agent with a budget: counts its calls and the tokens that it reads. */

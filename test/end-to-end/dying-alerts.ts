@@ -32,7 +32,7 @@ const role = await startProcessors({
 const isPublished = (rule: (typeof rules)[number]): boolean =>
   duesOf(rule, evaluated.get(rule.id) ?? Number(begin), clock.nowMs).length === 0;
 for (;;) {
-  await eventually('all that is due to be published', () => rules.every(isPublished));
+  await eventually('everything due is published', () => rules.every(isPublished));
   if (clock.nowMs >= Number(until)) break;
   clock.nowMs = Math.min(clock.nowMs + stepMs, Number(until));
   console.log(clock.nowMs);

@@ -29,8 +29,8 @@ const hasLanded = async (): Promise<boolean> => {
   return lag.every(({ lag: left }) => left === 0);
 };
 for (;;) {
-  await eventually('all that is due to be published', () => evaluatedSources.every(isPublished));
-  await eventually('all that was published to land', hasLanded);
+  await eventually('everything due is published', () => evaluatedSources.every(isPublished));
+  await eventually('everything published is stored', hasLanded);
   if (clock.nowMs >= Number(until)) break;
   clock.nowMs = Math.min(clock.nowMs + stepMs, Number(until));
   console.log(clock.nowMs);

@@ -106,7 +106,7 @@ test.serial('heartbeats sent while nothing consumed them count once, when they a
   for (const run of ['a', 'b', 'a', 'c']) await heartbeat(token, `?rid=${run}`);
   t.is((await runsOf(id)).length, 1);
   processors = await openProcessors();
-  await eventually('it was read', async () => (await runsOf(id)).length === 4);
+  await eventually('the heartbeats are processed', async () => (await runsOf(id)).length === 4);
   await heartbeat(token, '/fail');
   await stateIs(id, 'down');
   t.deepEqual(
@@ -124,13 +124,13 @@ test.serial(
     t.not(renewed.token, token);
     await heartbeat(renewed.token);
     const statusOf = async (which: string) => (await fetch(`${ingest}/beats/${which}`)).status;
-    await eventually('the old one ended', async () => (await statusOf(token)) === 404);
+    await eventually('the old token has ended', async () => (await statusOf(token)) === 404);
     const elsewhere = `token ${await harness.signIn('owner@b.example')}` as const;
     t.is((await request('POST', `${checks}/${id}/token`, {}, elsewhere)).status, 404);
     t.is((await request('POST', `${checks}/${id}/token`, {}, 'viewer')).status, 403);
     t.is((await request('POST', `${checks}/${id}/run`, {})).status, 409);
     t.is((await request('DELETE', `${checks}/${id}`)).status, 200);
-    await eventually('it ended', async () => (await statusOf(renewed.token)) === 404);
+    await eventually('the token has ended', async () => (await statusOf(renewed.token)) === 404);
   },
 );
 

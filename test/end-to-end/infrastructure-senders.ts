@@ -67,7 +67,7 @@ export const agentOf = (columns: Columns, tenantId: string, { projectId = 'shop'
     const member = { length: body.length, size: body.length, records: 1, receivedAtMs, source: '', traceparent: '' };
     const message = messageOf([body], { offset: ++offset, tenantId, projectId, members: [member], ...headers });
     const { rejected } = await land([message], { sink });
-    if (rejected.length > 0) throw new Error(`not landed: ${JSON.stringify(rejected)}`);
+    if (rejected.length > 0) throw new Error(`not stored: ${JSON.stringify(rejected)}`);
   };
   return {
     /** OTLP metrics of one resource. */

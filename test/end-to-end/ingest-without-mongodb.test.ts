@@ -97,15 +97,15 @@ for (const how of ['hang', 'kill'] as const)
     // The server is named within seconds. After that the report says that keys are no longer read.
     const reportsStore = async (): Promise<boolean> =>
       /the configuration store does not answer/.test(JSON.stringify((await readiness(oiq)).body['degraded'] ?? ''));
-    await eventually('the receivers say so', reportsStore);
+    await eventually('the receivers report it', reportsStore);
     const { status, body } = await readiness(oiq);
     t.is(status, 200);
     t.is(body['status'], 'ready');
     t.regex(JSON.stringify(body['degraded']), /the configuration store does not answer/);
-    await eventually('the metric says so', async () => (await staleSeconds(oiq)) > 5);
+    await eventually('the metric reports it', async () => (await staleSeconds(oiq)) > 5);
     await delay(outageMs);
     await (how === 'hang' ? mongodb.resume() : mongodb.start());
-    await eventually('the receivers are well again', async () => !(await isDegraded(oiq)));
+    await eventually('the receivers recovered', async () => !(await isDegraded(oiq)));
     t.deepEqual(Object.keys(await load()), ['200']);
     // On a busy machine a further short outage is possible, which is logged in the same way.
     const ends = (): number => occurrences(oiq.output(), 'answers again');
@@ -123,7 +123,7 @@ serial('after the grace period requests are refused with 503, and accepted again
   t.is(status, 503);
   t.regex(JSON.stringify(body['reasons']), /license keys cannot be checked/);
   await mongodb.resume();
-  await eventually('taken again', async () => (await send(oiq)) === 200);
+  await eventually('accepted again', async () => (await send(oiq)) === 200);
 });
 
 serial('a key revoked as soon as MongoDB is back is refused, and so is a key revoked without an outage', async (t) => {
@@ -143,8 +143,8 @@ serial('a key revoked as soon as MongoDB is back is refused, and so is a key rev
   // On a busy machine the feed may lag for a moment. Then this was no revocation without an outage, so repeat it.
   await eventually('refused with no outage', async () => {
     await revoke(null);
-    await eventually('the feeds are well again', async () => !(await isDegraded(oiq)));
-    await eventually('admitted', async () => (await send(oiq)) === 200);
+    await eventually('the feeds recovered', async () => !(await isDegraded(oiq)));
+    await eventually('accepted', async () => (await send(oiq)) === 200);
     const outages = outagesOf(oiq);
     await revoke(new Date().toISOString());
     await eventually('refused', async () => (await send(oiq)) === 401);

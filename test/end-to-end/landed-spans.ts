@@ -81,7 +81,7 @@ export const landedIn = (harness: Harness): Landed => {
     });
   const checked = async (sink: 'logs' | 'traces', sent: ReturnType<typeof message>): Promise<void> => {
     const { rejected } = await land([sent], { sink });
-    if (rejected.length > 0) throw new Error(`a sink refuses it: ${rejected[0]?.message}`);
+    if (rejected.length > 0) throw new Error(`the sink refuses it: ${rejected[0]?.message}`);
   };
   return {
     async spans(spans, { tenant = 'a', project = 'p1', receivedAtMs = Date.now() - 1000 } = {}) {

@@ -327,7 +327,7 @@ export const licenseKeysContract = (store: string, open?: () => Promise<Document
     await sends(key, 200);
     // A request that takes longer than this is rejected, because the end is then in the past.
     const ending = () => change({ expiresAt: new Date(Date.now() + 1_500).toISOString() });
-    await eventually('an end is set', async () => (await ending()).status === 200);
+    await eventually('the expiry is set', async () => (await ending()).status === 200);
     await sends(key, 401);
     t.is((await show(id)).state, 'expired');
     t.is((await rotate(id)).status, 409);

@@ -30,7 +30,7 @@ test('a record is delivered at once, is stored as delivered, and a stop closes t
     records.push(...(frame.records ?? []));
   });
   const closed = new Promise<number>((resolve) => socket.on('close', resolve));
-  await eventually('to be live', () => live);
+  await eventually('live records', () => live);
 
   // Java's client sends this: a request to upgrade to another protocol is served like any other request.
   const status = await new Promise<number | undefined>((resolve, reject) => {

@@ -101,13 +101,13 @@ test.serial('a listener gets the last records, then live ones, and resumes after
   const first = await connected(`?service=${service}&last=10`, token);
   t.deepEqual(first.bodies(), numbered('old', 30).slice(20));
   await publish(logsOf(['new'], sent), logsOf(['of another'], { tenantId: 'b', service }));
-  await eventually('the new one', () => first.bodies().includes('new'));
+  await eventually('the new record', () => first.bodies().includes('new'));
   first.socket.close();
   await first.closed;
   await publish(logsOf(['meanwhile'], sent));
   const second = await connected(`?service=${service}&last=10&resume=${first.position()}`, token);
   await publish(logsOf(['last'], sent));
-  await eventually('the last one', () => second.bodies().includes('last'));
+  await eventually('the last record', () => second.bodies().includes('last'));
   t.deepEqual(second.bodies(), ['meanwhile', 'last']);
   t.true(second.frames.every(({ gap, dropped, skipped }) => !gap && dropped === 0 && skipped === 0));
   second.socket.close();
@@ -128,7 +128,7 @@ test.serial(
       live ||= frame.live;
       names.push(...(frame.records ?? []).map(({ name }: { name: string }) => name));
     };
-    await eventually('to be live', () => live);
+    await eventually('live records', () => live);
     const span = { name: 'GET /', startTimeUnixNano: '1700000000000000000', endTimeUnixNano: '1700000000000000005' };
     await publish(spansOf([span], { tenantId: 'a', service }));
     await eventually('the span', () => names.length > 0);
@@ -192,7 +192,11 @@ test.serial(
     const logs = await connected('', await apiToken(['logs:read']));
     logs.socket.close();
     const request = await harness.request('GET', '/ws/live-tail');
-    t.deepEqual([request.status, request.body.error], [400, 'VALIDATION_FAILED'], 'a request that is no WebSocket');
+    t.deepEqual(
+      [request.status, request.body.error],
+      [400, 'VALIDATION_FAILED'],
+      'a request without a WebSocket upgrade',
+    );
   },
 );
 
@@ -201,8 +205,8 @@ test.serial('a position of another organization discloses nothing of it', async 
   const otherTail = await connected(`?service=${service}`, await harness.signIn('viewer@b.example'));
   await publish(logsOf(['secret'], { tenantId: 'b', service }), logsOf(['ours'], { tenantId: 'a', service }));
   const ownTail = await connected(`?service=${service}&resume=${otherTail.position()}`, await viewer());
-  await eventually('our record', () => ownTail.bodies().length > 0);
-  await eventually('their record', () => otherTail.bodies().length > 0);
+  await eventually('the record of organization a', () => ownTail.bodies().length > 0);
+  await eventually('the record of organization b', () => otherTail.bodies().length > 0);
   t.deepEqual([ownTail.bodies(), otherTail.bodies()], [['ours'], ['secret']]);
   for (const { socket } of [ownTail, otherTail]) socket.close();
 });
@@ -257,7 +261,7 @@ test.serial('a user has a limited number of connections, and gets an error askin
   clients[0]?.socket.close();
   await clients[0]?.closed;
   let again: Client | Refused = response;
-  await eventually('room', async () => {
+  await eventually('a free connection', async () => {
     again = await attempt('', tokenHeader(token));
     return !('status' in again);
   });
@@ -376,12 +380,15 @@ test.serial(
         logsOf([`${padding} ${round + at}`], { tenantId: 'a', service }),
       );
       await publish(...messages);
-      await eventually('the others', () => quick.bodies().length + lostOf(quick) === round + batchSize);
+      await eventually(
+        'all records of the fast client',
+        () => quick.bodies().length + lostOf(quick) === round + batchSize,
+      );
     }
     t.is(lostOf(quick), 0);
     deaf.socket.resume();
-    await eventually('the count', () => deaf.bodies().length + lostOf(deaf) === rounds);
-    t.true(lostOf(deaf) > 0, 'twenty megabytes do not wait for one');
+    await eventually('the count of missed records', () => deaf.bodies().length + lostOf(deaf) === rounds);
+    t.true(lostOf(deaf) > 0, '20 MB do not wait for one client');
     for (const { socket } of [deaf, quick]) socket.close();
   },
 );

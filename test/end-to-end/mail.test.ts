@@ -78,7 +78,7 @@ test('a message has the same Message-ID in each attempt, and another one for eac
   const mailer = createSmtpMailer({ url: server.url, from });
   const message = { id: 'delivery-1', subject: 'Down', text: 'x', html: 'x' };
   for (const to of ['ann@a.example', 'ann@a.example', 'bob@a.example']) await mailer.send({ ...message, to });
-  await eventually('all came', () => server.received.length === 3);
+  await eventually('all mails arrived', () => server.received.length === 3);
   const [first, second, third] = server.received.map(({ headers }) => headers.get('message-id'));
   t.regex(first ?? '', /^<[0-9a-f]{40}@oiq\.example>$/);
   t.is(first, second);

@@ -148,7 +148,7 @@ export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
     exited = true;
   });
   const isReady = async (): Promise<boolean> => {
-    if (exited) throw new Error('it ended at its start');
+    if (exited) throw new Error('it exited during its start');
     const ready = await fetch(`${running.http}/readyz`, { signal: AbortSignal.timeout(30_000) }).catch(() => undefined);
     await ready?.arrayBuffer().catch(() => undefined);
     return ready?.status === 200 && running.output().includes('OIQ is running');
@@ -163,7 +163,7 @@ export const startOiq = async (options: OiqOptions): Promise<OiqProcess> => {
 /** Retries responses with 503, which a process may return on a busy machine. */
 const withRetries = async (what: string, send: () => Promise<Response>): Promise<Response> => {
   let response = await send();
-  await eventually(`another answer than 503 to ${what}`, async () => {
+  await eventually(`a response other than 503 to ${what}`, async () => {
     if (response.status !== 503) return true;
     await response.arrayBuffer();
     response = await send();
@@ -181,7 +181,7 @@ export const signedIn = async (http: string): Promise<{ readonly token: string; 
       body: JSON.stringify(owner),
     }),
   );
-  if (response.status !== 200) throw new Error(`login answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200) throw new Error(`login returned ${response.status}: ${await response.text()}`);
   const { token, tenant } = (await response.json()) as { token: string; tenant: string | { id: string } };
   return { token, tenantId: typeof tenant === 'string' ? tenant : tenant.id };
 };
@@ -199,6 +199,6 @@ export const read = async <Body>(
   const response = await withRetries(`GET ${path}`, () =>
     fetch(`${http}${path}`, { headers: { authorization: `Bearer ${token}`, ...headers } }),
   );
-  if (response.status !== 200) throw new Error(`GET ${path} answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200) throw new Error(`GET ${path} returned ${response.status}: ${await response.text()}`);
   return (await response.json()) as Body;
 };

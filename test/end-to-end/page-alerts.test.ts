@@ -48,7 +48,7 @@ const sendToChannel = async (): Promise<void> => {
     receivers: [{ name: 'nobody' }, { name: 'shop', channelIds: [channel.body.id] }],
   };
   const { status } = await harness.request('PUT', '/api/v2/alerts/routing', { body, headers: { 'if-match': '"0"' } });
-  if (status !== 200) throw new Error(`the routing was answered ${status}`);
+  if (status !== 200) throw new Error(`the routing returned ${status}`);
 };
 
 test.before(async () => {
@@ -105,9 +105,7 @@ test.before(async () => {
     if (status !== 200) throw new Error(JSON.stringify(answer));
   }
   await eventually('the alert', async () => (await get('/api/alerts?state=firing')).items.length > 0);
-  await eventually('what its channel answered', async () =>
-    (await deliveries()).some(({ state }) => state === 'delivered'),
-  );
+  await eventually('the delivery result', async () => (await deliveries()).some(({ state }) => state === 'delivered'));
 });
 test.after.always(async () => {
   for (const role of roles) await role.stop();
@@ -256,7 +254,7 @@ declare('a rule is edited with a preview of its results, tested over past data a
   await page.getByRole('link', { name: 'New alert rule' }).click();
   const trial = page.getByRole('region', { name: 'Preview and backtest' });
   await trial.getByText('Fill in the condition to see a preview.').waitFor();
-  t.is(await page.getByText('is required for above').count(), 0, 'nothing is a problem before the first change');
+  t.is(await page.getByText('is required for above').count(), 0, 'no errors before the first change');
   await page.getByLabel('Name', { exact: true }).fill('Errors <i>by hand</i>');
   // The API reports what is missing, with its field.
   await page.getByText('is required for above').waitFor();

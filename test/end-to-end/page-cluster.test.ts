@@ -41,7 +41,7 @@ const send = async (signal: string, body: object): Promise<void> => {
     headers: { 'content-type': 'application/json', 'x-license-key': cluster.licenseKey },
     body: JSON.stringify(body),
   });
-  if (response.status !== 200) throw new Error(`${signal} were answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200) throw new Error(`${signal} returned ${response.status}: ${await response.text()}`);
 };
 
 const post = async (path: string, body: object): Promise<void> => {
@@ -50,7 +50,7 @@ const post = async (path: string, body: object): Promise<void> => {
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify(body),
   });
-  if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
+  if (response.status !== 200) throw new Error(`${path} returned ${response.status}: ${await response.text()}`);
 };
 
 const resource = { attributes: [text('service.name', 'cart')] };

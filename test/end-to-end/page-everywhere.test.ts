@@ -138,7 +138,7 @@ for (const [title, width] of [
       if (address.endsWith('variables')) await page.locator('.variable summary').first().click();
       await page.locator(shown).first().waitFor();
       for (const theme of ['light', 'dark'] as const) t.deepEqual(await axeFinds(tab, theme), [], address);
-      t.is(await page.evaluate('document.documentElement.scrollWidth'), width, `${address} scrolls sideways`);
+      t.is(await page.evaluate('document.documentElement.scrollWidth'), width, `${address} scrolls horizontally`);
       t.not(await page.title(), 'owned', address);
       t.is(await page.locator('main img, main script').count(), 0, address);
       t.notRegex((await page.locator('body').textContent()) ?? '', new RegExp(canary), address);

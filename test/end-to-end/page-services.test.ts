@@ -99,7 +99,7 @@ declare(
     t.is(
       new URL((await worse.getByRole('link').getAttribute('href')) ?? '', harness.url).pathname,
       '/services/payments',
-      'an item opens what it is about',
+      'an item opens its resource',
     );
     await page.locator('a.tile', { hasText: 'Error rate' }).waitFor();
     await page.getByRole('region', { name: 'Services' }).getByRole('link', { name: 'payments' }).waitFor();

@@ -405,7 +405,7 @@ declare('the identity provider is configured: its secret stays, and each domain 
   t.is(await page.getByLabel('Client secret').inputValue(), '********');
   await page.getByLabel('Default role of new users').selectOption('');
   await save.click();
-  await eventually('nobody is taken in', async () => (await storedProvider()).defaultRole === null);
+  await eventually('no default role is stored', async () => (await storedProvider()).defaultRole === null);
   t.is((await storedProvider()).clientSecret, '********');
   await page.getByLabel('Issuer').fill('https://login.invalid/b');
   await save.click();

@@ -44,7 +44,7 @@ const linkTo = async (email: string, subject: RegExp): Promise<string> => {
 /** The target of a page's form and the names of its fields. */
 const formAt = async (path: string): Promise<{ readonly to: string; readonly fields: readonly string[] }> => {
   const { status, body } = await oidc.harness.request('GET', path, { as: 'nobody' });
-  if (status !== 200) throw new Error(`${path} answered ${status}`);
+  if (status !== 200) throw new Error(`${path} returned ${status}`);
   const [, to = '', markup = ''] = /<form [^>]*data-to="([^"]+)"[^>]*>([\s\S]*?)<\/form>/.exec(body) ?? [];
   return { to, fields: [...markup.matchAll(/<input [^>]*\bname="(\w+)"/g)].map(([, name = '']) => name) };
 };

@@ -130,7 +130,7 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
     const { id } = location;
     const before = apiResponse.filter((one) => one.location === id).length;
     const more = random(checkCount);
-    await eventually('it runs', () => apiResponse.filter((one) => one.location === id).length >= before + more);
+    await eventually('further runs', () => apiResponse.filter((one) => one.location === id).length >= before + more);
     await pause(random(150));
     await kill(probe);
     generations.set(id, (generations.get(id) ?? 0) + 1);
@@ -150,7 +150,7 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
   const living = ({ location, generation, atMs }: Answered): boolean =>
     generation === (generations.get(location) ?? 0) && atMs <= untilMs;
   let rows: readonly Landed[] = [];
-  await eventually('all that living processes saw landed', async () => {
+  await eventually('all results of running processes are stored', async () => {
     rows = await landed();
     const traces = new Set(rows.map(({ traceId }) => traceId));
     return apiResponse.filter(living).every(({ traceId }) => traces.has(traceId));
@@ -158,7 +158,7 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
   const byTrace = new Map(apiResponse.map((one) => [one.traceId, one]));
   for (const { traceId, rows: count } of rows) {
     t.is(count, 1, 'a due time has one run');
-    t.true(byTrace.has(traceId), 'what counts was seen by the target');
+    t.true(byTrace.has(traceId), 'each counted run reached the target');
   }
   const traces = new Set(rows.map(({ traceId }) => traceId));
   const processes = Map.groupBy(apiResponse, ({ location, generation }) => `${location} ${generation}`);
@@ -168,16 +168,16 @@ test('killed probes lose only in-flight runs, and uptime matches the state of th
     for (const { traceId, atMs } of own.filter((one) => !traces.has(one.traceId))) {
       lost++;
       // Results are sent in order: lost ones came after those that were sent.
-      t.true(atMs > last - stretched(1000), `${traceId} was answered ${last - atMs} ms before another that landed`);
+      t.true(atMs > last - stretched(1000), `${traceId} was answered ${last - atMs} ms before another that was stored`);
     }
   }
-  t.true(lost <= kills * checkCount, `${lost} runs were lost by ${kills} kills`);
+  t.true(lost <= kills * checkCount, `${kills} kills lost ${lost} runs`);
   t.log(`${rows.length} runs, ${lost} lost in flight, by ${kills} kills`);
 
   for (const id of ids) {
     const { items } = await read(`/api/synthetics/checks/${id}/uptime?from=now-1h`);
     const whole = items.find(({ location }: { location: string | null }) => location === null);
     const off = Math.abs(whole.downMs - (upMs - downMs));
-    t.true(off <= everyMs + stretched(2000), `it was down for ${upMs - downMs} ms, and uptime says ${whole.downMs}`);
+    t.true(off <= everyMs + stretched(2000), `it was down for ${upMs - downMs} ms, uptime has ${whole.downMs}`);
   }
 });

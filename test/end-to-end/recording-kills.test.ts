@@ -69,14 +69,14 @@ test('samples of recording rules and of alerts are stored once each, whenever th
     const { signal, code, output, atMs } = await runDying(
       ...([t, program, directory, fromMs, nowMs, untilMs, stage, 1 + random(maxKills)] as const),
     );
-    t.is(signal, 'SIGKILL', `${stage}: it ended with ${code} instead\n${output}`);
+    t.is(signal, 'SIGKILL', `${stage}: it exited with ${code} instead\n${output}`);
     // Sometimes no process runs for a while, so due times are missed. The schedule catches up on fewer than that.
     nowMs = Math.min(untilMs, atMs + (index % 3 === 2 ? 4 * stepMs : 0));
   }
   const last = await runDying(t, program, directory, fromMs, nowMs, untilMs);
   t.is(last.code, 0, last.output);
 
-  t.true((await repeatedIn(directory)) > 0, 'nothing came again');
+  t.true((await repeatedIn(directory)) > 0, 'no message was repeated');
   const columns = await openChdbColumns({ directory: join(directory, 'columns') });
   t.teardown(() => columns.close());
   const expected = expectedSamples(fromMs, untilMs);

@@ -42,7 +42,7 @@ serial('when brokers of three are killed or hang, one after the other, nothing i
   const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, ...pace });
   t.teardown(() => oracle.close());
   oracle.start();
-  await eventually('a sink that lands', async () => (await landedRows(sinks.http)) > 0);
+  await eventually('a sink that stores rows', async () => (await landedRows(sinks.http)) > 0);
 
   const acknowledgedAgain = (): Promise<void> => {
     oracle.answers({ forget: true });
@@ -68,7 +68,7 @@ serial('when brokers of three are killed or hang, one after the other, nothing i
         `round ${round}: acknowledgements ${((performance.now() - began) / 1000).toFixed(1)} s after broker ${struck}`,
       );
       const landed = await landedRows(sinks.http);
-      await eventually('landing', async () => (await landedRows(sinks.http)) > landed);
+      await eventually('further rows are stored', async () => (await landedRows(sinks.http)) > landed);
     } finally {
       if (round % 2 === 0) await broker.start();
       else broker.resume();

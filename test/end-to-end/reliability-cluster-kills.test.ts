@@ -83,7 +83,10 @@ serial('kill -9 of receivers and sinks at any moment loses and duplicates nothin
     (ports) =>
       new Victim('sinks', ports as unknown as Ports, async ({ http }) => {
         const end = performance.now() + 25_000;
-        await eventually('a sink that lands', async () => performance.now() > end || (await landedRows(http)) > 0);
+        await eventually(
+          'a sink that stores rows',
+          async () => performance.now() > end || (await landedRows(http)) > 0,
+        );
         await delay(between(0, 2000));
       }),
   );

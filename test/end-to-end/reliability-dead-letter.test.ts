@@ -199,7 +199,7 @@ test.serial('interrupted replays skip no letter and replay none twice', async (t
     await oiq.kill();
     killed = (await replaying.ended) === 0 ? 0 : killed + 1;
   }
-  t.is(killed, 2, 'replays were not killed on their way');
+  t.is(killed, 2, 'no replay was killed while running');
   const last = await startOiq({ dataDirectory, environment });
   t.teardown(() => last.kill());
   t.regex(await run(...replay.slice(1)), /^replayed: \d+ of \d+$/m);

@@ -39,7 +39,7 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
       await oracle.close();
     });
     oracle.start();
-    await eventually('answers that the disk is full', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
+    await eventually('responses that report a full disk', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
     await eventually('not ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 503);
     await delay(2000);
     t.deepEqual([...oracle.answers().keys()].sort(), ['200', '503 retry-after']);
@@ -116,7 +116,7 @@ test.serial(
     const list = await command('list', '--reason', 'damaged');
     t.true(list.includes(`${segment} is damaged at byte ${damaged} (offset ${middle}): `), list);
     const replayed = await command('replay', '--reason', 'damaged');
-    t.regex(replayed, /still open, damaged: 1\b/, 'one letter, whichever group met the damage');
+    t.regex(replayed, /still open, damaged: 1\b/, 'one dead letter, whichever group read the damage');
     t.is(await oiq.stop(), 0, oiq.output());
     // Other reads of this position, such as for the age of a lag, may log a warning without a group.
     const named = oiq
@@ -124,7 +124,7 @@ test.serial(
       .split('\n')
       .filter((line) => line.includes('is damaged at byte'))
       .flatMap((line) => /"group":"([^"]+)"/.exec(line)?.[1] ?? []);
-    t.deepEqual([named.length, new Set(named).size], [readers, readers], `named once a group: ${named}`);
+    t.deepEqual([named.length, new Set(named).size], [readers, readers], `logged once per group: ${named}`);
 
     const after = await readBackEmbedded(dataDirectory, oracle.service);
     t.log(`${oracle.counts().sent} records, ${after.size} landed, ${next - damaged} bytes damaged`);

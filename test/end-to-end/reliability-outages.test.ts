@@ -61,7 +61,7 @@ for (const how of ['stop', 'kill'] as const)
       await cluster.kafka[how]();
       // Before the outage all requests were acknowledged. Only later responses count.
       oracle.answers({ forget: true });
-      await eventually('answers while the broker is gone', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
+      await eventually('responses during the outage', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
       await delay(5000);
       const meanwhile = oracle.answers({ forget: true });
       const acceptable = new Set(['200', '503 retry-after']);
@@ -79,7 +79,7 @@ for (const how of ['stop', 'kill'] as const)
 serial('after a long ClickHouse outage the lag drains, and nothing is lost or duplicated', async (t) => {
   const before = await landedRows(sinks.http);
   const oracle = startLoad(t);
-  await eventually('a sink that lands', async () => (await landedRows(sinks.http)) > before);
+  await eventually('a sink that stores rows', async () => (await landedRows(sinks.http)) > before);
   await cluster.clickhouse.kill();
   await delay(outageMs);
   t.true((await lagOf(cluster.bus, 'sinks.logs')) > 0);

@@ -117,7 +117,7 @@ test.serial(
       t.deepEqual(
         claims.filter((position) => position?.claimed !== undefined),
         [],
-        'a range was left in hand',
+        'a range was left unfinished',
       );
     }
     await oracle.stop();

@@ -72,7 +72,7 @@ export const assertReadBack = (t: ExecutionContext, oracle: Oracle, readBack: Re
   const responses = [...oracle.answers()].map(([answer, times]) => `${answer}: ${times}`).join(', ');
   t.log(`${sent} records: ${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown (${responses})`);
   t.is(acknowledged + refused + unknown, sent);
-  t.true(acknowledged > 0, 'nothing was acknowledged: nothing was tested');
+  t.true(acknowledged > 0, 'nothing was acknowledged, so nothing was tested');
   t.deepEqual(oracle.verdict(readBack).slice(0, 20), []);
 };
 

@@ -140,7 +140,7 @@ export class Release {
     const { spec } = deployment.spec.template;
     for (const container of spec.initContainers ?? []) {
       const { code: status, output } = await this.runToEnd(version, manifests, container, spec);
-      if (status !== 0 || output.includes('still runs after')) throw new Error(`${part} waited in vain:\n${output}`);
+      if (status !== 0 || output.includes('still runs after')) throw new Error(`${part} timed out:\n${output}`);
     }
     this.happenings.push({ part, what: 'waited', version });
     const child = this.#spawn(version, spec.containers[0].args, { ...environmentOf(manifests, spec), ...this.#own() });
@@ -168,7 +168,7 @@ export class Release {
     const listens = (): boolean => /OIQ is running/.test(output);
     const readyz = spec.containers[0].readinessProbe.httpGet.path as string;
     const isReady = async (): Promise<boolean> => {
-      if (child.exitCode !== null) throw new Error(`${part} ended at its start:\n${output}`);
+      if (child.exitCode !== null) throw new Error(`${part} exited during its start:\n${output}`);
       return listens() && (await fetch(`${pod.http}${readyz}`).catch(() => undefined))?.status === 200;
     };
     await eventually(`${part} is ready`, isReady).catch((cause: Error) => {
@@ -183,7 +183,7 @@ export class Release {
     this.#endpoints.delete(pod);
     await new Promise((resolve) => setTimeout(resolve, stretched(1_000)));
     const status = await pod.stop();
-    if (status !== 0) throw new Error(`${part} ended with ${status}:\n${pod.output()}`);
+    if (status !== 0) throw new Error(`${part} exited with ${status}:\n${pod.output()}`);
     this.#pods.set(
       part,
       (this.#pods.get(part) ?? []).filter((each) => each !== pod),

@@ -258,7 +258,7 @@ test.serial('the process exports its own logs and metrics over OTLP/gRPC when an
       OIQ_OTLP_EXPORT_HEADERS: `x-license-key=${licenseKey}`,
     },
   });
-  await eventually('a look at lag', async () =>
+  await eventually('a measurement of lag', async () =>
     (await (await fetch(`${source.http}/metrics`)).text()).includes('oiq_consumer_lag_messages{'),
   );
   // The last metrics are exported during shutdown.

@@ -91,5 +91,5 @@ serial('neither valid nor invalid requests under the document cause a 5xx or an 
     );
   }
   const response = await fetch(`${oiq.http}/auth/session`, { headers: { authorization: `Bearer ${token}` } });
-  t.is(response.status, 200, 'the session with which everything was asked is still one');
+  t.is(response.status, 200, 'the session of all requests is still valid');
 });

@@ -43,7 +43,7 @@ const toStored = <T>(value: T): T => JSON.parse(JSON.stringify(value)) as T;
 /** Returns a function that evaluates a rule at each due time up to a given time, once. */
 const evaluating = (document: StoredAlertRule & StoredMetadata) => {
   const rule = parseStoredRule(document);
-  if (rule === undefined) throw new Error('it is not understood');
+  if (rule === undefined) throw new Error('the rule cannot be parsed');
   const everyMs = parseDurationMs(rule.interval);
   const phase = computeSharedPhase('a', toItemKey('a', rule.id), { everyMs, ...getDueTiming(rule) });
   const transitions: AlertTransition[] = [];

@@ -64,7 +64,7 @@ for (const role of ['start', 'receivers', 'processors', 'api']) {
   test.serial(`${role} waits for MongoDB, not ready, and ends when it is stopped`, async (t) => {
     const oiq = await spawned(t, role, await nowhere());
     await waitsFor(t, oiq, /MongoDB cannot be reached/);
-    await eventually('the wait is told', () => countWaitLogs(oiq) > 0);
+    await eventually('the wait is logged', () => countWaitLogs(oiq) > 0);
     t.is(await oiq.stop(), 0, oiq.output());
     t.true(countWaitLogs(oiq) < 10, oiq.output());
   });

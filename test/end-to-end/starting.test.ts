@@ -33,7 +33,7 @@ test.before(async () => {
     headers: { 'content-type': 'application/x-protobuf', 'x-license-key': licenseKey },
     body: logsRequest('shop', ['one']),
   });
-  if (sent.status !== 200) throw new Error(`logs were answered ${sent.status}`);
+  if (sent.status !== 200) throw new Error(`logs returned ${sent.status}`);
   await drained(oiq.http);
   await oiq.stop();
 });

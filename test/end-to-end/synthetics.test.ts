@@ -213,7 +213,7 @@ test.serial(
     const [{ tries } = {}] = await harness.columns.query<{ tries: number }>(
       "SELECT toUInt32(count()) AS tries FROM spans WHERE service = 'synthetics' AND name = 'not saved'",
     );
-    t.is(tries, 0, 'of a check that is not saved nothing lands');
+    t.is(tries, 0, 'nothing is stored of an unsaved check');
   },
 );
 
@@ -224,7 +224,7 @@ test.serial('results are accepted only for assigned runs, and a repetition count
   const foreign = await create(checks, checkAt('foreign', ['local']), elsewhere);
   // The first due time after the check was created.
   const dueMs = findLastDueMs(check, location, Date.now()) + 10_000;
-  await eventually('it is due', () => Date.now() >= dueMs);
+  await eventually('the run is due', () => Date.now() >= dueMs);
   const result: ProbeResult = {
     checkId: check.id,
     dueMs,
@@ -244,7 +244,7 @@ test.serial('results are accepted only for assigned runs, and a repetition count
       headers: { authorization: `Bearer ${key}` },
     });
   t.deepEqual((await send([result])).body, { accepted: 1, refused: [] });
-  await eventually('it landed', async () => (await read(`${checks}/${check.id}/runs`)).items.length === 1);
+  await eventually('the run is stored', async () => (await read(`${checks}/${check.id}/runs`)).items.length === 1);
   t.is((await send([{ ...result, outcome: 'passed', message: 'again' }])).body.accepted, 1);
   const reasons = async (change: object, key = token) =>
     (await send([{ ...result, ...change }], key)).body.refused[0]?.reason;
@@ -259,7 +259,7 @@ test.serial('results are accepted only for assigned runs, and a repetition count
 
   const later = findLastDueMs(check, location, Date.now() - 10_000);
   if (later !== dueMs) await send([{ ...result, dueMs: later, startedAtMs: later }]);
-  await eventually('what was sent again merged', async () => {
+  await eventually('repeated results are merged', async () => {
     const { items } = await read(`${checks}/${check.id}/runs`);
     return items.every((run: { message: string }) => run.message === 'first');
   });
@@ -299,15 +299,15 @@ test.serial(
     };
     const dueMs = findLastDueMs({ id, every }, here.id, Date.now());
     t.is((await alarm(here.token, dueMs + 1)).status, 200);
-    t.deepEqual(await requestedRuns(silent.token), [], 'a run that was not due asks nobody');
+    t.deepEqual(await requestedRuns(silent.token), [], 'a run off the schedule requests no confirmation');
     await alarm(here.token, dueMs);
     await alarm(there.token, findLastDueMs({ id, every }, there.id, Date.now()));
-    t.is((await requestedRuns(silent.token)).length, 1, 'once in an interval, whoever tells');
-    t.deepEqual(await requestedRuns(here.token), [], 'the one that told is asked for nothing');
+    t.is((await requestedRuns(silent.token)).length, 1, 'once per interval, whichever location reports');
+    t.deepEqual(await requestedRuns(here.token), [], 'the reporting location gets no request');
     isUp = false;
     const probe = probeOf(there.token, 'lyon');
     const runs = async () => (await read(`${checks}/${id}/runs`)).items;
-    await eventually('it is tried there', async () => (await runs()).length > 0);
+    await eventually('the run at the other location', async () => (await runs()).length > 0);
     await probe.stop();
     isUp = true;
     const [run] = await runs();
@@ -345,7 +345,7 @@ test.serial(
     await publisher.publish(...results.map((result) => ({ ...from, ...of, ...result })));
     await publisher.close();
     const runs = async () => (await read(`${checks}/${id}/runs`)).items.length;
-    await eventually('they landed', async () => (await runs()) === outcomes.length);
+    await eventually('the runs are stored', async () => (await runs()) === outcomes.length);
 
     const up = { '': { state: 'up', atMs: 1 }, [location]: { state: 'up', atMs: 1 } } as const;
     const emitted = { states: [] as { location: string }[], verdicts: [] as { state: string; says: string }[] };
@@ -440,7 +440,7 @@ test.serial('an outage whose results land while nothing is read is alerted once 
     });
     return harness.request('POST', '/api/synthetics/probe/results', { as: 'nobody', body: { results }, headers });
   };
-  await eventually('a result of it is accepted', async () => (await send('p', Date.now())).body.accepted === 1);
+  await eventually('a result of the check is accepted', async () => (await send('p', Date.now())).body.accepted === 1);
   const startMs = Date.now();
   await eventually('it is up', async () => (await read(`${checks}/${id}`)).state === 'up');
   await eventually('its results are old', () => Date.now() > startMs + 75_000);

@@ -109,7 +109,7 @@ test.serial('records sent, responses, counts and stored rows agree, even after k
   await eventually('records before the kill', () => oracle.counts().acknowledged > 2_000);
   await oiq.kill();
   oiq = await startOiq({ dataDirectory, ports, environment });
-  await eventually('records after it', () => oracle.counts().acknowledged > 4_000);
+  await eventually('records after the kill', () => oracle.counts().acknowledged > 4_000);
   await oracle.stop();
 
   for (let index = 0; index < 7; index++) t.is(await post('logs', garbage), 400);
@@ -144,7 +144,7 @@ test.serial('records sent, responses, counts and stored rows agree, even after k
     async () => (await usage()).signals.traces.rejected.requests === rejected,
   );
   await restarted();
-  t.is(await post('traces', body), 429, 'the quota is used up after a restart too');
+  t.is(await post('traces', body), 429, 'the quota stays exhausted after a restart');
   t.is(await post('metrics', new Uint8Array(0)), 200);
   t.is(await post('logs', garbage, 'no key'), 401);
   await eventually('everything is counted', async () => {
@@ -166,7 +166,7 @@ test.serial('records sent, responses, counts and stored rows agree, even after k
   t.is(
     ofOracle,
     [...landed.values()].reduce((sum, times) => sum + times, 0),
-    'what is counted is what is stored',
+    'counts match the stored rows',
   );
   t.is(logs.landed.records, ofOracle + goodMessages * 2);
   t.deepEqual(logs.deadLettered, { requests: 2, records: 2 * poisonRecords, bytes: 2 * garbage.length });
