@@ -51,7 +51,7 @@ const huntsEnded = async (url: string, token: string): Promise<void> => {
 /** Creates 200 alert rules and up to 300 detection rules from a folder of Sigma rules. Returns both counts. */
 export const makeRules = async (http: string, folder: string): Promise<{ alerts: number; detections: number }> => {
   const token = await signIn(http);
-  // biome-ignore lint/suspicious/noExplicitAny: answers of two operations
+  // biome-ignore lint/suspicious/noExplicitAny: responses of two operations
   const post = async (path: string, type: string, body: string): Promise<any> => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': type };
     const response = await fetch(`${http}${path}`, { method: 'POST', headers, body });

@@ -9,7 +9,7 @@ import { eventually } from '../waiting.ts';
 import type { QueryTimes } from './grafana-filling.ts';
 import { keyOf, type Labels } from './grafana-samples.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: answers over HTTP, as their contracts say
+// biome-ignore lint/suspicious/noExplicitAny: responses over HTTP, as in their contracts
 export type Json = any;
 
 /** Points by labels, or an error. */

@@ -150,7 +150,7 @@ test.serial('events are in order, by kind, and on pages', async (t) => {
   );
 });
 
-test.serial('a session shows what was requested next to what happened, turn by turn', async (t) => {
+test.serial('a session shows what was requested next to what happened, for each turn', async (t) => {
   const { items } = await get('sessions?agent=claude-code');
   const [{ turns, ...found }] = items;
   t.like(found, {

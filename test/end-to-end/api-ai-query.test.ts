@@ -155,7 +155,7 @@ for (const [question, rows] of figures)
     t.is(body.answer.emptyReason, null);
   });
 
-test('an answer shows the query, its range, its explanation and its matched words', async (t) => {
+test('a response has the query, its range, its explanation and its matched words', async (t) => {
   const { body } = await askQuestion('Error logs of lending per minute since 10am', { timeZone: 'Europe/Zurich' });
   const { result, ...answerFields } = body.answer;
   t.deepEqual(answerFields, {
@@ -235,7 +235,7 @@ const fruitless: readonly (readonly [question: string, reason: RegExp])[] = [
   ['number of logs of lending on 20 February', /no data arrived in this range/],
 ];
 for (const [question, reason] of fruitless)
-  test(`"${question}" finds nothing, and the answer says why`, async (t) => {
+  test(`"${question}" finds nothing, and the response has the reason`, async (t) => {
     const { status, body } = await askQuestion(question);
     t.is(status, 200, JSON.stringify(body));
     t.regex(body.answer?.emptyReason ?? JSON.stringify(body), reason);

@@ -124,7 +124,7 @@ test('a forecast states when a limit is crossed, or why not', async (t) => {
   t.regex(below.body.series[0].until.reason, /not likely to be below -5 within 10 steps/);
 });
 
-test('too few values allow no forecast, and the response says so', async (t) => {
+test('too few values allow no forecast, and the response has the reason', async (t) => {
   const { status, body } = await analyze('forecast', { series: [{ points: create(1, () => 1) }], until: { above: 5 } });
   t.is(status, 200);
   t.deepEqual(body.series[0].points, []);

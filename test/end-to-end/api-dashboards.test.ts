@@ -152,7 +152,7 @@ test('a version shows its difference from the current one, and can be restored a
   t.is((await write('POST', `${created.id}/versions/9/restore`, 3)).status, 404);
 });
 
-test('a dashboard in an older format is shown in the current one, and reports what it lost', async (t) => {
+test('a dashboard in an older format is converted to the current one, and lost parts are reported', async (t) => {
   const created = await make(whole());
   const own = harness.documents.forTenant('a').collection(dashboards);
   const { id } = created;
@@ -330,7 +330,7 @@ const editOf = (
   ];
 };
 
-test('with random edits of two users, no edit answered with 200 is lost without a version that contains it', async (t) => {
+test('with random edits of two users, each edit with a 200 response is in some version', async (t) => {
   const random = seeded(28);
   const { id } = await make({ panels: [text('a'), text('b')] });
   const savedVersions = new Map<string, number>();

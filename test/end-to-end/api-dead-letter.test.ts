@@ -142,7 +142,7 @@ test.serial(
   },
 );
 
-test('a dead letter says what to do, and whether a replay helps', (t) => {
+test('a dead letter has advice, and states whether a replay helps', (t) => {
   for (const [reason, kind, action] of [
     ['wrong-time-unit', 'refused', /OTLP and Loki nanoseconds.*a replay would be refused again/],
     ['no-records', 'refused', /lowerCamelCase.*a replay would be refused again/],
@@ -154,7 +154,7 @@ test('a dead letter says what to do, and whether a replay helps', (t) => {
     t.regex(getDeadLetterAction(reason, kind), action);
 });
 
-test.serial('a discarded dead letter is no longer open, before and after its mark lands', async (t) => {
+test.serial('a discarded dead letter is no longer open, before and after its mark is stored', async (t) => {
   t.is((await harness.request('DELETE', '/api/dead-letter/shown')).status, 200);
   const again = await harness.request('DELETE', '/api/dead-letter/shown');
   t.is(again.status, 409);
@@ -246,7 +246,7 @@ test.serial(
   },
 );
 
-test.serial('a letter whose bytes are no longer stored stays open and says so', async (t) => {
+test.serial('a dead letter whose bytes are no longer stored stays open with the reason', async (t) => {
   await harness.columns.execute(
     `INSERT INTO dead_letters (tenant_id, id, kind, reason, received_at, size, chunks, partition, offset) VALUES ('a', 'gone', 'refused', 'malformed', now64(3), 5, 1, 0, 999999)`,
   );

@@ -87,7 +87,7 @@ const rule = (name: string, query: object, fields: object = {}) => ({
 const isListed = async (path: string, flag: boolean, id: string): Promise<boolean> =>
   (await request('GET', `${path}?hasNoData=${flag}&limit=1000`)).items.some((item: { id: string }) => item.id === id);
 
-test('a rule over a misspelt metric says so an hour after its creation, until its query has data', async (t) => {
+test('a rule over a misspelt metric is reported an hour after its creation, until its query has data', async (t) => {
   const path = '/api/alerts/rules';
   const { id, createdAt } = await request('POST', path, rule('Misspelt', gauge('no.such.metric')));
   const runAt = running(alertEvaluation, id);
@@ -138,7 +138,7 @@ for (const [title, body] of Object.entries(rulesWithoutReport))
     t.false((await request('GET', `/api/alerts/rules/${id}`)).hasNoData);
   });
 
-test('the state of a rule begins again when its query changes, and ends while it is disabled', async (t) => {
+test('the state of a rule restarts when its query changes, and ends while it is disabled', async (t) => {
   const path = '/api/alerts/rules';
   const { id } = await request('POST', path, rule('Changed', gauge('no.such.third')));
   const runAt = running(alertEvaluation, id);
@@ -162,7 +162,7 @@ test('a deleted rule leaves no report', async (t) => {
   t.is(await harness.documents.forTenant('a').collection(emptyResults).count({ resourceId: id }), 0);
 });
 
-test('a detector without a series says so an hour after its creation', async (t) => {
+test('a detector without a series is reported an hour after its creation', async (t) => {
   const path = '/api/ai/detectors';
   const { id } = await request('POST', path, { name: 'Silent', query: gauge('no.such.sixth'), step: '1m' });
   const runAt = running(anomalyPoints, id);
@@ -174,7 +174,7 @@ test('a detector without a series says so an hour after its creation', async (t)
   t.false(await isListed(path, true, id));
 });
 
-test('a check that no probe runs says so an hour and an interval after its creation', async (t) => {
+test('a check that no probe runs is reported an hour and an interval after its creation', async (t) => {
   const path = '/api/synthetics/checks';
   const { id: location } = await request('POST', '/api/synthetics/locations', { name: 'Nowhere' });
   const { id } = await request('POST', path, {

@@ -116,7 +116,7 @@ test('logs are listed in both orders, and pages of each neither skip nor repeat 
   }
 });
 
-test('pages of both orders contain each record once while others land', async (t) => {
+test('pages of both orders contain each record once while others are stored', async (t) => {
   const from = at(20_000 - 86_400);
   const nanosecond = (index: number): SentLog => ({
     timeNs: from + BigInt(index % 7),
@@ -290,7 +290,7 @@ for (const [query, message] of [
   ['search=a) OR (b', '400 search: column 2: expected an opening parenthesis before this closing one'],
   ['step=-1s', '400 step: must be a duration such as 30s, 5m or 1h'],
 ] as const)
-  test(`aggregate?${query} reports the error and its place`, async (t) => {
+  test(`aggregate?${query} reports the error and its position`, async (t) => {
     const [name = '', value = ''] = query.split(/=(.*)/s);
     t.is(await messageOf(`/api/logs/aggregate?${name}=${encodeURIComponent(value)}`), message);
   });
@@ -425,7 +425,7 @@ test('exports contain the same records as lists, in both orders, and CSV cells c
   );
 });
 
-test('a truncated export says so in its last line, and can be continued from there', async (t) => {
+test('a truncated export has a note in its last line, and can be continued from there', async (t) => {
   const all = (await get(`/api/logs/export?${range}`)).trimEnd().split('\n');
   t.is(all.length, 60);
   const cut = (await get(`/api/logs/export?${range}&limit=45`)).trimEnd().split('\n');

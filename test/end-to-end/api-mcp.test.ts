@@ -35,7 +35,7 @@ const everyScope = [
 ];
 
 interface Result {
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into results of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read results of every shape
   readonly data: any;
   readonly link?: string;
 }
@@ -192,7 +192,7 @@ test('a trace is a tree with repeats, durations and errors', async (t) => {
   t.is(link, `${harness.url}/traces/${traceId}`);
 });
 
-test('telemetry cannot leave its text: structure is ours, and characters that nobody sees are escaped', async (t) => {
+test('telemetry cannot break out of its text or forge structure, and invisible characters are escaped', async (t) => {
   const result = await client.callTool({
     name: 'search_logs',
     arguments: { search: 'severity:ERROR', maxTokens: 5000 },
@@ -262,7 +262,7 @@ test('another organization has none of the records', async (t) => {
   await other.close();
 });
 
-test('without a token the endpoint answers 401, and methods without a meaning 405', async (t) => {
+test('without a token the endpoint returns 401, and 405 for unsupported methods', async (t) => {
   const body = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
   t.is((await harness.request('POST', '/mcp', { as: 'nobody', body })).status, 401);
   t.is((await harness.request('GET', '/mcp')).status, 405);

@@ -32,7 +32,7 @@ for (const [query, message] of mistakes)
     t.false(body.details?.[0].message.startsWith(`${body.details[0].path}:`), 'details contain the path separately');
   });
 
-test('a sort by a figure that is not counted names the parameter', async (t) => {
+test('an error about a sort by an unselected measure names the parameter', async (t) => {
   for (const signal of ['logs/aggregate', 'spans']) {
     const { body } = await harness.request('GET', `/api/${signal}?projectId=p1&measure=count&sort=-p95`, {
       as: 'viewer',

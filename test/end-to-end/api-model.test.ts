@@ -125,7 +125,7 @@ const failures: Readonly<Record<string, readonly [(response: ServerResponse) => 
   'stalls halfway': [(response) => response.write('{"choices":[{"message":'), /does not respond|cannot be read/],
 };
 for (const [title, [does, reason]] of Object.entries(failures))
-  test.serial(`if a model ${title}, the answer has no part of the model and says so`, async (t) => {
+  test.serial(`if a model ${title}, the answer has no part of the model, and states the reason`, async (t) => {
     behave = does;
     const response = await summarize();
     t.is(response.status, 200, JSON.stringify(response.body));

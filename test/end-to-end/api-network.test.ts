@@ -169,7 +169,7 @@ const lines = (items: readonly Shown[]): string[] =>
       `${source.name} → ${destination.name} ${bytes} ${isCountedOnce.value}`,
   );
 
-test('a flow reported by both ends counts once, and a flow whose observers do not report their observation point says so', async (t) => {
+test('a flow reported by both ends counts once, and a flow whose observers do not report their observation point is marked', async (t) => {
   const { items, reason } = await get(`/api/network/flows?${range}`);
   t.deepEqual(lines(items), [
     'shop/web → shop/cart 1000 true',
@@ -202,7 +202,7 @@ test('flows between addresses show transport and port, and packets if exporters 
   );
 });
 
-test('flows between hosts resolve an address to its owner, and keep the address if the owner is unknown', async (t) => {
+test('flows between hosts resolve an address to its owner, and show the address if the owner is unknown', async (t) => {
   const { items } = await get(`/api/network/flows?${range}&by=host`);
   const exportedFlows = items.filter(({ seenBy }: { seenBy: string }) => seenBy === 'exporter');
   t.deepEqual(lines(exportedFlows), ['n1 → h2 600 true', '10.0.0.9 → h2 7 true']);

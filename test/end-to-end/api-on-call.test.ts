@@ -108,7 +108,7 @@ test.serial('users who may edit on-call schedules get the names of all members e
   t.is((await getOnCall({ as: 'viewer' })).status, 403);
 });
 
-test.serial('an override takes precedence while it lasts; after its deletion, its past shifts stay', async (t) => {
+test.serial('an override takes precedence while it lasts; after its deletion, its past shifts remain', async (t) => {
   clock.ms = today;
   const { id } = await create([[ann]]);
   const body = { from: iso(today), to: iso(today + 4 * hourMs), userIds: [ben] };

@@ -170,7 +170,7 @@ test('the doctor reports what the key, the plan and the source address exclude',
   );
 });
 
-test('the doctor distinguishes a wrong place, another key, a refused payload and a working request', async (t) => {
+test('the doctor distinguishes a wrong endpoint, another key, a refused payload and a working request', async (t) => {
   const key = await keyOf('a', { projectId: 'refusing' });
   t.is((await diagnose({ key, endpoint: `${harness.url}/v1/logs` })).body.verdict, 'wrong-endpoint');
   t.is((await diagnose({ key, status: 401 })).body.verdict, 'other-key-sent');

@@ -17,7 +17,7 @@ const traceId = '0af7651916cd43dd8448eb211c80319c';
 /** When the SDK has sent its points. */
 let sentMs = 0;
 
-// biome-ignore lint/suspicious/noExplicitAny: answers of every shape are looked into
+// biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
 type Body = any;
 
 const requestApi = async (

@@ -172,7 +172,7 @@ test('a saved query runs over its own range, and over a different range on reque
   t.deepEqual(shown.body.usedBy, []);
 });
 
-test('the same query within seconds returns the cached result, and says so', async (t) => {
+test('the same query within seconds returns the cached result, and is marked as such', async (t) => {
   const { body: saved } = await save({ tags: ['again'] });
   let clockMs = Date.now();
   const own = await startHarness({ sharing: harness, now: () => clockMs });
@@ -188,7 +188,7 @@ test('the same query within seconds returns the cached result, and says so', asy
   t.false((await run()).body.cost.isCached);
 });
 
-test('a query that names telemetry that has not landed reports this with its place', async (t) => {
+test('a query that names telemetry that was never received reports the name and its position', async (t) => {
   const { body: saved } = await save({
     query: {
       kind: 'formula',
@@ -206,7 +206,7 @@ test('a query that names telemetry that has not landed reports this with its pla
   );
 });
 
-test('if nothing has landed at all, the validity of a query is unknown', async (t) => {
+test('if nothing was received yet, the validity of a query is unknown', async (t) => {
   const token = await harness.signIn('editor@b.example');
   const { body } = await save({ query: { kind: 'metric', metric: 'any', overTime: 'last' } }, { as: `token ${token}` });
   t.deepEqual(body.validity, { isValid: null, problems: [], reason: 'no metrics are stored yet' });
@@ -306,7 +306,7 @@ for (const [fields, path] of wrong)
     t.is(body.details[0].path, path);
   });
 
-test('every template is applicable to the telemetry that landed, and returns results', async (t) => {
+test('every template is applicable to the stored telemetry, and returns results', async (t) => {
   const { body } = await harness.request('GET', '/api/query-templates', { as: 'viewer' });
   t.is(body.items.length, templates.length);
   t.is(new Set(body.items.map(({ id }: { id: string }) => id)).size, templates.length);
@@ -321,7 +321,7 @@ test('every template is applicable to the telemetry that landed, and returns res
   }
 });
 
-test('templates whose data has not landed report what is missing', async (t) => {
+test('templates without data report what is missing', async (t) => {
   const token = await harness.signIn('viewer@b.example');
   const as = { as: `token ${token}` } as const;
   const { body } = await harness.request('GET', '/api/query-templates?tag=metrics', as);

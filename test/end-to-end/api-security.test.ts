@@ -127,7 +127,7 @@ const threatOf = (fields: Partial<RuntimeThreat>): RuntimeThreat => ({
   ...fields,
 });
 
-test.serial('threats are groups of events, and a preview says what a decision would have hidden', async (t) => {
+test.serial('threats are groups of events, and a preview shows what a decision would have hidden', async (t) => {
   const twice = threatOf({ timeMs: nowMs - 120_000, host: 'node-2' });
   await land('runtime-threats', [
     twice,

@@ -319,7 +319,7 @@ test.serial('a sign-in may name an organization, which does not affect the next 
   t.is((await signIn()).body.tenant.id, 'a');
 });
 
-test.serial('a sign-in opens the last used organization, or the oldest one if that is gone', async (t) => {
+test.serial('a sign-in opens the last used organization, or the oldest one if that no longer exists', async (t) => {
   const email = 'places@people.example';
   const [known] = (
     await harness.documents

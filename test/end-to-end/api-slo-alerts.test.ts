@@ -202,7 +202,7 @@ test('a rule fires exactly at its burn rate, and has a preview like any rule', a
   t.is(body.error, null);
 });
 
-test('one bad event does not page, and below half coverage the state stays unchanged and says so', async (t) => {
+test('one bad event does not page, and below half coverage the state stays unchanged with the reason', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await create({ name: 'Low traffic', query: { sli: ratioOf('low') } });
   const measure = measuring(harness);

@@ -67,7 +67,7 @@ test('past slices are measured when an SLO is created, and add up to the result 
   t.deepEqual(sumOf(await slicesOf(slo)), [input.reduce((sum, { good }) => sum + good, 0), total]);
 });
 
-test('an SLO that never has data says so an hour after its creation, in status and list and once as an event', async (t) => {
+test('an SLO that never has data is reported an hour after its creation, in status and list and once as an event', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await create({ name: 'Silent', type: 'ratio', query: { sli: ratioOf('silent') } });
   const events: PlatformEvent[] = [];
@@ -138,7 +138,7 @@ test('a late record counts at the next check for late records, and settledUpTo s
   t.deepEqual(await slicesOf(slo), [[atMs, 10, 12]]);
 });
 
-test('records that landed long after their receipt count at the next check for late records', async (t) => {
+test('records that were stored long after their receipt count at the next check for late records', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await create({ name: 'Lagging', type: 'ratio', query: { sli: ratioOf('lagging') } });
   const atMs = nowMs - 10 * hourMs;
@@ -160,7 +160,7 @@ test('records that landed long after their receipt count at the next check for l
   ]);
 });
 
-test('records of a lagging partition count at the next check for late records, whatever landed from other partitions meanwhile', async (t) => {
+test('records of a lagging partition count at the next check for late records, whatever was stored from other partitions meanwhile', async (t) => {
   const { logs } = telemetryIn(harness.columns);
   const slo = await create({ name: 'Behind', type: 'ratio', query: { sli: ratioOf('behind') } });
   const atMs = nowMs - 10 * hourMs;

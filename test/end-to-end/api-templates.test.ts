@@ -107,7 +107,7 @@ test.serial(
   },
 );
 
-test.serial('templates whose names landed in the last day are listed first', async (t) => {
+test.serial('templates whose metrics were received in the last day are listed first', async (t) => {
   await landGolden({ columns: harness.columns, land: landIn(harness.columns) }, 'a', 'current', Date.now());
   const items = await list();
   t.is(items[0]?.['share'], 1);

@@ -161,7 +161,7 @@ test.serial('whole traces, and spans of a search, can be compared', async (t) =>
   t.deepEqual([red.body.items[0].field, red.body.items[0].selected.share], ['attribute.color', 1]);
 });
 
-test.serial('a comparison of many spans uses a sample and says so', async (t) => {
+test.serial('a comparison of many spans uses a sample, and states this', async (t) => {
   const random = randomOf(5);
   const { spans } = landedIn(harness);
   const many = Array.from({ length: 45_000 }, (_, index): SentSpan => {

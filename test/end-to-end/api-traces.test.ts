@@ -484,7 +484,7 @@ test.serial('span figures are grouped, and errors in a request are reported', as
   }
 });
 
-test.serial('the fields of spans are those that landed, each with the number of spans', async (t) => {
+test.serial('the fields of spans are those of stored spans, each with the number of spans', async (t) => {
   const { body } = await get('/api/traces/fields?projectId=p1&from=now-7h&limit=1000');
   t.is(body.records, listed.length);
   const size = body.items.find(({ name }: { name: string }) => name === 'size');

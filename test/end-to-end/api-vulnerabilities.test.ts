@@ -51,7 +51,7 @@ const fetchImport = async (body: string | Uint8Array, query: string, type: strin
     headers: { authorization: `Bearer ${token}`, 'content-type': type },
     body: typeof body === 'string' ? body : Buffer.from(body),
   });
-  // biome-ignore lint/suspicious/noExplicitAny: answers have many shapes
+  // biome-ignore lint/suspicious/noExplicitAny: responses have many shapes
   return { status: response.status, body: (await response.json()) as any };
 };
 

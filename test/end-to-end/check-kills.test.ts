@@ -140,7 +140,7 @@ const signIn = async () => {
   const { token } = (await response.json()) as { token: string };
   return async (path: string) => {
     const got = await fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } });
-    // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+    // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
     return (await got.json()) as any;
   };
 };

@@ -37,10 +37,10 @@ let locations: readonly string[] = [];
 let isUp = true;
 const target = createServer((_, response) => response.writeHead(isUp ? 200 : 500).end());
 
-// biome-ignore lint/suspicious/noExplicitAny: of answers of the API
+// biome-ignore lint/suspicious/noExplicitAny: a response of the API
 const get = (path: string): Promise<any> => read(http, path, token);
 
-// biome-ignore lint/suspicious/noExplicitAny: of answers of the API
+// biome-ignore lint/suspicious/noExplicitAny: a response of the API
 const change = async (method: string, path: string, body: object, headers: object = {}): Promise<any> => {
   const response = await fetch(`${http}${path}`, {
     method,

@@ -17,7 +17,7 @@ export interface Tab {
   /** The addresses in the tab's history. */
   visited(): Promise<readonly string[]>;
   /** Evaluates an expression in the page. */
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into values of every shape
+  // biome-ignore lint/suspicious/noExplicitAny: tests read values of every shape
   evaluate(expression: string): Promise<any>;
   /** Resolves once an expression is true. An expression that throws counts as false. */
   until(expression: string): Promise<void>;

@@ -400,7 +400,7 @@ for (const [what, { written }] of Object.entries(refused)) {
 }
 
 for (const key of Object.keys(probes)) {
-  test(`remote-write: ${key.slice(4)} is answered with ${key.slice(0, 3)}`, (t) => {
+  test(`remote-write: ${key.slice(4)} returns ${key.slice(0, 3)}`, (t) => {
     const response = responses.get(key);
     t.is(String(response?.status), key.slice(0, 3), response?.body);
     const isSecond = response?.written.every((count) => count !== null);

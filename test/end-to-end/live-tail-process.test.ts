@@ -21,7 +21,7 @@ test('a record is delivered at once, is stored as delivered, and a stop closes t
   const socket = new WebSocket(`${oiq.http.replace('http', 'ws')}/ws/live-tail?search=hello`, {
     headers: { authorization: `Bearer ${token}` },
   });
-  // biome-ignore lint/suspicious/noExplicitAny: a record as reads answer it
+  // biome-ignore lint/suspicious/noExplicitAny: a record in the form of the API
   const records: any[] = [];
   let live = false;
   socket.on('message', (text) => {

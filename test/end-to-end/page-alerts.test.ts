@@ -26,7 +26,7 @@ const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
 const name = 'Errors <b>of a service</b>';
 
-// biome-ignore lint/suspicious/noExplicitAny: of an answer of the API
+// biome-ignore lint/suspicious/noExplicitAny: a response of the API
 type Answered = any;
 
 const get = async (path: string) => (await harness.request('GET', path)).body;

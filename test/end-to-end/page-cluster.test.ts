@@ -32,7 +32,7 @@ const at = (path: string, values: Readonly<Record<string, string>> = {}): string
 const nanoseconds = (minutes: number, moreMs = 0): string =>
   `${BigInt(endMs - minutes * minuteMs + moreMs) * 1_000_000n}`;
 
-// biome-ignore lint/suspicious/noExplicitAny: of answers of the API
+// biome-ignore lint/suspicious/noExplicitAny: a response of the API
 const get = (path: string): Promise<any> => read(http, path, token);
 
 const send = async (signal: string, body: object): Promise<void> => {

@@ -99,7 +99,7 @@ export const declareWalks = (test: TestFn['serial'] | TestFn['skip'], { oidc, op
     await tabs[1]?.close();
   });
 
-  test('in a browser: if cookies are not stored because TLS is missing, the page says so', async (t) => {
+  test('in a browser: if cookies are not stored because TLS is missing, the page explains it', async (t) => {
     const tab = await open();
     await tab.go(at('/login').replace('127.0.0.1', 'plain.example'));
     await tab.fillIn({ email: 'auditor@a.example', password });

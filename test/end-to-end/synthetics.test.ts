@@ -428,7 +428,7 @@ test.serial('a check whose results are all late is down, alerts, and its uptime 
   t.is(titles.filter((title: string) => title.startsWith('late is ')).join(), 'late is down');
 });
 
-test.serial('an outage whose results land while nothing is read is alerted once they are', async (t) => {
+test.serial('an outage whose results are stored while nothing reads them is alerted afterwards', async (t) => {
   const { id: location, token } = await create('/api/synthetics/locations', { name: 'Pisa' });
   const { id } = await create(checks, checkAt('lagged', [location]));
   const headers = { authorization: `Bearer ${token}` };
