@@ -14,7 +14,7 @@ import { startHarness } from './api-harness.ts';
 import { startChromium } from './chromium.ts';
 import { portsOf } from './harness-ports.ts';
 import { landOtlp, resourceOf } from './land-otlp.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
@@ -227,7 +227,7 @@ inThePage(
     await sidePanel
       .getByRole('row', { name: new RegExp(`${part.group}.*${(100 * part.share).toFixed(1)} %`) })
       .waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'False positive' }).click();
     await row.getByRole('cell', { name: 'false positive', exact: true }).waitFor();
     t.is((await read('/api/ai/anomalies')).items[0].verdict, 'false');
@@ -250,7 +250,7 @@ inThePage(
     await form.getByRole('button', { name: 'Create detector' }).click();
     await form.getByRole('heading', { name: 'By <b>hand</b>' }).waitFor();
     await form.getByText('interval', { exact: true }).waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     t.like((await read('/api/ai/detectors?search=hand')).items[0], { step: '1m', query: { groupBy: ['service'] } });
     await form.getByRole('button', { name: 'Edit' }).click();
     await form.getByLabel('Minimum change').fill('7');

@@ -4,7 +4,7 @@ import { generateKeyPair, SignJWT } from 'jose';
 import { identities, identitiesTenant } from '../../schemas/resources/identity.ts';
 import { sessions } from '../../schemas/resources/session.ts';
 import { type Browser, openBrowser, type Page } from './browser.ts';
-import { type Bent, type HostileProvider, startHostileProvider } from './hostile-provider.ts';
+import { type HostileProvider, type Modifications, startHostileProvider } from './hostile-provider.ts';
 import { clientId, type OidcHarness, startOidcHarness } from './oidc-harness.ts';
 
 let oidc: OidcHarness;
@@ -23,22 +23,22 @@ const domains = [{ name: 'corp.example' }];
 const start = (): string => `${oidc.harness.url}/auth/sso/oidc/start?organization=a`;
 const isCallback = (url: string): boolean => url.includes('/auth/sso/oidc/callback');
 
-const sessionsThere = async (): Promise<number> => {
+const countSessions = async (): Promise<number> => {
   let count = 0;
   for await (const { provedBy } of oidc.harness.documents.findInAllTenants(sessions)) if (provedBy === 'a') count++;
   return count;
 };
 
 /** Signs in at a provider that modifies its responses. */
-const attempt = async (bent: Bent): Promise<Page> => {
-  hostile.bend(bent);
+const attempt = async (modifications: Modifications): Promise<Page> => {
+  hostile.modify(modifications);
   return openBrowser().visit(start());
 };
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 const now = Math.floor(Date.now() / 1000);
 
-const forged: Readonly<Record<string, Bent>> = {
+const forged: Readonly<Record<string, Modifications>> = {
   'a wrong nonce': { claims: { nonce: 'another' } },
   'no nonce': { claims: { nonce: undefined } },
   'the token of another client': { claims: { aud: 'another' } },
@@ -77,20 +77,20 @@ const forged: Readonly<Record<string, Bent>> = {
 
 test.serial('a response that the provider did not issue for this exact request signs nobody in', async (t) => {
   t.is((await oidc.set('a', { issuer: hostile.issuer, domains })).status, 200);
-  const before = await sessionsThere();
-  for (const [what, bent] of Object.entries(forged)) {
-    const page = await attempt(bent);
+  const before = await countSessions();
+  for (const [what, modifications] of Object.entries(forged)) {
+    const page = await attempt(modifications);
     t.is(page.status, 401, `${what}: ${JSON.stringify(page.body)}`);
     t.is(page.body.error, 'UNAUTHENTICATED', what);
   }
-  t.is(await sessionsThere(), before);
+  t.is(await countSessions(), before);
   const known = await oidc.harness.documents
     .forTenant(identitiesTenant)
     .collection(identities)
     .count({ issuer: hostile.issuer });
   t.is(known, 0);
   await attempt({});
-  t.is(await sessionsThere(), before + 1, 'the same response without modification signs in');
+  t.is(await countSessions(), before + 1, 'the same response without modification signs in');
 });
 
 test.serial(
@@ -111,7 +111,7 @@ test.serial(
 
 /** Starts a sign-in. Returns the address to which the provider redirects the browser. */
 const startSignIn = async (browser: Browser): Promise<string> => {
-  hostile.bend({});
+  hostile.modify({});
   return (await browser.visit(start(), { stop: isCallback })).url;
 };
 
@@ -131,16 +131,16 @@ test.serial('metadata with an endpoint that is not a web address is refused when
     for (const value of badEndpoints) {
       if (name === 'userinfo_endpoint' && value === null) continue;
       const what = `${name} ${JSON.stringify(value).slice(0, 60)}`;
-      hostile.bend({});
+      hostile.modify({});
       t.is((await set('a', { issuer: hostile.issuer, domains })).status, 200);
-      hostile.bend({ discovery: { [name]: value } });
+      hostile.modify({ discovery: { [name]: value } });
       const read = await harness.request('GET', '/auth/sso/oidc/start?organization=a', { as: 'nobody' });
       t.deepEqual([read.status, read.body.error], [503, 'UNAVAILABLE'], what);
       t.true(read.body.message.includes(name), read.body.message);
       const saved = await set('a', { issuer: hostile.issuer, domains });
       t.deepEqual([saved.status, saved.body.details?.[0].path], [400, 'issuer'], what);
     }
-  hostile.bend({});
+  hostile.modify({});
 });
 
 test.serial('a response is valid for ten minutes', async (t) => {

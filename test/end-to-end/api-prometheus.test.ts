@@ -279,7 +279,7 @@ test('instant and range queries return both kinds of series', async (t) => {
 });
 
 /** The increase of a counter, including the values before each reset. */
-const roseBy = (values: readonly number[]): number =>
+const increaseOf = (values: readonly number[]): number =>
   values.reduce(
     (sum, value, at) => sum + (at > 0 && value >= (values[at - 1] ?? 0) ? value - (values[at - 1] ?? 0) : value),
     0,
@@ -305,7 +305,7 @@ test('deltas become counters that increase by exactly the values sent, across re
       [20_000, 32],
     ],
   );
-  t.is(roseBy(counter.values.map(([, value]: [number, string]) => Number(value))), 4 + 1 + 20 + 3 + 30 + 2);
+  t.is(increaseOf(counter.values.map(([, value]: [number, string]) => Number(value))), 4 + 1 + 20 + 3 + 30 + 2);
   const [size] = (await queryAtHour('jobs_size[2m]')).result;
   t.deepEqual(
     size.histograms.map(([, { count, sum }]: [number, { count: string; sum: string }]) => [count, sum]),

@@ -98,14 +98,14 @@ serial(
     await eventually('records are acknowledged', () => oracle.counts().acknowledged > 500);
     for (const version of of === 1 ? [next, former] : [next]) {
       const { acknowledged } = oracle.counts();
-      release.happenings.length = 0;
+      release.events.length = 0;
       await migrate(version);
       await release.roll(version, manifestsByVersion[version]);
-      t.log(`${version}: ${release.happenings.map(({ part, what }) => `${part} ${what}`).join(', ')}`);
+      t.log(`${version}: ${release.events.map(({ part, what }) => `${part} ${what}`).join(', ')}`);
       // A role starts after all previous roles run the new version. The last former process may still be storing.
       const order = ['oiq-sinks', 'oiq-processors', 'oiq-receivers', 'oiq-api'];
       const places = (part: string, what: string): number[] =>
-        release.happenings.flatMap((each, index) => (each.part === part && each.what === what ? [index] : []));
+        release.events.flatMap((each, index) => (each.part === part && each.what === what ? [index] : []));
       for (const [index, part] of order.entries()) {
         const before = order[index - 1];
         if (before !== undefined)

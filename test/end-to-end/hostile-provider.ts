@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
 
 /** Modifications of the provider's responses. */
-export interface Bent {
+export interface Modifications {
   /** Fields of the discovery document. */
   readonly discovery?: object;
   /** Claims of the ID token; `undefined` omits one. */
@@ -18,7 +18,7 @@ export interface Bent {
 export interface HostileProvider {
   readonly issuer: string;
   readonly publicJwk: JWK;
-  bend(bent: Bent): void;
+  modify(modifications: Modifications): void;
   /** Requests that reached the token endpoint. */
   exchanges(): number;
   close(): void;
@@ -38,7 +38,7 @@ export const startHostileProvider = async (clientId: string): Promise<HostilePro
   const { privateKey, publicKey } = await generateKeyPair('RS256');
   const publicJwk = { ...(await exportJWK(publicKey)), kid: 'one', alg: 'RS256', use: 'sig' };
   const header = { alg: 'RS256', kid: 'one' };
-  let bent: Bent = {};
+  let modifications: Modifications = {};
   let exchanges = 0;
   const nonces = new Map<string, string>();
 
@@ -53,9 +53,9 @@ export const startHostileProvider = async (clientId: string): Promise<HostilePro
       nonce: nonces.get(code),
       email: 'mallory@corp.example',
       email_verified: true,
-      ...bent.claims,
+      ...modifications.claims,
     };
-    return bent.idToken?.(claims) ?? new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
+    return modifications.idToken?.(claims) ?? new SignJWT(claims).setProtectedHeader(header).sign(privateKey);
   };
 
   const server = createServer(async (request, response) => {
@@ -69,14 +69,14 @@ export const startHostileProvider = async (clientId: string): Promise<HostilePro
         response_types_supported: ['code'],
         subject_types_supported: ['public'],
         id_token_signing_alg_values_supported: ['RS256', 'none', 'HS256'],
-        ...bent.discovery,
+        ...modifications.discovery,
       });
     if (url.pathname === '/jwks') return send(response, { keys: [publicJwk] });
     if (url.pathname === '/authorize') {
       const code = `code-${nonces.size}`;
       nonces.set(code, url.searchParams.get('nonce') ?? '');
       const back = new URL(url.searchParams.get('redirect_uri') ?? '');
-      const apiResponse = { code, state: url.searchParams.get('state') ?? '', ...bent.callback };
+      const apiResponse = { code, state: url.searchParams.get('state') ?? '', ...modifications.callback };
       for (const [name, value] of Object.entries(apiResponse)) back.searchParams.set(name, value);
       return response.writeHead(303, { location: back.href }).end();
     }
@@ -89,8 +89,8 @@ export const startHostileProvider = async (clientId: string): Promise<HostilePro
   return {
     issuer,
     publicJwk,
-    bend(next) {
-      bent = next;
+    modify(next) {
+      modifications = next;
     },
     exchanges: () => exchanges,
     close() {

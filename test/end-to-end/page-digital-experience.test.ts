@@ -9,7 +9,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
@@ -204,7 +204,7 @@ declare('an application shows its sessions and errors, and leads to them', async
   await page.getByRole('button', { name: 'shop-web' }).click();
   const panel = page.getByRole('complementary', { name: 'Application' });
   await panel.getByText('No request was refused').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await panel.getByRole('link', { name: 'Sessions' }).click();
   await page.getByRole('button', { name: /application: shop-web/ }).waitFor();
   await page.getByRole('combobox', { name: 'Errors' }).selectOption('with errors');
@@ -234,7 +234,7 @@ declare('a session shows its events in order, and leads to its trace and error g
   await page.getByText('shop.example.com/cart', { exact: true }).waitFor({ state: 'detached' });
   await page.setViewportSize({ width: 390, height: 844 });
   t.is(await page.evaluate('document.documentElement.scrollWidth - innerWidth'), 0);
-  await holdsAsAView(t, tab, '.session-page h2 >> nth=0');
+  await assertView(t, tab, '.session-page h2 >> nth=0');
   await page.setViewportSize({ width: 1280, height: 720 });
 });
 
@@ -278,7 +278,7 @@ declare('web vitals show their rating, thresholds and groups as the API does', a
   await card.getByRole('img', { name: /Good up to 2.5 s, poor above 4 s/ }).waitFor();
   await page.getByLabel('Group by').selectOption('Browser');
   await page.getByRole('row', { name: /^Chrome/ }).waitFor();
-  await holdsAsAView(t, tab, '.vital-card strong');
+  await assertView(t, tab, '.vital-card strong');
 });
 
 declare('pages, resources, errors and keys of browsers are listed', async (t) => {
@@ -293,8 +293,8 @@ declare('pages, resources, errors and keys of browsers are listed', async (t) =>
     .getByRole('complementary', { name: 'Browser error' })
     .getByText('pay (https://shop.example.com/app.js:1:20)', { exact: true })
     .waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await show(t, '/keys', '.session-page');
   await page.getByText(/<script async src=".*\/rum\/oiq.js" data-key="oiq_pk_/).waitFor();
-  await holdsAsAView(t, tab, '.session-page h2 >> nth=0');
+  await assertView(t, tab, '.session-page h2 >> nth=0');
 });

@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { landErrors } from './errors-landed.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -68,7 +68,7 @@ declare('groups show the counts of the API, and one group shows its stack, occur
   const occurrences = sidePanel.locator('.around').last().getByRole('listitem');
   await occurrences.nth(11).waitFor();
   t.is(await occurrences.count(), 12);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('link', { name: 'Log record' }).click();
   await page.waitForURL(/\/logs\?.*record=/);
   await page.goBack();
@@ -115,7 +115,7 @@ declare(
       (one: { fingerprint: string }) => one.fingerprint === other.id,
     );
     await created.getByText(`merged by ${mergedBy} at`).waitFor();
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     await created.getByRole('button', { name: 'Unmerge' }).click();
     await created.getByRole('button', { name: 'Unmerge permanently' }).click();
     await created.waitFor({ state: 'detached' });
@@ -140,5 +140,5 @@ declare('a viewer sees which role may change a group', async (t) => {
   await tab.page.getByText('Resolving errors is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await tab.page.getByRole('button', { name: /Resolve|Ignore|Merge|Take/ }).count(), 0);
   t.is(await tab.page.getByText('Merge issues').count(), 0);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });

@@ -6,7 +6,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landLogs } from './landed-logs.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -55,7 +55,7 @@ declare('Ctrl K finds areas, saved queries and a trace by ID, and ? shows the ke
   await page.keyboard.press('Control+k');
   await field.fill('what was');
   await palette.getByRole('option', { name: 'What was <i>sold</i> Saved query' }).waitFor();
-  await holdsAsAView(t, tab, '.brand');
+  await assertView(t, tab, '.brand');
   await page.keyboard.press('Control+k');
   await field.fill('what was');
   await palette.getByRole('option', { name: 'What was <i>sold</i> Saved query' }).waitFor();
@@ -81,7 +81,7 @@ declare('the project is in the URL and stays selected in other areas', async (t)
   await page.locator('#count', { hasText: /^2$/ }).waitFor();
   t.is(new URL(page.url()).searchParams.get('project'), shop);
   t.is((await harness.request('GET', `/api/logs/histogram?projectId=${shop}`)).body.records, 2);
-  await holdsAsAView(t, tab, '#count');
+  await assertView(t, tab, '#count');
   await page.getByRole('link', { name: 'Traces' }).click();
   await page.waitForURL(`**/traces?*project=${shop}*`);
   // Lists from declarations too, of telemetry and of configuration.
@@ -135,7 +135,7 @@ declare('times use the time zone and format of the preferences, in another brows
   await page.locator('.account-panel .problem', { hasText: 'IANA' }).waitFor();
   const other = await opened('/logs?search=sold');
   await other.page.locator('.extent .row time', { hasText: expected }).waitFor();
-  await holdsAsAView(t, other, '.extent .row time');
+  await assertView(t, other, '.extent .row time');
 });
 
 declare('the page opens by itself once the server is available again', async (t) => {

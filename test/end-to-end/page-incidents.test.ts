@@ -3,7 +3,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, axeFinds, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -61,7 +61,7 @@ declare('an editor acknowledges an incident, adds a note, resolves it, and the t
   const entries = sidePanel.getByRole('list').last().getByRole('listitem');
   await entries.nth(items.length - 1).waitFor();
   t.is(await entries.count(), items.length);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('an incident is declared, and a viewer sees which role may change it', async (t) => {
@@ -70,7 +70,7 @@ declare('an incident is declared, and a viewer sees which role may change it', a
   await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
   await page.getByRole('button', { name: 'Declare incident' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Incident' });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Declare incident' }).click();
   await sidePanel.getByLabel('Title').and(page.locator('[aria-invalid=true]')).waitFor();
   await sidePanel.getByLabel('Title').fill('Mails are late');
@@ -93,7 +93,7 @@ declare('an incident is declared, and a viewer sees which role may change it', a
   await other.page.getByText('Acknowledging incidents is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await other.page.locator('.incidents .extent .row').count(), 1);
   t.is(await other.page.getByRole('button', { name: /Acknowledge|Resolve|Declare|Add/ }).count(), 0);
-  await holdsAsAView(t, other, '.beside h2');
+  await assertView(t, other, '.beside h2');
   t.deepEqual(tab.complaints, []);
 });
 
@@ -134,7 +134,7 @@ declare('the title, severity and roles of an incident are changed', async (t) =>
   await sidePanel.getByRole('button', { name: 'Reopen' }).click();
   await sidePanel.getByRole('button', { name: 'Acknowledge' }).waitFor();
   t.is((await found('Mails are <b>very</b> late')).status, 'open');
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('metrics show the number of incidents and their durations as in the API', async (t) => {
@@ -155,7 +155,7 @@ declare('metrics show the number of incidents and their durations as in the API'
   await page.getByText(`${body.pages.pages} pages, ${body.pages.atNight} at night.`).waitFor();
   await page.getByLabel('Period').selectOption('365 days');
   await page.waitForURL(/over=now-365d/);
-  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  await assertView(t, tab, 'main h2 >> nth=0');
 });
 
 declare('an incident is merged into another incident of the same service', async (t) => {
@@ -200,7 +200,7 @@ declare('the person on call is shown by name, and an editor takes over the shift
     return names[items[0].userIds[0]];
   };
   t.is(await now(), 'editor');
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'End override' }).click();
   await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
   t.is(await now(), 'viewer');

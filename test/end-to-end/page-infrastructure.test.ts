@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { agentOf, flat, growing, type Labels, type Metric } from './infrastructure-senders.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -125,7 +125,7 @@ declare('hosts show the metrics of the API, and one host shows its charts and li
   const sidePanel = page.getByRole('complementary', { name: 'Host' });
   await sidePanel.getByRole('img').first().waitFor();
   await sidePanel.getByRole('link', { name: 'Logs' }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   // Also a host that the list does not contain.
   await tab.go(`${harness.url}/infrastructure?from=now-30m&search=nothing-is-called-so&open=${items[1].id}`);
   await sidePanel.getByRole('heading', { name: 'web-2' }).waitFor();
@@ -153,7 +153,7 @@ for (const [address, api] of [
     const shown = count === 0 ? '.list [role=status]' : '.list tbody';
     await tab.page.locator(shown).waitFor();
     t.is(await tab.page.locator('.list tbody tr').count(), count);
-    await holdsAsAView(t, tab, shown);
+    await assertView(t, tab, shown);
   });
 
 declare('a pod, a statement and a flow show the values of the API', async (t) => {
@@ -162,13 +162,13 @@ declare('a pod, a statement and a flow show the values of the API', async (t) =>
   await signedInAt(tab, harness.url, '/kubernetes/pods?from=now-30m');
   await page.getByRole('button', { name: 'cart-7d4b9c6f5d-x2x4z' }).click();
   await page.getByRole('complementary', { name: 'Pod' }).getByText('shop').first().waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/databases/statements?from=now-30m`);
   await page.getByRole('button', { name: 'select * from users where id=?' }).click();
   const statement = page.getByRole('complementary', { name: 'Statement' });
   await statement.getByRole('link', { name: 'Slowest call' }).waitFor();
   await statement.getByRole('link', { name: 'cart' }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/network?from=now-30m`);
   const { items } = (await harness.request('GET', '/api/network/flows?from=now-30m')).body;
   await page.getByRole('row').nth(1).waitFor();
@@ -197,12 +197,12 @@ declare('a pod, a statement and a flow show the values of the API', async (t) =>
   await drawn.first().focus();
   await page.keyboard.press('Enter');
   t.is(await drawn.first().getAttribute('aria-pressed'), 'true');
-  await holdsAsAView(t, tab, '.graph .node >> nth=0');
+  await assertView(t, tab, '.graph .node >> nth=0');
   await page.getByRole('combobox', { name: /^Group by/ }).selectOption('zones');
   await page.waitForURL('**/network/map?*by=zone*');
   await page.goto(`${harness.url}/network/dns`);
   await page.getByText('No DNS lookups in this range.').waitFor();
-  await holdsAsAView(t, tab, 'main [role=status] >> nth=0');
+  await assertView(t, tab, 'main [role=status] >> nth=0');
 });
 
 declare('a database engine shows its metrics, and a chart of one metric', async (t) => {
@@ -226,7 +226,7 @@ declare('a database engine shows its metrics, and a chart of one metric', async 
     .waitFor();
   await sidePanel.getByLabel('Metric').selectOption(figures[0].name);
   await sidePanel.getByRole('status').filter({ hasText: /./ }).first().waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('link', { name: databases[0].name }).click();
   await page.getByRole('complementary', { name: 'Database' }).getByRole('link', { name: 'cart' }).waitFor();
 });

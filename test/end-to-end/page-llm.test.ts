@@ -4,7 +4,7 @@ import { landModelSpans, requestIdOf } from '../cases/llm-telemetry.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -44,12 +44,12 @@ declare('the overview shows the totals of the API, and leads to what is unpriced
   await signedInAt(tab, harness.url, '/llm');
   await page.locator('.tile', { hasText: 'Cost' }).getByText('$0.00021').waitFor();
   t.regex((await page.locator('.tile', { hasText: 'Unpriced' }).textContent()) ?? '', /50 %/);
-  await holdsAsAView(t, tab, '.tiles');
+  await assertView(t, tab, '.tiles');
   await page.getByRole('link', { name: '1 unpriced: the model is not in the price table' }).click();
   await page.locator('main tbody tr').first().waitFor();
   t.deepEqual(await page.locator('main tbody tr').count(), 1);
   t.regex((await page.locator('main tbody tr').textContent()) ?? '', /house-model.*unpriced/);
-  await holdsAsAView(t, tab, 'main tbody');
+  await assertView(t, tab, 'main tbody');
 });
 
 declare('costs are grouped, and a group leads to its requests', async (t) => {
@@ -58,7 +58,7 @@ declare('costs are grouped, and a group leads to its requests', async (t) => {
   await signedInAt(tab, harness.url, '/llm/cost?groupBy=userId');
   await page.getByRole('link', { name: 'ann' }).waitFor();
   t.regex((await page.locator('main tfoot').textContent()) ?? '', /\$0\.00021/);
-  await holdsAsAView(t, tab, 'main tbody');
+  await assertView(t, tab, 'main tbody');
 });
 
 declare('a request reads like a chat, and contents of senders are text', async (t) => {
@@ -70,7 +70,7 @@ declare('a request reads like a chat, and contents of senders are text', async (
   await chat.getByText('It was shipped.').waitFor();
   t.deepEqual(await chat.getByRole('heading').allTextContents(), ['User', 'Assistant']);
   await page.getByText('0.00021 USD').waitFor();
-  await holdsAsAView(t, tab, '.chat');
+  await assertView(t, tab, '.chat');
 });
 
 declare('a price is set beside the models', async (t) => {

@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landLogs } from './landed-logs.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 const count = 300;
 const routes = ['/cart', '/checkout', '/pay'];
@@ -109,7 +109,7 @@ declare(
     t.deepEqual(await fields.allTextContents(), [`order id${count}`]);
     await fields.getByRole('button').click();
     await page.locator('.facet', { hasText: 'order id' }).waitFor();
-    await holdsAsAView(t, tab, '.facet li >> nth=0');
+    await assertView(t, tab, '.facet li >> nth=0');
     await values.getByRole('button', { name: 'Exclude /pay' }).click();
     await page.locator('#count', { hasText: '200' }).waitFor();
     await page.waitForURL(/search=NOT\+http\.route%3A%22%2Fpay%22/);
@@ -146,7 +146,7 @@ declare('columns, wrapping and a JSON tree are in the URL, for every field name'
   t.deepEqual(await record.locator('.body .json .json li').allTextContents(), ['id: 5', 'items [2]']);
   await record.locator('.body .json .json summary').click();
   await record.locator('.body', { hasText: '"<b>cup</b>"' }).waitFor();
-  await holdsAsAView(t, tab, '.extent .row >> nth=0');
+  await assertView(t, tab, '.extent .row >> nth=0');
   await record.getByRole('button', { name: 'Add body.order.id to the query' }).click();
   await page.locator('#count', { hasText: /^1\b/ }).waitFor();
   t.is(await page.locator('#search').inputValue(), 'body.order.id:"5"');
@@ -167,7 +167,7 @@ declare('the context of a record shows records of the same sender, within the li
   );
   await page.getByRole('button', { name: 'More after' }).click();
   await page.locator('.rows[aria-rowcount="62"]').waitFor();
-  await holdsAsAView(t, tab, '.around-this');
+  await assertView(t, tab, '.around-this');
   await page.getByRole('button', { name: 'Hide context' }).click();
   await page.locator('.rows[aria-rowcount="2"]').waitFor();
   t.deepEqual(tab.complaints, []);
@@ -186,7 +186,7 @@ declare('patterns show which are new and which disappeared, as in the API', asyn
   await page.getByRole('link', { name: 'an older step' }).waitFor();
   await rows.first().click();
   await page.getByRole('complementary', { name: 'Pattern' }).getByText('299', { exact: true }).first().waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('a search is exported, saved and turned into a rule by users with permission', async (t) => {
@@ -248,7 +248,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   const row = sidePanel.getByRole('region', { name: 'Result' }).getByRole('row').nth(1);
   await row.waitFor();
   t.deepEqual(await row.getByRole('cell').allTextContents(), ['checkout', `${count - 1} records`]);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await fill('Name', 'My steps by service');
@@ -266,7 +266,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await signedInAt(viewer, harness.url, `/saved-queries?open=${id}`);
   await viewer.page.getByText('Editing is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await viewer.page.getByRole('button', { name: /Edit|Delete|New/ }).count(), 0);
-  await holdsAsAView(t, viewer, '.beside h2');
+  await assertView(t, viewer, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
@@ -304,9 +304,9 @@ declare('metrics of the records of a search are grouped by a field, as a table a
     ]),
     body.rows,
   );
-  await holdsAsAView(t, tab, 'main table');
+  await assertView(t, tab, 'main table');
   await page.getByLabel('over time').check();
   await page.getByRole('button', { name: 'Run query', exact: true }).click();
   await page.getByRole('img', { name: /^count, distinct\(severity\)/ }).waitFor();
-  await holdsAsAView(t, tab, '.toolbar');
+  await assertView(t, tab, '.toolbar');
 });

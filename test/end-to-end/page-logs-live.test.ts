@@ -6,7 +6,7 @@ import { logsOf, numbered } from '../contract/live-tail-harness.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -95,6 +95,6 @@ declare(
     const again = await chromium.open();
     await signedInAt(again, harness.url, '/logs?view=live');
     await again.page.locator('.extent .row').first().waitFor();
-    await holdsAsAView(t, again, '.extent .row >> nth=0');
+    await assertView(t, again, '.extent .row >> nth=0');
   },
 );

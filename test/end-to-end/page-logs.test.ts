@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landLogs } from './landed-logs.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 const hostile = `</pre><img src=x onerror="document.title='owned'"><script>document.title='owned'</script> \u202Egnp.exe\u202C a\u200Bb \u0007`;
 const count = 450;
@@ -65,7 +65,7 @@ declare('a search, a filter by click and its count are those of the API', async 
   await page.locator('#count', { hasText: '150' }).waitFor();
   await page.goBack();
   t.is(await page.locator('#search').inputValue(), 'declined');
-  await holdsAsAView(t, { page, ...tab }, '.extent .row >> nth=0');
+  await assertView(t, { page, ...tab }, '.extent .row >> nth=0');
 });
 
 declare(
@@ -83,7 +83,7 @@ declare(
     t.is(await tab.page.locator('.body').textContent(), shown);
     t.is(await tab.page.title(), 'Logs · OIQ');
     t.is(await tab.page.locator('main img').count(), 0);
-    await holdsAsAView(t, tab, '.body');
+    await assertView(t, tab, '.body');
   },
 );
 
@@ -106,7 +106,7 @@ declare('a search with a syntax error shows the error at its field, with the col
   const { body } = await harness.request('GET', `/api/logs?search=${encodeURIComponent('service:(a')}`);
   t.is(await problem.textContent(), body.details[0].message);
   t.is(await tab.page.locator('#search').getAttribute('aria-invalid'), 'true');
-  await holdsAsAView(t, tab, '#search-problem');
+  await assertView(t, tab, '#search-problem');
 });
 
 declare(

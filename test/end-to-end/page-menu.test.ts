@@ -5,7 +5,7 @@ import { selectPart } from '../parts.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
-import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, axeFinds, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -45,7 +45,7 @@ declare('areas are in named groups in the menu, and an area that the plan lacks 
   t.is(await page.getByRole('button', { name: 'Menu: Alerts' }).count(), 0);
   await menu.getByRole('link', { name: 'Security signals' }).click();
   await page.locator('main').getByText('The plan of this organization does not include security signals.').waitFor();
-  await holdsAsAView(t, tab, 'main .said');
+  await assertView(t, tab, 'main .said');
 });
 
 declare('on a small screen the menu opens by keyboard, closes with Escape, and closes after a selection', async (t) => {
@@ -93,7 +93,7 @@ for (const [role, titles] of Object.entries(parts))
     const isShown = titles.includes('Audit log');
     await page.locator('main h1', { hasText: isShown ? 'Settings: audit log' : 'Settings: usage' }).waitFor();
     t.is(await page.locator('main .problem').count(), 0);
-    await holdsAsAView(t, tab, 'main h1');
+    await assertView(t, tab, 'main h1');
   });
 
 declare('an auditor reads what a viewer reads and has no buttons that change data', async (t) => {

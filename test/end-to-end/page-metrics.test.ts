@@ -4,7 +4,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { agentOf } from './infrastructure-senders.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -103,7 +103,7 @@ declare('a metric of the catalogue has a chart with a series for each service an
   await page.getByRole('button', { name: 'Builder', exact: true }).click();
   await page.locator('.plot[aria-label*="average: 2 series"]').waitFor();
   t.is(await page.getByLabel('Group by').inputValue(), 'service');
-  await holdsAsAView(t, tab, '.metrics .extent .row >> nth=0');
+  await assertView(t, tab, '.metrics .extent .row >> nth=0');
   await page.locator('.legend-entry').nth(1).waitFor();
 });
 
@@ -137,7 +137,7 @@ declare('series, uses and labels of a metric are those of the API', async (t) =>
   const [{ labels }] = [(await harness.request('GET', at('/api/metrics/cardinality', { metric: 'queue.size' }))).body];
   await metric.getByRole('region', { name: 'Labels' }).getByRole('row').nth(labels.length).waitFor();
   await page.setViewportSize({ width: 320, height: 800 });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await metric.getByRole('region', { name: 'Used by' }).getByRole('link', { name }).click();
   await page.waitForURL(`**/dashboards/${created.body.id}?*`);
@@ -155,7 +155,7 @@ declare('exemplars of a metric link to their traces', async (t) => {
     at('/api/metrics/exemplars', { metric: 'queue.size', scope: 'account' }),
   );
   t.is(await rows.count(), body.items.length + 1);
-  await holdsAsAView(t, tab, 'main details summary >> nth=0');
+  await assertView(t, tab, 'main details summary >> nth=0');
   await page.getByText('2 measurements with a trace').click();
   await rows.getByRole('link').first().click();
   await page.waitForURL(`**/traces/${trace}?*span=${span}*`);
@@ -193,7 +193,7 @@ declare(
     });
     t.is(await problem.textContent(), body.details[0].message);
     await page.locator('.cm-lintRange-error').first().waitFor();
-    await holdsAsAView(t, tab, '#promql-problem');
+    await assertView(t, tab, '#promql-problem');
   },
 );
 
@@ -239,7 +239,7 @@ declare(
         ({ text, mappedTo }: { text: string; mappedTo: string | null }) => `${text}${mappedTo ?? 'ignored'}`,
       ),
     );
-    await holdsAsAView(t, tab, '#sentence');
+    await assertView(t, tab, '#sentence');
     await page.getByRole('link', { name: 'In metrics' }).click();
     await page.locator('.legend-entry').first().waitFor();
     await tab.go(`${harness.url}${at('/ask', { q: 'logs of service nobody' })}`);
@@ -289,7 +289,7 @@ declare(
         forecastText,
       );
     }
-    await holdsAsAView(t, tab, 'main details h2 >> nth=0');
+    await assertView(t, tab, 'main details h2 >> nth=0');
   },
 );
 
@@ -324,7 +324,7 @@ declare('a runbook is added from a file, found and cited with the value that it 
   const [storedDocument] = (await harness.request('GET', '/api/ai/rag/documents')).body.items;
   t.like(storedDocument, { url: 'https://wiki.example/queues', format: 'markdown', bytes: Buffer.byteLength(runbook) });
   await page.getByRole('row', { name: new RegExp(`Markdown ${storedDocument.passages} `) }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page.getByRole('button', { name: 'Add document' }).click();
   await sidePanel.getByRole('textbox', { name: 'Text' }).fill(runbook);
   await sidePanel.getByRole('button', { name: 'Save document' }).click();
@@ -353,7 +353,7 @@ declare('a runbook is added from a file, found and cited with the value that it 
   t.true(await page.locator('#passage-0').evaluate((node) => node === node.ownerDocument.activeElement));
   t.not(await page.title(), 'owned');
   await page.setViewportSize({ width: 320, height: 800 });
-  await holdsAsAView(t, tab, '#sentences');
+  await assertView(t, tab, '#sentences');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByLabel('documents', { exact: true }).check();
@@ -364,7 +364,7 @@ declare('a runbook is added from a file, found and cited with the value that it 
   await page.locator('#sentences').waitFor({ state: 'detached' });
   await page.locator('main ol > li').first().waitFor();
   t.is(await page.locator('main ol > li').count(), found.body.items.length);
-  await holdsAsAView(t, tab, '#passage-0 h3 >> nth=0');
+  await assertView(t, tab, '#passage-0 h3 >> nth=0');
   await page.locator('#passage-0').getByRole('link', { name: storedDocument.title }).click();
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();

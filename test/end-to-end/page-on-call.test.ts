@@ -4,7 +4,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -81,7 +81,7 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
     await rows.evaluateAll((all) => all.map((row) => [...row.children].slice(2).map(({ textContent }) => textContent))),
     differences.map(({ before, after }: { before: string[]; after: string[] }) => [shown(before), shown(after)]),
   );
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   // Unsaved edits were lost by the reload.
   await sidePanel.getByRole('button', { name: 'Add shift' }).click();
   await second.getByRole('button', { name: 'Add responder' }).click();
@@ -90,7 +90,7 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   await sidePanel.getByText('The next 14 days').waitFor();
   await handoverTiles.getByText(/^until \d{4}-\d\d-\d\d \d\d:\d\d$/).waitFor();
   t.deepEqual((await get(`/api/on-call/schedules/${id}`)).layers[0].participants, [[viewer], [editor]]);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare(
@@ -147,14 +147,14 @@ declare(
     await page.getByRole('button', { name: 'Month', exact: true }).click();
     await calendar.getByText('(override)').waitFor();
     await page.setViewportSize({ width: 390, height: 800 });
-    await holdsAsAView(t, tab, '.schedule-page .page-head h2');
+    await assertView(t, tab, '.schedule-page .page-head h2');
     await page.getByRole('button', { name: 'Week', exact: true }).click();
     await calendar.getByText('(override)').waitFor();
     t.is(await page.evaluate('document.documentElement.scrollWidth'), 390);
     await page.getByRole('button', { name: 'End override' }).click();
     await calendar.getByText('(override)').waitFor({ state: 'detached' });
     await page.setViewportSize({ width: 1400, height: 800 });
-    await holdsAsAView(t, tab, '.schedule-page .page-head h2');
+    await assertView(t, tab, '.schedule-page .page-head h2');
   },
 );
 
@@ -174,7 +174,7 @@ declare('a calendar subscribes to a schedule at a URL that is shown once, until 
   await page.getByRole('row', { name: `${shop} viewer` }).waitFor();
   const [feed] = (await harness.request('GET', '/api/on-call/calendar-feeds', { as: 'viewer' })).body.items;
   t.is(feed.scheduleId, schedule.id);
-  await holdsAsAView(t, tab, 'main tbody tr');
+  await assertView(t, tab, 'main tbody tr');
   t.is(await page.locator('main code').count(), 0);
   await page.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke; calendars stop receiving updates' }).click();
@@ -231,7 +231,7 @@ declare(
       expected,
     );
     await sidePanel.getByLabel('Opening time').selectOption('tomorrow');
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Edit' }).click();
     await second.getByRole('button', { name: 'Add active hours' }).click();
     await second.getByLabel('Times of the day').fill('22:00-24:00');

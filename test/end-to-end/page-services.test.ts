@@ -6,7 +6,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { landedIn, type SentSpan } from './landed-spans.ts';
-import { axeFinds, holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, axeFinds, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -103,7 +103,7 @@ declare(
     );
     await page.locator('a.tile', { hasText: 'Error rate' }).waitFor();
     await page.getByRole('region', { name: 'Services' }).getByRole('link', { name: 'payments' }).waitFor();
-    await holdsAsAView(t, tab, 'main h1');
+    await assertView(t, tab, 'main h1');
     await page.getByRole('navigation', { name: 'Areas' }).getByRole('link', { name: 'Services' }).click();
     const first = page.locator('.services .extent .row').first();
     await first.getByText('bank.example, p95 1.').waitFor();
@@ -117,7 +117,7 @@ declare(
     );
     const cells = await first.getByRole('gridcell').allTextContents();
     t.deepEqual(cells.slice(0, 3), ['payments', '200', '60 (30 %)']);
-    await holdsAsAView(t, tab, '.services .extent .row >> nth=0');
+    await assertView(t, tab, '.services .extent .row >> nth=0');
   },
 );
 
@@ -129,7 +129,7 @@ declare('a service opens next to the list, and links to its slow and failed trac
   const service = page.getByRole('complementary', { name: 'Service' });
   const endpoint = service.getByRole('row', { name: /^POST \/<i>payments<\/i> 200 60/ });
   await endpoint.waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   const ways = service.getByRole('listitem').getByRole('link');
   const to = async (name: string, rows: string): Promise<string> => {
     await ways.getByText(name, { exact: true }).click();
@@ -215,7 +215,7 @@ declare('a service has a page with request rate, error rate and latency side by 
     ).searchParams.get('search'),
     'service:"payments"',
   );
-  await holdsAsAView(t, tab, 'main h1');
+  await assertView(t, tab, 'main h1');
 });
 
 declare('services are searched and sorted in the URL, and a plan without traces shows a notice', async (t) => {
@@ -234,7 +234,7 @@ declare('services are searched and sorted in the URL, and a plan without traces 
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/services', 'viewer@b.example');
   await other.page.locator('main').getByText('The plan of this organization does not include services.').waitFor();
-  await holdsAsAView(t, other, 'main h1');
+  await assertView(t, other, 'main h1');
 });
 
 declare('the map shows callers and callees with the metrics of the API, by keyboard and as a table', async (t) => {
@@ -270,7 +270,7 @@ declare('the map shows callers and callees with the metrics of the API, by keybo
     ]),
   );
   await page.getByText('Data table', { exact: true }).first().click();
-  await holdsAsAView(t, tab, '.graph .node >> nth=0');
+  await assertView(t, tab, '.graph .node >> nth=0');
 });
 
 declare('a slow service becomes a rule, and a dashboard panel whose snapshot others can see', async (t) => {
@@ -307,7 +307,7 @@ declare('a slow service becomes a rule, and a dashboard panel whose snapshot oth
   await page.getByRole('button', { name: 'Add panel' }).click();
   await page.locator('.panel', { hasText: 'p95 of payments' }).getByRole('table').waitFor();
   t.is((await harness.request('GET', '/api/dashboards')).body.items[0].panels, 2);
-  await holdsAsAView(t, tab, '.panel >> nth=0 >> h2');
+  await assertView(t, tab, '.panel >> nth=0 >> h2');
   await page.getByText('Share', { exact: true }).click();
   await page.getByRole('button', { name: 'Public snapshot' }).click();
   await page.getByRole('button', { name: 'Create snapshot' }).click();
@@ -339,7 +339,7 @@ declare('the counts of the overview have a chart above the events, and a new ver
   t.true(items.some(({ kind }: { kind: string }) => kind === 'deployment'));
   t.is(await page.getByRole('button', { name: 'Add event' }).count(), 0);
   await page.setViewportSize({ width: 320, height: 800 });
-  await holdsAsAView(t, tab, '.list tbody td:first-child >> nth=0');
+  await assertView(t, tab, '.list tbody td:first-child >> nth=0');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
@@ -367,7 +367,7 @@ declare('the requests of a service have a chart, and a user with permission sets
     apdexThresholdMs: 500,
     services: [{ service: 'web', apdexThresholdMs: 20 }],
   });
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('a user with permission records a deployment of a service, and an error appears at its field', async (t) => {
@@ -444,7 +444,7 @@ declare(
     };
     await found({ service: 'search', from: 'now-30m' });
     await page.getByText('Ruled out').click();
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
 
     const noticedMs = beginMs + 72 * minuteMs;
     const { body: rule } = await harness.request('POST', '/api/alerts/rules', {
@@ -475,7 +475,7 @@ declare(
     ] as const) {
       await tab.go(`${harness.url}${address}`);
       await found(symptom);
-      await holdsAsAView(t, tab, '.beside h2');
+      await assertView(t, tab, '.beside h2');
     }
   },
 );
@@ -508,7 +508,7 @@ declare(
     t.is(line, 'POST /api/ai/detectors');
     t.deepEqual(JSON.parse(body.join('\n')), first.request.body);
     await page.setViewportSize({ width: 320, height: 800 });
-    await holdsAsAView(t, tab, '.suggestion h2 >> nth=0');
+    await assertView(t, tab, '.suggestion h2 >> nth=0');
     t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
     await page.setViewportSize({ width: 1280, height: 800 });
     await one.getByRole('button', { name: 'Apply' }).click();

@@ -9,7 +9,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, password, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
-import { axeFinds, fillPair, holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, axeFinds, fillPair, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -95,7 +95,7 @@ declare(
     await page.getByRole('button', { name: /^Skip/ }).first().click();
     await page.getByRole('button', { name: /^Restore/ }).waitFor();
     t.is((await harness.request('GET', '/api/onboarding')).body.dismissed.length, 1);
-    await holdsAsAView(t, tab, '.steps');
+    await assertView(t, tab, '.steps');
     const key = page.locator('.checklist').getByRole('link', { name: 'Create a license key' });
     t.is(await key.getAttribute('href'), '/settings/keys');
     await page.getByRole('link', { name: 'Python' }).click();
@@ -117,7 +117,7 @@ declare(
     await page.getByRole('button', { name: 'Troubleshoot' }).click();
     const { body } = await harness.request('POST', '/api/onboarding/doctor', { body: { key: 'oiq_lk_wrong' } });
     await page.getByText(body.findings[0].message).waitFor();
-    await holdsAsAView(t, tab, 'main h1');
+    await assertView(t, tab, 'main h1');
   },
 );
 
@@ -163,7 +163,7 @@ declare('a license key is created, shown once, rotated and revoked', async (t) =
     (await storedKeys()).map(({ state }: { state: string }) => state),
     ['revoked'],
   );
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare(
@@ -208,7 +208,7 @@ declare(
     await sidePanel.getByRole('button', { name: 'Save project' }).click();
     await sidePanel.getByText('Sells more').waitFor();
     t.is((await found()).description, 'Sells more');
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
     const other = await chromium.open();
     await signedInAt(other, harness.url, `/settings/projects?open=${id}`, admin);
     const otherPanel = other.page.getByRole('complementary', { name: 'Project' });
@@ -226,7 +226,7 @@ declare(
     await key.getByRole('link').click();
     await other.page.getByRole('complementary', { name: 'Key' }).waitFor();
     await other.page.goBack();
-    await holdsAsAView(t, other, '.beside h2');
+    await assertView(t, other, '.beside h2');
     await otherPanel.getByRole('button', { name: 'Delete' }).click();
     await otherPanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
     await otherPanel.getByRole('alert').filter({ hasText: 'is in use by license key' }).waitFor();
@@ -267,7 +267,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   t.deepEqual((await role.getByRole('option').allTextContents()).toSorted(), grantable.toSorted());
   await role.selectOption('viewer');
   await page.getByRole('row', { name: /auditor@a.example viewer/ }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/settings/invitations`);
   await page.getByLabel('Address').fill('new@a.example');
   await page.getByRole('button', { name: 'Invite', exact: true }).click();
@@ -276,7 +276,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   await page.getByText('No mail was sent').waitFor();
   const link = await page.locator('.notice code').textContent();
   t.true(link?.startsWith(`${harness.url}/accept-invite#token=`), link ?? '');
-  await holdsAsAView(t, tab, '.scrolled tbody');
+  await assertView(t, tab, '.scrolled tbody');
   await page.goto(`${harness.url}/settings/service-accounts`);
   await page.getByLabel('Name').fill('Pipeline');
   await page.getByRole('button', { name: 'Create service account' }).click();
@@ -299,13 +299,13 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   await account.getByRole('button', { name: 'Create token' }).click();
   await account.getByText(/The token is shown only once: oiq_sa_/).waitFor();
   await account.getByRole('listitem').filter({ hasText: 'deployments' }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/settings/organization`);
   await page.getByLabel('Days to retain logs').fill('3');
   await page.getByRole('button', { name: 'Save retention' }).click();
   await page.locator('[name=logs][value="3"]').waitFor();
   t.is((await harness.request('GET', '/api/account/retention')).body.days.logs, 3);
-  await holdsAsAView(t, tab, 'main h1');
+  await assertView(t, tab, 'main h1');
 });
 
 declare('usage and quotas are those of the API, and a quota is set', async (t) => {
@@ -327,7 +327,7 @@ declare('usage and quotas are those of the API, and a quota is set', async (t) =
     await legend.locator('bdi').allTextContents(),
     series.map(({ name }: { name: string }) => name),
   );
-  await holdsAsAView(t, tab, 'main h1');
+  await assertView(t, tab, 'main h1');
 });
 
 declare('billing shows the values of the API, and a plan is chosen after a preview of what is lost', async (t) => {
@@ -352,7 +352,7 @@ declare('billing shows the values of the API, and a plan is chosen after a previ
     await choice.getByRole('listitem').allTextContents(),
     refused.body.details.map(({ message }: { message: string }) => message),
   );
-  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  await assertView(t, tab, 'main h2 >> nth=0');
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/settings/billing', 'admin@b.example');
   await other.page.locator('.areas a', { hasText: 'Anomalies: The plan' }).waitFor();
@@ -411,7 +411,7 @@ declare('the identity provider is configured: its secret stays, and each domain 
   await save.click();
   await problemAt(page, 'Client secret').waitFor();
   await page.setViewportSize({ width: 320, height: 800 });
-  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  await assertView(t, tab, 'main h2 >> nth=0');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
 });
 
@@ -427,7 +427,7 @@ declare('a dead letter shows its bytes and its error, and a replay shows its res
   await sidePanel
     .getByText(/finished: 1 matched, 0 replayed, 0 already handled by another user, 1 failed. still refused/)
     .waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('the audit log shows who changed what, and a viewer cannot see it', async (t) => {
@@ -458,7 +458,7 @@ declare('the audit log shows who changed what, and a viewer cannot see it', asyn
   const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Export this range as CSV' }).click();
   t.regex(readFileSync(await (await download).path(), 'utf8'), /quota\.set/);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   const { body: account } = await harness.request('POST', '/api/service-accounts', {
     as: 'admin',
     body: { name: 'Reads <i>alone</i>', role: 'viewer' },
@@ -479,13 +479,13 @@ declare('the audit log shows who changed what, and a viewer cannot see it', asyn
   ]) {
     await tab.go(`${harness.url}/settings/${part}?search=nothing-is-called-so&open=${id}`);
     await opened(label, name);
-    await holdsAsAView(t, tab, '.beside h2');
+    await assertView(t, tab, '.beside h2');
   }
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/settings/audit');
   await other.page.getByRole('heading', { name: 'Settings: usage' }).waitFor();
   t.is(await other.page.getByRole('link', { name: 'Audit log' }).count(), 0);
-  await holdsAsAView(t, other, 'main h1');
+  await assertView(t, other, 'main h1');
 });
 
 declare('a user chooses contact methods for pages, and their order', async (t) => {
@@ -536,7 +536,7 @@ declare('a user chooses contact methods for pages, and their order', async (t) =
     { contactId: night, afterMinutes: 5 },
     { contactId: other, afterMinutes: 0 },
   ]);
-  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  await assertView(t, tab, 'main h2 >> nth=0');
   await page.getByRole('button', { name: 'Night <b>mail</b>', exact: true }).click();
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
@@ -566,7 +566,7 @@ declare('events are listed with configuration changes, and a custom event is add
   await rows.first().getByRole('button').click();
   const sidePanel = page.getByRole('complementary', { name: 'Event' });
   await sidePanel.getByText('configuration change').waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await page.getByRole('button', { name: 'Add event' }).click();
   await sidePanel.getByLabel('Title').fill('Sale <b>begins</b>');
   await sidePanel.getByLabel('Link').fill('javascript:alert(1)');
@@ -596,7 +596,7 @@ declare('a user changes their password, sets up a second factor, and ends anothe
   await rows.nth(1).waitFor();
   t.is(await rows.getByText('current session').count(), 1);
   await page.setViewportSize({ width: 320, height: 800 });
-  await holdsAsAView(t, tab, 'main h2 >> nth=0');
+  await assertView(t, tab, 'main h2 >> nth=0');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await page.setViewportSize({ width: 1280, height: 800 });
   await page.getByLabel('Organization name').fill('Second <b>shop</b>');
@@ -651,7 +651,7 @@ declare('an organization is closed only by an owner who enters its name', async 
   };
   await close('Organization');
   await problemAt(page, 'Organization name, as confirmation').waitFor();
-  await holdsAsAView(t, tab, 'main h1');
+  await assertView(t, tab, 'main h1');
   const other = await chromium.open();
   await signedInAt(other, harness.url, '/settings/organization', 'admin@b.example');
   await other.page.getByLabel('Organization name, as confirmation').fill('Organization b');

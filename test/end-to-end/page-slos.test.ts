@@ -7,7 +7,7 @@ import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemet
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { axeFinds, fillPair, holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, axeFinds, fillPair, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -64,7 +64,7 @@ declare('an objective shows its indicator and error budget, with burn rates and 
     ...[first.window, first.rate === null ? 'no data' : first.rate.toFixed(2)],
   ]);
   await sidePanel.getByRole('img', { name: /^Burn rate/ }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('an editor creates an objective, sees an error at its field, changes it and deletes it', async (t) => {
@@ -143,7 +143,7 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   await sidePanel.getByLabel('Version').selectOption('v1alpha');
   const { details } = (await harness.request('GET', `/api/slos/${sloId}/export?version=v1alpha`)).body;
   for (const { path, message } of details) await sidePanel.getByText(`${path} ${message}`, { exact: true }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
@@ -172,7 +172,7 @@ declare('an objective is reported month by month, as in the API', async (t) => {
   t.deepEqual((await rows.last().locator('td').allTextContents()).slice(2, 6), [
     ...['99 %', 'yes, so far', `${(100 * last.sli).toFixed(3)} %`, `${last.budget.remainingPct.toFixed(1)} %`],
   ]);
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('OpenSLO objectives are imported after a preview of each, with the reason for a rejected one', async (t) => {

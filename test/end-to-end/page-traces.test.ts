@@ -4,7 +4,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { landedIn } from './landed-spans.ts';
-import { holdsAsAView, signedInAt } from './page-walk.ts';
+import { assertView, signedInAt } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -68,7 +68,7 @@ declare(
     await page.locator('.rows[aria-rowcount="2"]').waitFor();
     const { body } = await harness.request('GET', '/api/traces?scope=account&from=now-1h&search=duration%3A%3E1s');
     t.is(body.items.length, 1);
-    await holdsAsAView(t, tab, '.extent .row >> nth=0');
+    await assertView(t, tab, '.extent .row >> nth=0');
     await page.locator('.extent .row').first().click();
     await page.waitForURL(`**/traces/${traceOf(slow)}?*`);
     t.is(await page.locator('#spans').textContent(), '3');
@@ -85,7 +85,7 @@ declare(
     await line.click();
     const sidePanel = page.getByRole('complementary', { name: 'Log' });
     await sidePanel.getByText(logBody).waitFor();
-    await holdsAsAView(t, tab, '.beside pre');
+    await assertView(t, tab, '.beside pre');
     await sidePanel.getByRole('button', { name: 'Close' }).click();
     await page.getByRole('button', { name: 'Hide 1 below' }).click();
     await page.locator('.waterfall[aria-rowcount="4"]').waitFor();
@@ -105,11 +105,11 @@ declare(
       (await boxes.allTextContents()).map((box) => box.split(', ')[0]),
       ['the trace', 'POST /checkout', 'POST /charges', '<b>charge</b>'],
     );
-    await holdsAsAView(t, tab, '.flame');
+    await assertView(t, tab, '.flame');
     await page.getByRole('button', { name: 'Waterfall' }).click();
     await page.locator('.waterfall .extent .row').nth(2).click();
     await page.getByRole('complementary', { name: 'Span' }).getByText('bank', { exact: true }).first().waitFor();
-    await holdsAsAView(t, tab, '.waterfall .extent');
+    await assertView(t, tab, '.waterfall .extent');
     await page.getByRole('link', { name: 'Logs of this trace' }).click();
     await page.locator('.records .row', { hasText: 'the bank took two seconds' }).waitFor();
     t.deepEqual(tab.complaints, []);
@@ -148,7 +148,7 @@ declare('a selected duration range is compared with the other traces, with the d
   t.is(body.items[0].field, 'service');
   t.regex((await comparison.getByRole('row').nth(1).textContent()) ?? '', /^service(?:old<1>|new)/);
   t.is(await comparison.getByRole('row').count(), body.items.length + 1);
-  await holdsAsAView(t, tab, '.compared [role=status] >> nth=0');
+  await assertView(t, tab, '.compared [role=status] >> nth=0');
   // The view was reloaded: until the cells load, their space is reserved.
   const heatmap = page.getByRole('img', { name: /^400 spans by duration/ });
   await heatmap.waitFor();
@@ -196,14 +196,14 @@ declare('repeated calls of a trace are one row until it is expanded, and columns
   await page.locator('.waterfall[aria-rowcount="9"]').waitFor();
   await rows.nth(3).click();
   await page.getByRole('complementary', { name: 'Span' }).getByRole('link', { name: 'Logs of this span' }).waitFor();
-  await holdsAsAView(t, tab, '.beside h2');
+  await assertView(t, tab, '.beside h2');
 });
 
 declare('a trace that does not exist shows a notice', async (t) => {
   const tab = await chromium.open();
   await signedInAt(tab, harness.url, `/traces/${'f'.repeat(32)}`);
   await tab.page.locator('.problem', { hasText: /trace/ }).waitFor();
-  await holdsAsAView(t, tab, '.problem');
+  await assertView(t, tab, '.problem');
 });
 
 declare('two traces are shown side by side, with the call that took longer in one', async (t) => {
@@ -223,5 +223,5 @@ declare('two traces are shown side by side, with the call that took longer in on
     'payments POST /charges18 ms2 s1.98 s more',
     'bank <b>charge</b>14 ms1.99 s 1 failed1.98 s more',
   ]);
-  await holdsAsAView(t, tab, '.two tbody');
+  await assertView(t, tab, '.two tbody');
 });

@@ -43,7 +43,7 @@ export const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<
 };
 
 /** Asserts an accessible view in both themes without errors, which a reload shows again. */
-export const holdsAsAView = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
+export const assertView = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
   t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
   const before = await tab.page.locator(shown).textContent();
   await tab.page.reload();

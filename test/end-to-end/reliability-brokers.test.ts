@@ -45,8 +45,8 @@ serial('when brokers of three are killed or hang, one after the other, nothing i
   await eventually('a sink that stores rows', async () => (await landedRows(sinks.http)) > 0);
 
   const acknowledgedAgain = (): Promise<void> => {
-    oracle.answers({ forget: true });
-    return eventually('acknowledgements', () => (oracle.answers().get('200') ?? 0) > 50);
+    oracle.responses({ reset: true });
+    return eventually('acknowledgements', () => (oracle.responses().get('200') ?? 0) > 50);
   };
 
   for (let round = 0; round < rounds; round++) {

@@ -39,13 +39,13 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
       await oracle.close();
     });
     oracle.start();
-    await eventually('responses that report a full disk', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
+    await eventually('responses that report a full disk', () => (oracle.responses().get('503 retry-after') ?? 0) > 20);
     await eventually('not ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 503);
     await delay(2000);
-    t.deepEqual([...oracle.answers().keys()].sort(), ['200', '503 retry-after']);
+    t.deepEqual([...oracle.responses().keys()].sort(), ['200', '503 retry-after']);
     await rm(filler);
-    oracle.answers({ forget: true });
-    await eventually('acknowledgements when there is room again', () => (oracle.answers().get('200') ?? 0) > 50);
+    oracle.responses({ reset: true });
+    await eventually('acknowledgements when there is room again', () => (oracle.responses().get('200') ?? 0) > 50);
     await oracle.stop();
     await eventually('ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 200);
     await drained(oiq.http);

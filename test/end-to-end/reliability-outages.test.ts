@@ -57,13 +57,13 @@ for (const how of ['stop', 'kill'] as const)
     `the broker goes down (${how}) and comes back: 503 with Retry-After meanwhile, and recovery without a restart`,
     async (t) => {
       const oracle = startLoad(t);
-      await eventually('acknowledgements before the outage', () => (oracle.answers().get('200') ?? 0) > 20);
+      await eventually('acknowledgements before the outage', () => (oracle.responses().get('200') ?? 0) > 20);
       await cluster.kafka[how]();
       // Before the outage all requests were acknowledged. Only later responses count.
-      oracle.answers({ forget: true });
-      await eventually('responses during the outage', () => (oracle.answers().get('503 retry-after') ?? 0) > 20);
+      oracle.responses({ reset: true });
+      await eventually('responses during the outage', () => (oracle.responses().get('503 retry-after') ?? 0) > 20);
       await delay(5000);
-      const meanwhile = oracle.answers({ forget: true });
+      const meanwhile = oracle.responses({ reset: true });
       const acceptable = new Set(['200', '503 retry-after']);
       t.deepEqual(
         [...meanwhile.keys()].filter((response) => !acceptable.has(response)),
@@ -71,7 +71,7 @@ for (const how of ['stop', 'kill'] as const)
         JSON.stringify([...meanwhile]),
       );
       await cluster.kafka.start();
-      await eventually('acknowledgements after the outage', () => (oracle.answers().get('200') ?? 0) > 100);
+      await eventually('acknowledgements after the outage', () => (oracle.responses().get('200') ?? 0) > 100);
       await settle(t, oracle);
     },
   );
@@ -87,7 +87,7 @@ serial('after a long ClickHouse outage the lag drains, and nothing is lost or du
   await eventually('receivers that are ready', async () => (await readiness(receivers)) === 200);
   await cluster.clickhouse.start();
   await settle(t, oracle);
-  t.deepEqual([...oracle.answers().keys()], ['200'], 'receivers do not depend on ClickHouse');
+  t.deepEqual([...oracle.responses().keys()], ['200'], 'receivers do not depend on ClickHouse');
 });
 
 serial('cluster: 999 of 1,000 messages land and the poison message is one dead letter', async (t) => {

@@ -69,7 +69,7 @@ export const drained = async (http: string): Promise<void> => {
 /** Checks the oracle's sums and its verdict, and prints what was checked. */
 export const assertReadBack = (t: ExecutionContext, oracle: Oracle, readBack: ReadonlyMap<string, number>): void => {
   const { sent, acknowledged, refused, unknown } = oracle.counts();
-  const responses = [...oracle.answers()].map(([answer, times]) => `${answer}: ${times}`).join(', ');
+  const responses = [...oracle.responses()].map(([answer, times]) => `${answer}: ${times}`).join(', ');
   t.log(`${sent} records: ${acknowledged} acknowledged, ${refused} refused, ${unknown} unknown (${responses})`);
   t.is(acknowledged + refused + unknown, sent);
   t.true(acknowledged > 0, 'nothing was acknowledged, so nothing was tested');

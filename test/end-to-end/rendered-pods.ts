@@ -26,7 +26,7 @@ const flags = [...nodeFlags, `--import=${new URL('../security/without-guard.ts',
 const hangMs = 600_000;
 
 /** Events in order. */
-export interface Happening {
+export interface PodEvent {
   readonly part: string;
   readonly what: 'waited' | 'ready' | 'ended';
   readonly version: string;
@@ -52,7 +52,7 @@ const addressIn = (output: string, before: string): string =>
 
 /** A release of rendered manifests. Its Services lead to the processes on this machine. */
 export class Release {
-  readonly happenings: Happening[] = [];
+  readonly events: PodEvent[] = [];
   readonly #directory: string;
   readonly #pods = new Map<string, Pod[]>();
   /** Endpoints of the receivers' Services: pods that are ready and not terminating. */
@@ -142,7 +142,7 @@ export class Release {
       const { code: status, output } = await this.runToEnd(version, manifests, container, spec);
       if (status !== 0 || output.includes('still runs after')) throw new Error(`${part} timed out:\n${output}`);
     }
-    this.happenings.push({ part, what: 'waited', version });
+    this.events.push({ part, what: 'waited', version });
     const child = this.#spawn(version, spec.containers[0].args, { ...environmentOf(manifests, spec), ...this.#own() });
     let output = '';
     for (const stream of [child.stdout, child.stderr])
@@ -175,7 +175,7 @@ export class Release {
       throw new Error(`${cause.message}\n${output}`, { cause });
     });
     this.#endpoints.add(pod);
-    this.happenings.push({ part, what: 'ready', version });
+    this.events.push({ part, what: 'ready', version });
   }
 
   async #end(part: string, pod: Pod, version: string): Promise<void> {
@@ -188,7 +188,7 @@ export class Release {
       part,
       (this.#pods.get(part) ?? []).filter((each) => each !== pod),
     );
-    this.happenings.push({ part, what: 'ended', version });
+    this.events.push({ part, what: 'ended', version });
   }
 
   /** Settings of one pod: an empty data directory, free ports, and timeouts for this machine. */
