@@ -121,11 +121,17 @@ const rotatedOut = (validUntil: string): Partial<LicenseKey> => ({
 });
 
 const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>>['admit']>[0]>, Signal, string][] = [
-  ['the key in its own header', {}, {}, 'logs', 'admitted'],
+  ['the key in a separate header', {}, {}, 'logs', 'admitted'],
   ['the key as bearer', {}, bearer, 'logs', 'admitted'],
   ['the scheme in lower case', {}, { ...bearer, authorization: `bearer ${secret}` }, 'logs', 'admitted'],
-  ['an empty header beside a bearer', {}, { ...bearer, licenseKey: '' }, 'logs', 'admitted'],
-  ['a wrong key beside a good bearer', {}, { ...bearer, licenseKey: generateLicenseKey() }, 'logs', 'unauthenticated'],
+  ['an empty header in addition to a bearer token', {}, { ...bearer, licenseKey: '' }, 'logs', 'admitted'],
+  [
+    'a wrong key in addition to a valid bearer token',
+    {},
+    { ...bearer, licenseKey: generateLicenseKey() },
+    'logs',
+    'unauthenticated',
+  ],
   ['no credentials', {}, { licenseKey: undefined }, 'logs', 'unauthenticated'],
   ['another scheme', {}, { licenseKey: undefined, authorization: `Basic ${secret}` }, 'logs', 'unauthenticated'],
   ['the key in capitals', {}, { licenseKey: secret.toUpperCase() }, 'logs', 'unauthenticated'],
@@ -136,7 +142,7 @@ const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>
   ['a key rotated out, within its grace', { key: rotatedOut(future) }, {}, 'logs', 'admitted'],
   ['a key rotated out, after its grace', { key: rotatedOut(past) }, {}, 'logs', 'unauthenticated'],
   [
-    'a key rotated out, of a revoked one',
+    'a rotated key of a revoked key',
     { key: { ...rotatedOut(future), revokedAt: past } },
     {},
     'logs',
@@ -150,13 +156,13 @@ const cases: [string, Setup, Partial<Parameters<Awaited<ReturnType<typeof setUp>
     'unauthenticated',
   ],
   ['a disabled organization', { organization: { disabled: true } }, {}, 'logs', 'forbidden'],
-  ['an organization that is gone', { organization: null }, {}, 'logs', 'forbidden'],
-  ['a plan that is gone', { organization: { planId: 'none' } }, {}, 'logs', 'forbidden'],
+  ['an organization that does not exist', { organization: null }, {}, 'logs', 'forbidden'],
+  ['a plan that does not exist', { organization: { planId: 'none' } }, {}, 'logs', 'forbidden'],
   ['a signal that the key has not', { key: { signals: ['logs'] } }, {}, 'traces', 'forbidden'],
   ['a signal that the plan has not', { plan: { entitlements: ['logs'] } }, {}, 'traces', 'forbidden'],
   ['an address outside the networks', { key: { allowedCidrs: ['10.0.0.0/8'] } }, {}, 'logs', 'forbidden'],
   ['an address inside the networks', { key: { allowedCidrs: ['10.0.0.0/8', '192.0.2.0/24'] } }, {}, 'logs', 'admitted'],
-  ['a network list that is no list', { key: { allowedCidrs: ['everywhere'] } }, {}, 'logs', 'forbidden'],
+  ['a network list that is not a list', { key: { allowedCidrs: ['everywhere'] } }, {}, 'logs', 'forbidden'],
   ['an IPv4-mapped network', { key: { allowedCidrs: ['::ffff:192.0.2.0/120'] } }, {}, 'logs', 'admitted'],
 ];
 
@@ -399,9 +405,9 @@ test('several instances together never grant more than the shared counter allows
 
 const forwarded: [string, string[], string, string | undefined, string][] = [
   ['no proxy is trusted', [], '10.0.0.1', '1.2.3.4', '10.0.0.1'],
-  ['a stranger says so', ['10.0.0.0/8'], '192.0.2.1', '1.2.3.4', '192.0.2.1'],
-  ['a trusted proxy says so', ['10.0.0.0/8'], '10.0.0.1', '1.2.3.4', '1.2.3.4'],
-  ['a stranger wrote the left', ['10.0.0.0/8'], '10.0.0.1', '6.6.6.6, 1.2.3.4', '1.2.3.4'],
+  ['an untrusted peer sends the header', ['10.0.0.0/8'], '192.0.2.1', '1.2.3.4', '192.0.2.1'],
+  ['a trusted proxy sends the header', ['10.0.0.0/8'], '10.0.0.1', '1.2.3.4', '1.2.3.4'],
+  ['an untrusted client wrote the leftmost entry', ['10.0.0.0/8'], '10.0.0.1', '6.6.6.6, 1.2.3.4', '1.2.3.4'],
   ['two trusted proxies', ['10.0.0.0/8'], '10.0.0.1', '1.2.3.4, 10.0.0.2', '1.2.3.4'],
   ['only proxies', ['10.0.0.0/8'], '10.0.0.1', '10.0.0.3, 10.0.0.2', '10.0.0.3'],
   ['rubbish', ['10.0.0.0/8'], '10.0.0.1', '1.2.3.4, unknown', '10.0.0.1'],

@@ -621,7 +621,7 @@ export const templates: readonly Template[] = [
     },
   },
   {
-    title: 'a new file is written, and a server started for a look',
+    title: 'a new file is written, and a server started for a preview',
     isDangerous: false,
     write: (session) => {
       session.prompt('Add a health check').edit(`${session.folder}/src/health.ts`);

@@ -33,9 +33,9 @@ const composite = {
   groupBy: ['service'],
 };
 const cases: readonly Case[] = [
-  ['fires at once without for', ruleOf(), [[0, { cart: 11 }]], ['0 cart: inactive → firing critical']],
+  ['fires at once without `for`', ruleOf(), [[0, { cart: 11 }]], ['0 cart: inactive → firing critical']],
   [
-    'ends where the value is not beyond the threshold',
+    'ends if the value no longer exceeds the threshold',
     ruleOf(),
     [
       [0, { cart: 11 }],
@@ -44,7 +44,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
   ],
   [
-    'tells each group by itself',
+    'emits transitions for each group separately',
     ruleOf(),
     [
       [0, { cart: 11, mail: 3 }],
@@ -54,7 +54,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical', '1 mail: inactive → firing critical', '2 cart: firing → inactive'],
   ],
   [
-    'is pending until for has passed',
+    'is pending until `for` has passed',
     ruleOf({ for: '2m' }),
     [
       [0, { cart: 11 }],
@@ -64,7 +64,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → pending critical', '2 cart: pending → firing critical'],
   ],
   [
-    'begins for anew after the condition did not hold',
+    'restarts `for` after the condition did not hold',
     ruleOf({ for: '2m' }),
     [
       [0, { cart: 11 }],
@@ -81,7 +81,7 @@ const cases: readonly Case[] = [
     ],
   ],
   [
-    'keeps firing for a time, and then ends',
+    'continues to fire for `keepFiringFor`, and then ends',
     ruleOf({ keepFiringFor: '3m' }),
     [
       [0, { cart: 11 }],
@@ -92,7 +92,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical', '1 cart: firing → recovering critical', '4 cart: recovering → inactive'],
   ],
   [
-    'goes on firing, and begins its time anew, where the condition holds again while it keeps firing',
+    'continues to fire and restarts `keepFiringFor` if the condition holds again in the meantime',
     ruleOf({ keepFiringFor: '3m', for: '1m' }),
     [
       [0, { cart: 11 }],
@@ -113,7 +113,7 @@ const cases: readonly Case[] = [
     ],
   ],
   [
-    'has the highest severity that is crossed, and tells when that is another one',
+    'has the severity of the highest crossed threshold, and emits its changes',
     ruleOf({ condition: { thresholds: bothSeverities } }),
     [
       [0, { cart: 11 }],
@@ -129,7 +129,7 @@ const cases: readonly Case[] = [
     ],
   ],
   [
-    'ends beyond the recovery threshold only',
+    'ends only beyond the recovery threshold',
     ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'above', value: 10, recovery: 5 }] } }),
     [
       [0, { cart: 8 }],
@@ -141,7 +141,7 @@ const cases: readonly Case[] = [
     ['1 cart: inactive → firing error', '3 cart: firing → inactive'],
   ],
   [
-    'of below, ends above the recovery threshold only',
+    'with the operator below, ends only above the recovery threshold',
     ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'below', value: 10, recovery: 20 }] } }),
     [
       [0, { cart: 15 }],
@@ -152,7 +152,7 @@ const cases: readonly Case[] = [
     ['1 cart: inactive → firing error', '3 cart: firing → inactive'],
   ],
   [
-    'ends a count above a threshold where no record is left: that is 0',
+    'ends a count above a threshold if no record is left, because the count is 0',
     ruleOf(),
     [
       [0, { cart: 11, mail: 1 }],
@@ -162,7 +162,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
   ],
   [
-    'fires for a count below a threshold where no record is left, until the group is forgotten',
+    'fires for a count below a threshold if no record is left, until the group is forgotten',
     ruleOf({ condition: { thresholds: [{ severity: 'error', operator: 'below', value: 1 }] }, forgetAfter: '5m' }),
     [
       [0, { cart: 2, mail: 3 }],
@@ -179,7 +179,7 @@ const cases: readonly Case[] = [
     ],
   ],
   [
-    'says nothing of a count of no records where it needs more events',
+    'does not evaluate a count without records if it requires more events',
     ruleOf({ minimumEvents: 1 }),
     [
       [0, { cart: 11 }],
@@ -188,7 +188,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical'],
   ],
   [
-    'leaves a figure alone that has no records: it is not 0',
+    'does not treat an aggregate without records as 0',
     ruleOf({
       condition: {
         query: { ...errorsByService, measures: [{ function: 'percentile', field: 'took', percentile: 95 }] },
@@ -201,7 +201,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical'],
   ],
   [
-    'leaves a group alone that has no data where the rule keeps it: it did not recover',
+    'does not resolve a group without data if the rule keeps its state',
     ruleOf({ noData: 'keep' }),
     [
       [0, { cart: 11, mail: 1 }],
@@ -213,7 +213,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical'],
   ],
   [
-    'ends a group that had no data for long',
+    'ends a group that had no data for a long time',
     ruleOf({ noData: 'keep', forgetAfter: '5m' }),
     [
       [0, { cart: 11 }],
@@ -235,7 +235,7 @@ const cases: readonly Case[] = [
     ['0 -: inactive → firing critical', '51 -: firing → inactive'],
   ],
   [
-    'ends a group without data where the rule says so',
+    'ends a group without data if the rule resolves missing data',
     ruleOf({ noData: 'resolve' }),
     [
       [0, { cart: 11 }],
@@ -244,7 +244,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
   ],
   [
-    'fires for a group without data where the rule says so, after for',
+    'fires for a group without data after `for` if the rule alerts on missing data',
     ruleOf({ noData: 'alert', for: '1m' }),
     [
       [0, { cart: 1 }],
@@ -255,7 +255,7 @@ const cases: readonly Case[] = [
     ['1 cart: inactive → pending critical', '2 cart: pending → firing critical', '3 cart: firing → inactive'],
   ],
   [
-    'tells that a group is unknown where the rule says so, and goes on where it was',
+    'reports a group without data as unknown if the rule declares it, and then continues from its former state',
     ruleOf({ noData: 'unknown', for: '5m' }),
     [
       [0, { cart: 11 }],
@@ -275,7 +275,7 @@ const cases: readonly Case[] = [
     ],
   ],
   [
-    'tells of itself where no group is known that could have no data',
+    'emits an alert for the rule itself if no group is known',
     ruleOf({ noData: 'alert' }),
     [
       [0, none],
@@ -285,7 +285,7 @@ const cases: readonly Case[] = [
     ['0 no-data: inactive → firing critical', '2 no-data: firing → inactive'],
   ],
   [
-    'tells nothing of missing data where the rule keeps what is',
+    'emits nothing for missing data if the rule keeps the state',
     ruleOf({ condition: ungrouped }),
     [
       [0, none],
@@ -294,7 +294,7 @@ const cases: readonly Case[] = [
     [],
   ],
   [
-    'never ends an alert by an error, and tells that it is not known',
+    'never ends an alert because of an error, and reports the error as unknown',
     ruleOf(),
     [
       [0, { cart: 11 }],
@@ -311,7 +311,7 @@ const cases: readonly Case[] = [
     ],
   ],
   [
-    'never ends an alert by an error, and tells nothing where the rule says so',
+    'never ends an alert because of an error, and emits nothing if the rule keeps the state',
     ruleOf({ onError: 'keep', keepFiringFor: '5m' }),
     [
       [0, { cart: 11 }],
@@ -323,7 +323,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical', '1 cart: firing → recovering critical', '10 cart: recovering → inactive'],
   ],
   [
-    'fires by errors where the rule says so, after for',
+    'fires for errors after `for` if the rule alerts on errors',
     ruleOf({ onError: 'alert', for: '2m' }),
     [
       [0, failed],
@@ -348,7 +348,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical'],
   ],
   [
-    'leaves groups alone that are not among those that were answered',
+    'does not change groups that are missing from a truncated result',
     ruleOf({ noData: 'resolve' }),
     [
       [0, { cart: 11 }],
@@ -357,7 +357,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical'],
   ],
   [
-    'of Prometheus’ kind, fires for what is answered, and ends where it is not',
+    'of the PromQL kind, fires for returned groups, and ends for groups that are no longer returned',
     ruleOf({ condition: present, keepFiringFor: '2m' }),
     [
       [0, { cart: 0 }],
@@ -378,7 +378,7 @@ const cases: readonly Case[] = [
     ['1 cart: inactive → firing error', '2 cart: firing → inactive'],
   ],
   [
-    'of absence, fires where there is no data at all',
+    'of absence, fires if there is no data at all',
     ruleOf({ condition: { ...absence, query: ungrouped.query } }),
     [
       [0, { '': 0 }],
@@ -389,7 +389,7 @@ const cases: readonly Case[] = [
     ['1 -: inactive → firing error', '3 -: firing → inactive'],
   ],
   [
-    'of absence, ends by itself once the group is forgotten',
+    'of absence, ends once the group is forgotten',
     ruleOf({ condition: absence, forgetAfter: '30m' }),
     [
       [0, { cart: 3, mail: 1 }],
@@ -399,7 +399,7 @@ const cases: readonly Case[] = [
     ['1 cart: inactive → firing error', '30 cart: firing → inactive'],
   ],
   [
-    'of a composite, fires where its expression holds, and ends where it does not or is not answered',
+    'of a composite, fires while its expression is true, and ends if it is false or has no result',
     ruleOf({ condition: composite }),
     [
       [0, { cart: 1, mail: 0 }],
@@ -414,7 +414,7 @@ const cases: readonly Case[] = [
     ],
   ],
   [
-    'ends what fires when it is switched off',
+    'ends firing alerts when it is disabled',
     ruleOf(),
     [
       [0, { cart: 11 }],
@@ -423,7 +423,7 @@ const cases: readonly Case[] = [
     ['0 cart: inactive → firing critical', '1 cart: firing → inactive'],
   ],
   [
-    'says nothing of too few events',
+    'emits nothing for too few events',
     ruleOf({ minimumEvents: 5 }),
     [
       [0, { kind: 'groups', unit: '', groups: [{ labels: { service: 'cart' }, points: [99], eventCount: 4 }] }],

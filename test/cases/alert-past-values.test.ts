@@ -22,7 +22,7 @@ const cases: readonly (readonly [title: string, given: object, spanMs: number, s
   ['a window for each value', { window: '5m' }, hour, 300_000, 12],
   ['a step for each value, where the condition has one', { window: '5m', step: '1m' }, hour, 60_000, 60],
   ['at least one window, longer than the range', { window: '1d' }, hour, 86_400_000, 1],
-  ['the last 500 of windows that are too many', { window: '1s' }, hour, 1_000, 500],
+  ['the last 500 windows if there are more', { window: '1s' }, hour, 1_000, 500],
   ['of PromQL, steps that fit the range, whatever the window', { query: promql, window: '1d' }, hour, 8_000, 450],
 ];
 for (const [title, given, spanMs, stepMs, count] of cases)

@@ -146,7 +146,7 @@ const cases: readonly (readonly [
   string[],
 ])[] = [
   [
-    'a known group of a count that has no records counts 0',
+    'a known group of a count without records has the value 0',
     {},
     ({ next, values }) => {
       for (let i = 0; i < 8; i++) next({ b: values.b(i) });
@@ -154,7 +154,7 @@ const cases: readonly (readonly [
     ['begin a down'],
   ],
   [
-    'a missing point of another figure is no 0',
+    'a missing point of another aggregation is not 0',
     { counts: [] },
     ({ next, values }) => {
       for (let i = 0; i < 30; i++) next({ b: values.b(i) });
@@ -162,7 +162,7 @@ const cases: readonly (readonly [
     [],
   ],
   [
-    'a step in which nothing at all was received is a gap',
+    'a step without any received data is a gap',
     {},
     ({ run, runNormal }) => {
       for (let i = 0; i < 10; i++) {
@@ -174,7 +174,7 @@ const cases: readonly (readonly [
     [],
   ],
   [
-    'what is told again changes nothing',
+    'a repeated step changes nothing',
     {},
     ({ run, runNormal }) => {
       runNormal(5);
@@ -183,7 +183,7 @@ const cases: readonly (readonly [
     [],
   ],
   [
-    'what is caught up tells of no beginning; once it is caught up, of what lasts',
+    'late steps emit no start; after the catch-up, a lasting anomaly is emitted',
     {},
     ({ next }) => {
       for (let i = 0; i < 5; i++) next({ a: 400, b: 100 }, { mode: 'late' });
@@ -192,7 +192,7 @@ const cases: readonly (readonly [
     ['begin a up'],
   ],
   [
-    'what began and ended in what is caught up is not told',
+    'an anomaly that started and ended during a catch-up is not emitted',
     {},
     ({ next, runNormal }) => {
       for (let i = 0; i < 3; i++) next({ a: 400, b: 100 }, { mode: 'late' });
@@ -202,7 +202,7 @@ const cases: readonly (readonly [
     [],
   ],
   [
-    'a change the other way does not matter',
+    'a change in the other direction is ignored',
     { detector: { direction: 'up' } },
     ({ next }) => {
       for (let i = 0; i < 8; i++) next({ a: 0, b: 100 });
@@ -210,7 +210,7 @@ const cases: readonly (readonly [
     [],
   ],
   [
-    'a change that is smaller than what matters is not told',
+    'a change below the minimum is not emitted',
     { detector: { leastChange: 400 } },
     ({ next }) => {
       for (let i = 0; i < 3; i++) next({ a: 300, b: 100 });
@@ -218,7 +218,7 @@ const cases: readonly (readonly [
     [],
   ],
   [
-    'one that grows until it matters is',
+    'a change that grows above the minimum is emitted',
     { detector: { leastChange: 400 } },
     ({ next }) => {
       for (const value of [200, 300, 450, 600]) next({ a: value, b: 100 });
@@ -226,7 +226,7 @@ const cases: readonly (readonly [
     ['begin a up'],
   ],
   [
-    'a detector that is switched off ends its anomalies',
+    'a disabled detector ends its anomalies',
     {},
     ({ next }) => {
       next({ a: 400, b: 100 });
@@ -236,7 +236,7 @@ const cases: readonly (readonly [
     ['begin a up', 'end a up'],
   ],
   [
-    'another question ends them, and is learnt anew',
+    'a changed query ends anomalies and restarts learning',
     {},
     ({ next }) => {
       next({ a: 400, b: 100 });

@@ -61,7 +61,7 @@ test('an API token that the feed has not delivered is looked up in the store on 
     });
   t.is(directory.getServiceAccountCaller(hash), undefined);
   t.like(await directory.loadServiceAccountCaller(hash), { tenantId: 'a', role: 'viewer', scopes: ['logs:read'] });
-  t.like(directory.getServiceAccountCaller(hash), { tenantId: 'a' }, 'and is known from then on');
+  t.like(directory.getServiceAccountCaller(hash), { tenantId: 'a' }, 'and is cached from then on');
   t.is(await directory.loadServiceAccountCaller('b'.repeat(64)), undefined);
   await directory.close();
   await documents.close();

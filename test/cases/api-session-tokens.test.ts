@@ -50,9 +50,9 @@ const without = (name: keyof typeof rightClaims): object =>
 /** Signed with our own key, so that only the stated defect is invalid. */
 const invalidTokens: Readonly<Record<string, { readonly claims?: object; readonly header?: object }>> = {
   'no expiry': { claims: without('exp') },
-  'an expiry that is over': { claims: { ...rightClaims, exp: nowSeconds - 1 } },
-  'an expiry that is no number': { claims: { ...rightClaims, exp: 'never' } },
-  'a beginning that is to come': { claims: { ...rightClaims, nbf: nowSeconds + 600 } },
+  'an expiry in the past': { claims: { ...rightClaims, exp: nowSeconds - 1 } },
+  'an expiry that is not a number': { claims: { ...rightClaims, exp: 'never' } },
+  'a start in the future': { claims: { ...rightClaims, nbf: nowSeconds + 600 } },
   'another audience': { claims: { ...rightClaims, aud: 'somebody-else' } },
   'no audience': { claims: without('aud') },
   'another issuer': { claims: { ...rightClaims, iss: 'https://evil.example' } },
@@ -60,14 +60,14 @@ const invalidTokens: Readonly<Record<string, { readonly claims?: object; readonl
   'no user': { claims: without('sub') },
   'no organization': { claims: without('tid') },
   'no session': { claims: without('sid') },
-  'a session that is no text': { claims: { ...rightClaims, sid: { $ne: null } } },
+  'a session that is not a string': { claims: { ...rightClaims, sid: { $ne: null } } },
   'another type': { header: { typ: 'rt+jwt' } },
   'no type': { header: { typ: undefined } },
   'an unknown critical extension': { header: { crit: ['surprise'], surprise: true } },
   'a key id that is a path': { header: { kid: '../../../dev/null' } },
   'a key id that is a query': { header: { kid: "x' UNION SELECT 'key" } },
-  'a key id that is no text': { header: { kid: { $ne: null } } },
-  'a key id of a prototype': { header: { kid: '__proto__' } },
+  'a key id that is not a string': { header: { kid: { $ne: null } } },
+  'a key id that is a prototype property': { header: { kid: '__proto__' } },
   'no key id': { header: { kid: undefined } },
 };
 
@@ -123,10 +123,10 @@ test('a token not signed with our key is rejected, whatever algorithm and key it
     'the public key as a JSON secret': await bySecret(JSON.stringify(publicKey)),
     RS256: await new SignJWT(rightClaims).setProtectedHeader({ alg: 'RS256', typ: 'at+jwt', kid }).sign(rsa.privateKey),
     'another key under our id': await byEvil({}),
-    'a key of its own (jwk)': await byEvil({ jwk: evilJwk }),
+    'an embedded key (jwk)': await byEvil({ jwk: evilJwk }),
     'a key elsewhere (jku)': await byEvil({ jku: 'http://127.0.0.1:1/keys' }),
     'a certificate elsewhere (x5u)': await byEvil({ x5u: 'http://127.0.0.1:1/certificate' }),
-    'a key of its own, without an id': await new SignJWT(rightClaims)
+    'an embedded key, without an id': await new SignJWT(rightClaims)
       .setProtectedHeader({ alg: 'EdDSA', typ: 'at+jwt', jwk: evilJwk as JWK })
       .sign(evil.privateKey),
     nothing: '',

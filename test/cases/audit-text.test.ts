@@ -23,7 +23,7 @@ const canonical: readonly (readonly [what: string, json: string, canonical: stri
     '{"a":{},"b":{"c":[{"a":2,"z":1},[]],"d":1}}',
   ],
   ['numbers as names', '{"10":1,"9":2,"":3,"a":4,"A":5}', '{"":3,"10":1,"9":2,"A":5,"a":4}'],
-  ['arrays keep their order', '[56,{"d":true,"10":null,"1":[]}]', '[56,{"1":[],"10":null,"d":true}]'],
+  ['arrays preserve their order', '[56,{"d":true,"10":null,"1":[]}]', '[56,{"1":[],"10":null,"d":true}]'],
   ['no normalisation of Unicode', '{"a":"A\\u030a"}', '{"a":"A\u030a"}'],
 ];
 
@@ -112,7 +112,7 @@ const differences: readonly (readonly [what: string, before: unknown, after: unk
     [{ path: 'a.b.c', before: 1, after: 2 }],
   ],
   ['a list as a whole', { a: [1, 2] }, { a: [2, 1] }, [{ path: 'a', before: [1, 2], after: [2, 1] }]],
-  ['the store’s own fields', { id: '1', version: 1, updatedAt: 'x' }, { id: '1', version: 2, updatedAt: 'y' }, []],
+  ['fields of the store', { id: '1', version: 1, updatedAt: 'x' }, { id: '1', version: 2, updatedAt: 'y' }, []],
   ['a secret', { apiKey: 'one' }, { apiKey: 'two' }, [{ path: 'apiKey', before: maskedValue, after: maskedValue }]],
   [
     'a key of ours in a text',

@@ -58,7 +58,7 @@ const warningsOf = (picture: string): string => {
 };
 
 const cases: readonly (readonly [title: string, picture: string, path: string, warnings?: string])[] = [
-  ['a span alone', 'a - s x :====', 'a 0-4'],
+  ['a single span', 'a - s x :====', 'a 0-4'],
   ['a span without a duration has no path', 'a - s x :|', ''],
   [
     'two children one after the other',
@@ -75,7 +75,7 @@ const cases: readonly (readonly [title: string, picture: string, path: string, w
     'b 0-5, c 5-10',
   ],
   [
-    'of two that run side by side, the one that ends last',
+    'of two concurrent children, the one that ends last',
     `a - s x :==========
      b a i x : ====
      c a i x : ======`,
@@ -90,7 +90,7 @@ const cases: readonly (readonly [title: string, picture: string, path: string, w
     'd 0-2, a 2-4, c 4-9, a 9-10',
   ],
   [
-    'equal children: the first by id, the longest of those that end at once',
+    'equal children: the first by id, the longest of those that end at the same time',
     `a - s x :========
      d a i x :  ====
      c a i x :  ====
@@ -122,7 +122,7 @@ const cases: readonly (readonly [title: string, picture: string, path: string, w
     'c outlives-parent',
   ],
   [
-    'nor for one that begins when it has ended',
+    'nor for one that starts after its end',
     `a - s x :=====
      b a i x :       ===
      c b i x :       ==`,
@@ -130,14 +130,14 @@ const cases: readonly (readonly [title: string, picture: string, path: string, w
     'b outside-parent',
   ],
   [
-    'who takes a message may do it later: that is no skewed clock',
+    'a consumer may start later, which is not a clock skew',
     `a - p x :===
      b a q y :     ====`,
     'a 0-3',
     'b outside-parent',
   ],
   [
-    'a child that begins before its parent counts from there',
+    'a child that starts before its parent counts from the start of the parent',
     `a - s x :   ======
      b a i x : ====
      c b i x :  =`,
@@ -169,14 +169,14 @@ const cases: readonly (readonly [title: string, picture: string, path: string, w
     'c clipped',
   ],
   [
-    'a longer one begins with its caller at the earliest',
+    'a longer one starts with its caller at the earliest',
     `a - c x :  ===
      b a s y :======`,
     'b 2-5',
     'b clock-skew 2, b clipped 2',
   ],
   [
-    'spans whose parent is missing are roots, after those that have none',
+    'spans with a missing parent are roots, after those without a parent',
     `b m s y :====
      c b i y : ==
      a - s x :  ======`,
@@ -191,9 +191,9 @@ const cases: readonly (readonly [title: string, picture: string, path: string, w
     'b 0-1, c 1-3, b 3-4',
     'b missing-parent, d missing-parent',
   ],
-  ['its own parent', 'a a s x :====', 'a 0-4', 'a cycle'],
+  ['a span that is its own parent', 'a a s x :====', 'a 0-4', 'a cycle'],
   [
-    'a circle of parents begins with the earliest',
+    'a cycle of parents starts with the earliest',
     `a c s x :========
      b a i x : ======
      c b i x :  ====`,
@@ -306,7 +306,7 @@ const shapes: readonly (readonly [string, (index: number) => Partial<TreeSpan>])
     (index) => ({ parentSpanId: index === 0 ? '' : `s${index - 1}`, start: index, duration: 200_000 - 2 * index }),
   ],
   [
-    'beside one another',
+    'with concurrent children',
     (index) => ({ parentSpanId: index === 0 ? '' : 's0', start: index, duration: index === 0 ? 100_001 : 1 }),
   ],
   ['in a circle', (index) => ({ parentSpanId: `s${(index + 1) % 100_000}`, start: index })],

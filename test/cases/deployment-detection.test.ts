@@ -22,7 +22,7 @@ const seen = ({ version, steps, received = 0, environment = 'live' }: Version): 
 });
 
 const cases: Readonly<Record<string, readonly [readonly Version[], readonly string[]]>> = {
-  'the only version that is known': [[{ version: '1', steps: steps([10, 90]) }], []],
+  'the only known version': [[{ version: '1', steps: steps([10, 90]) }], []],
   'a new version': [
     [
       { version: '1', steps: steps([0, 50]) },
@@ -30,14 +30,14 @@ const cases: Readonly<Record<string, readonly [readonly Version[], readonly stri
     ],
     ['50 2 after 1'],
   ],
-  'a new version that takes over instance by instance': [
+  'a new version that is rolled out instance by instance': [
     [
       { version: '1', steps: steps([0, 70]) },
       { version: '2', steps: steps([50, 100]) },
     ],
     ['50 2 after 1'],
   ],
-  'a new version that runs beside the old one and is taken away': [
+  'a new version that runs in parallel with the old one and is removed': [
     [
       { version: '1', steps: steps([0, 100]) },
       { version: '2', steps: steps([50, 60]) },
@@ -73,7 +73,7 @@ const cases: Readonly<Record<string, readonly [readonly Version[], readonly stri
     ],
     ['20 2 after 1', '40 1 after 2 (rollback)', '61 2 after 1 (rollback)'],
   ],
-  'an old version that comes back while the new one goes on': [
+  'an old version that returns while the new one continues': [
     [
       { version: '1', steps: steps([0, 20], [40, 50]) },
       { version: '2', steps: steps([20, 100]) },
@@ -87,7 +87,7 @@ const cases: Readonly<Record<string, readonly [readonly Version[], readonly stri
     ],
     ['10 2 after 1'],
   ],
-  'a version that was known before the one that it follows': [
+  'a version that was known before its predecessor': [
     [
       { version: '1', steps: steps([50, 100]), received: 1 },
       { version: '2', steps: steps([0, 50]), received: 2 },
@@ -101,7 +101,7 @@ const cases: Readonly<Record<string, readonly [readonly Version[], readonly stri
     ],
     [],
   ],
-  'a rollback of which it is not known yet that the other version stopped': [
+  'a rollback while the end of the other version is not known yet': [
     [
       { version: '1', steps: steps([0, 20], [96, 100]) },
       { version: '2', steps: steps([20, 97]) },

@@ -80,7 +80,7 @@ const cases: readonly (readonly [
     ['CommandLine'],
   ],
   [
-    'the same where such events have all fields',
+    'the same if such events have all fields',
     rule('category: process_creation, product: windows', '{ Image: x, CommandLine: y }'),
     [{ ...security, CommandLine: 'cmd' }],
     true,
@@ -109,8 +109,8 @@ const cases: readonly (readonly [
     ['user.name'],
   ],
   ['keywords, in records of unknown origin', rule('category: application', '[failed]'), ['hello'], null, []],
-  ['attributes alone, where nothing was looked at', rule('product: linux', '{ known: x }'), [], true, []],
-  ['fields that are no attributes, where nothing was looked at', rule('product: linux', '{ other: x }'), [], null, []],
+  ['attributes only, without observed telemetry', rule('product: linux', '{ known: x }'), [], true, []],
+  ['fields that are not attributes, without observed telemetry', rule('product: linux', '{ other: x }'), [], null, []],
 ];
 for (const [what, source, sent, isSeen, missing] of cases)
   test(`telemetry of ${what} is ${isSeen === null ? 'unknown' : isSeen ? 'seen' : 'not seen'}`, (t) => {

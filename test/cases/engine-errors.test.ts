@@ -9,16 +9,16 @@ const codes: readonly [
   error: typeof UnavailableError | typeof PermanentError,
 ][] = [
   ['no answer', undefined, UnavailableError],
-  ['a time that is over', 159, UnavailableError],
-  ['memory that is not free', 241, UnavailableError],
+  ['a timeout', 159, UnavailableError],
+  ['insufficient memory', 241, UnavailableError],
   ['memory that the system does not give', 173, UnavailableError],
-  ['a shard that is not reached', 279, UnavailableError],
-  ['a shard that is lost in the middle of its answer', 32, UnavailableError],
-  ['a shard whose socket breaks', 95, UnavailableError],
-  ['too many statements at once', 202, UnavailableError],
+  ['an unreachable shard', 279, UnavailableError],
+  ['a shard that is lost during its response', 32, UnavailableError],
+  ['a shard with a broken socket', 95, UnavailableError],
+  ['too many concurrent statements', 202, UnavailableError],
   ['no thread for a statement', 439, UnavailableError],
-  ['a server that ends', 236, UnavailableError],
-  ['a statement that is ended on the server', 394, UnavailableError],
+  ['a server that shuts down', 236, UnavailableError],
+  ['a statement that is killed on the server', 394, UnavailableError],
   ['a table that a server lacks', 60, UnavailableError],
   ['a machine so busy that the server drops connections', 745, UnavailableError],
   ['more rows than are allowed', 158, PermanentError],
@@ -45,7 +45,7 @@ const refused = 'Code: 516. DB::Exception: oiq: Authentication failed: password 
 
 const cases: readonly [what: string, error: Error | undefined, message: RegExp][] = [
   [
-    'a shard that does not answer, with the reason once',
+    'an unresponsive shard, with the reason once',
     toQueryError(279, new Error(failed)),
     /^a server of the ClickHouse cluster does not answer: Connection refused \(10\.0\.0\.7:9000\)$/,
   ],
@@ -73,7 +73,7 @@ const cases: readonly [what: string, error: Error | undefined, message: RegExp][
     /^the ClickHouse server b:9000 refuses a:8123, .* \(oiq: Authentication failed: password is incorrect\)/,
   ],
   [
-    'a replica that is read-only',
+    'a read-only replica',
     toRejectionError('a:8123', 242, new Error('Code: 242. DB::Exception: Table is in readonly mode')),
     /^the ClickHouse server a:8123 accepts no requests at the moment: Table is in readonly mode$/,
   ],

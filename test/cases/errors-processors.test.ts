@@ -111,7 +111,7 @@ const logsThatAreErrors: Readonly<Record<string, [object, Partial<RaisedError>]>
       ],
     },
   ],
-  'a FATAL in its text alone': [log('gone', { severity: 0, severityText: 'emerg' }), { message: 'gone' }],
+  'a FATAL only in the text': [log('gone', { severity: 0, severityText: 'emerg' }), { message: 'gone' }],
   'an exception at WARN': [
     log('retried', {
       severity: 13,
@@ -135,13 +135,13 @@ const logsThatAreErrors: Readonly<Record<string, [object, Partial<RaisedError>]>
     ),
     { type: 'KeyError', message: 'Exception on /cart', culprit: 'app/cart.py total' },
   ],
-  'a traceback alone': [
+  'only a traceback': [
     log(
       'Traceback (most recent call last):\n  File "/srv/app/cart.py", line 1, in total\n    x()\nshop.errors.NoStock: sku 17 is gone',
     ),
     { type: 'shop.errors.NoStock', message: 'sku 17 is gone', culprit: 'app/cart.py total' },
   ],
-  'a stack whose type has no usual end': [
+  'a stack whose type has an unusual suffix': [
     log('request failed\nshop.NotFound: item 6\n\tat shop.Cart.total(Cart.java:7)\n\tat shop.Main.main(Main.java:5)'),
     { type: 'shop.NotFound', message: 'item 6', culprit: 'shop.Cart total' },
   ],

@@ -20,10 +20,10 @@ const logged = (error: ApiError): readonly Line[] => {
 
 for (const [what, error, level] of [
   ['what a client got wrong', new ApiError('VALIDATION_FAILED', 'no'), undefined],
-  ['what is not built', new ApiError('NOT_IMPLEMENTED', 'no'), undefined],
-  ['a store that is away', new ApiError('UNAVAILABLE', 'no', { cause: new UnavailableError('away') }), 'warn'],
+  ['an operation that is not built', new ApiError('NOT_IMPLEMENTED', 'no'), undefined],
+  ['an unavailable store', new ApiError('UNAVAILABLE', 'no', { cause: new UnavailableError('away') }), 'warn'],
   [
-    'a time limit that the client of another API asked for',
+    'a time limit requested by the client of another API',
     new ForeignApiError({ status: 503, body: {} }, new Error('timed out')),
     'warn',
   ],

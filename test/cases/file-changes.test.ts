@@ -411,7 +411,7 @@ const auditdCases: readonly (readonly [
     [{ action: 'read', path: '/etc/shadow' }],
   ],
   [
-    'auditd: a relative path of a new file, with its directory',
+    'auditd: a relative path of a new file, joined with its directory',
     [
       syscall(3, 'syscall=2 success=yes exit=3 a0=55 a1=41 a2=1b6 a3=0 items=2'),
       cwd(3),
@@ -446,7 +446,7 @@ const auditdCases: readonly (readonly [
     [{ action: 'attributes-changed', path: '/usr/bin/su' }],
   ],
   [
-    'auditd: a call that failed changed nothing',
+    'auditd: a failed call gives no change',
     [
       syscall(7, 'syscall=257 success=no exit=-13 a0=0 a1=1 a2=241 a3=0 items=1'),
       path(7, 0, '"/etc/passwd"', 'NORMAL'),

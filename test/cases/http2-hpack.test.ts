@@ -217,20 +217,20 @@ const forbidden: Readonly<Record<string, readonly Buffer[]>> = {
     hex('ffffff7f'),
     ...wraps.map((n) => Buffer.from(integer(0x80, 7, n + 2n))),
   ],
-  'a number of many bytes': [
+  'a number with many bytes': [
     hex(`ff${'80'.repeat(20)}00`),
     hex(`ff${'ff'.repeat(20)}7f`),
     hex(`0f${'ff'.repeat(9)}01`),
   ],
   'a number that does not end': [hex('ff'), hex('ff80'), hex('ffff'), hex('3f'), hex('3f80'), hex('0f'), hex('0fff')],
-  'a length of a string beyond its block': [
+  'a string length beyond the block': [
     hex('000161 02 78'),
     hex('000161 7f ff ff ff 07 78'),
     hex('0002 61'),
     ...wraps.map((n) => Buffer.from([0, 1, 97, ...integer(0, 7, n + 1n), 120])),
     ...wraps.map((n) => Buffer.from([0, ...integer(0x80, 7, n + 1n), 0x1f, 1, 120])),
   ],
-  'a size update above what was announced': [
+  'a size update above the announced maximum': [
     sizeUpdate(4097),
     ...wraps.map((n) => sizeUpdate(n)),
     ...wraps.map((n) => sizeUpdate(n + 31n)),

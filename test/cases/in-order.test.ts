@@ -196,10 +196,10 @@ const memory = (): PreviousReadCache => {
 };
 
 const repeated: readonly (readonly [title: string, everySeconds: number, first: number, again: number])[] = [
-  ['what is nowhere', Number.POSITIVE_INFINITY, 3, 1],
-  ['what is rare', 40_000, 3, 1],
+  ['a value that never occurs', Number.POSITIVE_INFINITY, 3, 1],
+  ['a rare value', 40_000, 3, 1],
   ['what needed two stretches', 50, 2, 1],
-  ['what is frequent', 0.5, 1, 1],
+  ['a frequent value', 0.5, 1, 1],
 ];
 for (const [title, every, first, again] of repeated)
   test(`${title} takes ${first} statements, and ${again} when repeated`, async (t) => {
@@ -215,7 +215,7 @@ for (const [title, every, first, again] of repeated)
       t.is(stretches.length, count);
       lengths.push(stretches.reduce((sum, { from, to }) => sum + (to - from + 1n), 0n));
     }
-    t.is(lengths[2], lengths[1], 'what is read does not grow from one time to the next');
+    t.is(lengths[2], lengths[1], 'repeated reads do not grow');
   });
 
 test('results reflect the current data, whatever is remembered of earlier reads', async (t) => {

@@ -55,11 +55,15 @@ test('responses are matched to their requests in order, even if they arrive in o
 for (const { title, serve, message } of [
   { title: 'closes', serve: (socket: Socket) => socket.end(), message: /closed/ },
   {
-    title: 'closes within an answer',
+    title: 'closes the connection within a response',
     serve: (socket: Socket) => socket.end(respond(1, 'half').subarray(0, 10)),
     message: /closed/,
   },
-  { title: 'answers another request', serve: (socket: Socket) => socket.write(respond(9, 'x')), message: /not Kafka/ },
+  {
+    title: 'responds to another request',
+    serve: (socket: Socket) => socket.write(respond(9, 'x')),
+    message: /not Kafka/,
+  },
   {
     title: 'speaks HTTP',
     serve: (socket: Socket) => socket.write('HTTP/1.1 400 Bad Request\r\n\r\n'),

@@ -87,7 +87,7 @@ const answers: readonly {
   },
   { title: 'record batches', topics: [[{ index: 0, records: wholeBatches, tags: [1, 3000] }]] },
   {
-    title: 'a last batch that is cut off',
+    title: 'a truncated last batch',
     topics: [
       [
         { index: 0, records: wholeBatches.subarray(0, -30) },

@@ -3,10 +3,10 @@ import test from 'ava';
 import { judgeOom, type OomEvidence, type OomVerdict } from '../../subjects/kubernetes/oom.ts';
 
 const table: readonly [title: string, signs: OomEvidence, verdict: OomVerdict['verdict'], reason: RegExp][] = [
-  ['the kubelet says OOMKilled', { lastReason: 'OOMKilled', exitCode: 137, restarts: 1 }, 'yes', /OOMKilled/],
+  ['the kubelet reports OOMKilled', { lastReason: 'OOMKilled', exitCode: 137, restarts: 1 }, 'yes', /OOMKilled/],
   ['it is in that state now', { currentReason: 'OOMKilled', restarts: 0 }, 'yes', /OOMKilled/],
   [
-    'the kubelet says so, though the counter was pruned',
+    'the kubelet reports it, although the counter was pruned',
     { lastReason: 'OOMKilled', cgroupKills: 0 },
     'yes',
     /OOMKilled/,
@@ -17,7 +17,7 @@ const table: readonly [title: string, signs: OomEvidence, verdict: OomVerdict['v
     'yes',
     /killed 2 .*Kubernetes does not report/,
   ],
-  ['a child was killed, and no restarts are told', { cgroupKills: 1 }, 'yes', /not the first process/],
+  ['a child was killed, and restarts are unknown', { cgroupKills: 1 }, 'yes', /not the first process/],
   [
     'the cgroup counted, and the reason is Error',
     { lastReason: 'Error', exitCode: 137, restarts: 1, cgroupKills: 1 },
@@ -76,7 +76,7 @@ const table: readonly [title: string, signs: OomEvidence, verdict: OomVerdict['v
     'no',
     /counted no OOM kill/,
   ],
-  ['restarted for a reason that is not told', { restarts: 4, peakShare: 0.5 }, 'unknown', /last_terminated_reason/],
+  ['restarted for an unknown reason', { restarts: 4, peakShare: 0.5 }, 'unknown', /last_terminated_reason/],
   ['restarted near the limit', { restarts: 4, peakShare: 1 }, 'likely', /100 %/],
   ['nothing is known', {}, 'unknown', /neither restarts nor/],
 ];

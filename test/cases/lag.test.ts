@@ -135,13 +135,13 @@ test('The lag age is that of the oldest uncommitted message, within one poll, an
     { title: 'caught up with the last end', committed: 111, end: 115, age: 0, reads: [] },
     { title: 'standing still since then', committed: 111, end: 120, age: 5, reads: [] },
     { title: 'no lag', committed: 125, end: 125, age: 0, reads: [] },
-    { title: 'no lag, and nothing new', committed: 125, end: 125, nowMs: 140_000, age: 0, reads: [] },
+    { title: 'no lag, and no new messages', committed: 125, end: 125, nowMs: 140_000, age: 0, reads: [] },
     { title: 'a message after a long time', committed: 125, end: 146, nowMs: 146_000, age: 0, reads: [] },
     { title: 'unknown', isAway: true, committed: 0, end: 150, age: Number.NaN, reads: [] },
     { title: 'known again', committed: 150, end: 190, age: 40, reads: [150] },
-    { title: 'below what is kept', committed: 0, end: 200, age: 190, reads: [10] },
-    { title: 'beyond what can be read', committed: 250, end: 300, age: 0, reads: [] },
-    { title: 'beyond it, and behind', committed: 260, end: 310, age: Number.NaN, reads: [260] },
+    { title: 'below the retained messages', committed: 0, end: 200, age: 190, reads: [10] },
+    { title: 'beyond the readable messages', committed: 250, end: 300, age: 0, reads: [] },
+    { title: 'beyond the readable messages, with lag', committed: 260, end: 310, age: Number.NaN, reads: [260] },
   ];
   for (const { title, committed, end, nowMs = end * 1000, isAway: isUnavailable = false, ...expected } of cases) {
     at = { committed, end, nowMs };

@@ -191,7 +191,7 @@ const cases: readonly {
     counted: [2],
   },
   {
-    title: 'a cycle of parents ends',
+    title: 'a cycle of parents terminates',
     spans: [
       { id: 1, parent: 2, model: 'a', ...tokens },
       { id: 2, parent: 1, model: 'b', ...tokens },

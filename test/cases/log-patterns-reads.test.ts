@@ -161,7 +161,7 @@ test('the pattern of an identifier returns an approximate number of distinct val
   t.deepEqual(order?.top, []);
   t.true(order?.distinct.isEstimate);
   // The sketch samples one of 64 and then one of 16 bodies; the samples of the other shard differ.
-  t.is(order?.seen, 2 * (64 + (4_096 - 64) / 16), 'the last that was told of it is of 4,096 bodies');
+  t.is(order?.seen, 2 * (64 + (4_096 - 64) / 16), 'the last emitted statistics cover 4,096 bodies');
   const share = (order?.distinct.count ?? 0) / (order?.seen ?? 1);
   t.true(share > 0.75 && share < 1.25, String(order?.distinct.count));
   t.deepEqual(code?.distinct, { count: 3, isEstimate: false });
@@ -217,11 +217,11 @@ const hours: readonly (readonly [string, number, readonly (number | undefined)[]
   ['two days are too few', 900, [1, 1], null, null],
   ['days without logs of the service do not count', 900, [1, undefined, undefined, 1], null, null],
   ['five deviations of chance are a spike', 15, [0, 0, 0], true, false],
-  ['a handful more is none', 4, [0, 0, 0], false, false],
-  ['twice as many of few is none', 20, [10, 10, 10], false, false],
+  ['a few more records are no spike', 4, [0, 0, 0], false, false],
+  ['twice as many of a few records are no spike', 20, [10, 10, 10], false, false],
   ['one odd day does not raise the bar', 100, [10, 10, 10, 10, 5_000], true, false],
   ['days that differ raise it', 100, [10, 60, 20, 40, 90], false, false],
-  ['none of many are gone', 0, [8, 9, 7], false, true],
+  ['a frequent pattern without records is gone', 0, [8, 9, 7], false, true],
   ['none of few may be chance', 0, [6, 5, 6], false, false],
 ];
 for (const [title, count, earlier, isSpiking, isGone] of hours)
@@ -230,7 +230,7 @@ for (const [title, count, earlier, isSpiking, isGone] of hours)
   });
 
 const changes: readonly (readonly [string, [number, number], [number, number], ReturnType<typeof classifyChange>])[] = [
-  ['more traffic is no change', [1_000, 100], [10_000, 1_000], 'same'],
+  ['more traffic is not a change', [1_000, 100], [10_000, 1_000], 'same'],
   ['a share that grew', [1_000, 100], [1_000, 10], 'more'],
   ['a share that shrank', [1_000, 10], [1_000, 100], 'fewer'],
   ['few records may be chance', [100, 3], [100, 1], 'same'],

@@ -176,7 +176,7 @@ for (const text of [
 const values = (...entry: unknown[]): string => push([{ stream: {}, values: [entry] }]);
 const jsonFaults: readonly (readonly [string, string, RegExp])[] = [
   ['an array', '[]', /^expected an object/],
-  ['a stream that is no object', push([[]]), /^streams\[0\]: expected an object/],
+  ['a stream that is not an object', push([[]]), /^streams\[0\]: expected an object/],
   ['a label that is a number', push([{ stream: { a: 1 } }]), /^streams\[0\]\.stream\.a: expected a string/],
   ['a time that is a number', values(1, 'x'), /^streams\[0\]\.values\[0\]\[0\]: expected a string/],
   ['a negative time', values('-1', 'x'), /time in nanoseconds/],
@@ -185,7 +185,7 @@ const jsonFaults: readonly (readonly [string, string, RegExp])[] = [
   ['an empty entry', values(), /an entry is a time, a line/],
   ['an entry without a line', values('1'), /an entry is a time, a line/],
   ['a line that is an object', values('1', {}), /\[1\]: expected a string/],
-  ['metadata that are a list', values('1', 'x', []), /\[2\]: expected an object/],
+  ['metadata in a list', values('1', 'x', []), /\[2\]: expected an object/],
   ['metadata that nest', values('1', 'x', { a: {} }), /\[2\]\.a: expected a string/],
   ['a fourth element', values('1', 'x', {}, 'y'), /an entry is a time, a line/],
   ['text after the end', `${push([])} x`, /after the end/],

@@ -265,7 +265,7 @@ const bySteps: Record<
     [[1.5, 1.66666666667]],
     [0, 119.999999999],
   ],
-  'a range that begins later counts from the point before it': [
+  'a range that starts later counts from the preceding point': [
     { metric: 'requests', overTime: 'increase', search: 'code:200' },
     30,
     [[60, 40]],
@@ -288,13 +288,13 @@ const bySteps: Record<
     60,
     [[10 + 150 + 10]],
   ],
-  'nothing is known of what came before a start at the point itself': [
+  'the increase before a start time equal to the point is unknown': [
     { metric: 'unknown.start', overTime: 'increase' },
     60,
     [[30]],
     [0, 59],
   ],
-  'a delta counts once, though it came twice': [{ metric: 'deltas', overTime: 'increase' }, 60, [[11]], [0, 59]],
+  'a duplicate delta counts once': [{ metric: 'deltas', overTime: 'increase' }, 60, [[11]], [0, 59]],
   'what grew between two points is spread over shorter steps': [
     { metric: 'rare', overTime: 'increase' },
     30,
@@ -302,9 +302,9 @@ const bySteps: Record<
     [0, 89],
   ],
   'integers beyond doubles are subtracted as integers': [{ metric: 'huge', overTime: 'increase' }, 60, [[4]]],
-  'integers beyond doubles keep every digit': [{ metric: 'huge', overTime: 'last' }, 60, [[String(big + 4n)]]],
+  'integers beyond doubles preserve every digit': [{ metric: 'huge', overTime: 'last' }, 60, [[String(big + 4n)]]],
   'the least integer beyond doubles too': [{ metric: 'huge', overTime: 'min' }, 60, [[String(big)]]],
-  'a value holds for five minutes, and until a staleness marker': [
+  'a value is valid for five minutes, or until a staleness marker': [
     { metric: 'level', overTime: 'last', across: 'max', groupBy: ['pod'], search: 'pod:a' },
     20,
     [[10, 20]],
@@ -316,7 +316,7 @@ const bySteps: Record<
     [[10, 20, null]],
     [0, 59],
   ],
-  'infinity and NaN are kept': [
+  'infinity and NaN are preserved': [
     { metric: 'level', overTime: 'last', search: 'NOT pod:a', groupBy: ['pod'] },
     60,
     [['Infinity'], ['NaN']],
@@ -326,8 +326,8 @@ const bySteps: Record<
     60,
     [['Infinity']],
   ],
-  'what has no points is not in the answer': [{ metric: 'quiet', overTime: 'rate' }, 60, []],
-  'nor is a metric that is not there': [{ metric: 'nothing', overTime: 'last' }, 60, []],
+  'a series without points is not in the result': [{ metric: 'quiet', overTime: 'rate' }, 60, []],
+  'nor is a metric that does not exist': [{ metric: 'nothing', overTime: 'last' }, 60, []],
   'a step before the first point is null': [{ metric: 'rare', overTime: 'count' }, 30, [[null, 1, null, 1]], [-30, 60]],
 };
 for (const [title, [query, step, expected, range]] of Object.entries(bySteps))
@@ -342,32 +342,32 @@ const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: strin
     ],
     '{request}',
   ],
-  'in ascending order the smallest group comes first, and a limit keeps it': [
+  'in ascending order the smallest group is first, and a limit preserves it': [
     { metric: 'requests', overTime: 'increase', groupBy: ['code'], order: 'ascending', limit: 1 },
     [['500', 1]],
   ],
-  'series of a group are added up': [{ metric: 'requests', overTime: 'rate' }, [[91 / 60]], '{request}/s'],
-  'a group is made by attributes of the resource too': [
+  'series of a group are summed': [{ metric: 'requests', overTime: 'rate' }, [[91 / 60]], '{request}/s'],
+  'groups can use resource attributes': [
     { metric: 'requests', overTime: 'increase', groupBy: ['host.name'] },
     [['one', 91]],
   ],
   'and by fields': [{ metric: 'requests', overTime: 'increase', groupBy: ['service', 'kind'] }, [['cart', 'sum', 91]]],
-  'an attribute that is nowhere is empty': [
-    { metric: 'requests', overTime: 'increase', groupBy: ['nowhere'] },
-    [['', 91]],
-  ],
+  'a missing attribute is empty': [{ metric: 'requests', overTime: 'increase', groupBy: ['nowhere'] }, [['', 91]]],
   'a search is about labels and the resource': [
     { metric: 'requests', overTime: 'increase', search: 'host.name:one code:>=500' },
     [[1]],
   ],
-  'the histograms of a group are added up before the quantile': [
+  'histograms of a group are summed before the quantile': [
     // 10 to 1, 10 to 2, 20 to 4: the rank 30 of 40 is in the middle of the last bucket.
     { metric: 'latency.otlp', overTime: 'quantile', quantile: 0.75 },
     [[3]],
     'ms',
   ],
-  'or each has its own': [{ metric: 'latency.otlp', overTime: 'quantile', quantile: 0.5, across: 'max' }, [[3]]],
-  'the mean of a histogram is that of what was observed': [
+  'or each has a separate quantile': [
+    { metric: 'latency.otlp', overTime: 'quantile', quantile: 0.5, across: 'max' },
+    [[3]],
+  ],
+  'the mean of a histogram is that of its observations': [
     { metric: 'latency.otlp', overTime: 'avg' },
     [[85 / 40]],
     'ms',
@@ -381,10 +381,10 @@ const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: strin
   'observations are counted': [{ metric: 'latency.otlp', overTime: 'count' }, [[40]], '{observation}'],
   'and so is their rate': [{ metric: 'latency.otlp', overTime: 'rate' }, [[40 / 60]], '{observation}/s'],
   'and their sum': [{ metric: 'latency.otlp', overTime: 'sum' }, [[85]], 'ms'],
-  'the least of a histogram is what the sender says': [{ metric: 'closed', overTime: 'min' }, [[0.5]]],
+  'the minimum of a histogram is the one that the sender reports': [{ metric: 'closed', overTime: 'min' }, [[0.5]]],
   'and the most': [{ metric: 'closed', overTime: 'max' }, [[8]]],
-  'the last bucket ends at the most': [{ metric: 'closed', overTime: 'quantile', quantile: 0.75 }, [[6]]],
-  'the first begins at the least': [{ metric: 'closed', overTime: 'quantile', quantile: 0.25 }, [[0.75]]],
+  'the last bucket ends at the maximum': [{ metric: 'closed', overTime: 'quantile', quantile: 0.75 }, [[6]]],
+  'the first bucket starts at the minimum': [{ metric: 'closed', overTime: 'quantile', quantile: 0.25 }, [[0.75]]],
   'different bounds are cut at the bounds of all': [
     // 4 over 0…10 and 4 over 5…10: 2 below 5, 6 above.
     { metric: 'bounds', overTime: 'quantile', quantile: 0.25 },
@@ -394,7 +394,7 @@ const inTables: Record<string, readonly [QueryInput, rows: unknown, unit?: strin
     { metric: 'scales', overTime: 'quantile', quantile: 0.5 },
     [[Math.SQRT2]],
   ],
-  'a summary answers the quantiles that its sender computed': [
+  'a summary returns the quantiles that its sender computed': [
     { metric: 'summarized', overTime: 'quantile', quantile: 0.9, across: 'none' },
     [['one', 'cart', 3.5]],
   ],
@@ -424,7 +424,7 @@ const refused: Record<string, readonly [QueryInput, path: string, message: RegEx
     'overTime',
     /level is a gauge, not a counter: use avg/,
   ],
-  'the increase of a sum that falls': [
+  'the increase of a non-monotonic sum': [
     { metric: 'falls', overTime: 'increase' },
     'overTime',
     /falls is a non-monotonic sum/,
@@ -445,7 +445,7 @@ const refused: Record<string, readonly [QueryInput, path: string, message: RegEx
     'across',
     /must be none: summarized is a summary/,
   ],
-  'a quantile that the sender of a summary did not compute': [
+  'a summary quantile that the sender did not compute': [
     { metric: 'summarized', overTime: 'quantile', quantile: 0.99, across: 'none' },
     'quantile',
     /^summarized is a summary, for which senders compute 0.5, 0.9: use one of these$/,

@@ -20,7 +20,7 @@ const cases: readonly (readonly [string, object[], string])[] = [
   ['no name', [text('service.namespace', 'red')], ''],
   ['an empty name', [text('service.name', ''), text('service.namespace', 'red')], ''],
   [
-    'a namespace that is a number',
+    'a numeric namespace',
     [text('service.name', 'api'), { key: 'service.namespace', value: { intValue: '7' } }],
     '7/api',
   ],

@@ -243,7 +243,7 @@ const mailCases: readonly (readonly [what: string, mailer: Mailer, outcome: stri
     mailer(() => Promise.reject(new PermanentError('mail', 'no such user'))),
     'failed',
   ],
-  ['a server that is away', mailer(() => Promise.reject(new Error('connection refused'))), 'retry'],
+  ['an unavailable server', mailer(() => Promise.reject(new Error('connection refused'))), 'retry'],
   ['no server', mailer(async () => {}, false), 'failed'],
 ];
 for (const [what, given, outcome] of mailCases)

@@ -106,7 +106,7 @@ const ofPerson: Readonly<Record<string, Notification>> = {
 
 /** Notifications for channel types that open an incident on the service. */
 const ofOpening: Readonly<Record<string, Notification>> = {
-  'somebody sees to the incident of a page': {
+  'a user acknowledges the incident of a page': {
     ...notification('acknowledged', 90_000, [
       alert({}, { value: null, held: undefined, reason: 'somebody sees to the incident' } as never),
     ]),

@@ -210,7 +210,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(190 * minute, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(200 * minute), ['11430s mail resolved: a✓']);
   },
-  'a group is notified again while one of its alerts is not acknowledged, or fires anew'(t, world) {
+  'a group is notified again while one of its alerts is not acknowledged, or fires again'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
     world.notificationsUntil(minute);
@@ -258,7 +258,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(10 * minute), []);
   },
-  'a rise in severity is notified at once, and a fall with the next notification of the group'(t, world) {
+  'a higher severity is notified at once, and a lower one with the next notification of the group'(t, world) {
     world.alert(0, slow('a'), 'firing', { severity: 'warning' });
     world.alert(0, slow('b'), 'firing', { severity: 'warning' });
     world.notificationsUntil(minute);
@@ -279,7 +279,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
       '630s mail deescalated: a',
     ]);
   },
-  'a rise in severity during a silence is notified after it'(t, world) {
+  'a higher severity during a silence is notified after the silence'(t, world) {
     world.alert(0, slow('a'), 'firing', { severity: 'warning' });
     world.notificationsUntil(minute);
     world.silence('s', [matcher('instance', 'a')], minute, 10 * minute);
@@ -287,7 +287,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(9 * minute), []);
     t.deepEqual(world.notificationsUntil(20 * minute), ['630s mail escalated: a']);
   },
-  'a fall ends the alert where it is no longer routed, and nothing is repeated there'(t, world) {
+  'a lower severity resolves the alert for receivers to which it is no longer routed, without repeats'(t, world) {
     const { routes, ...root } = defaultRouting.route;
     const pager = { receiver: 'both', matchers: [matcher('severity', 'critical')], continue: false };
     world.route({ ...defaultRouting, inhibitRules: [], route: { ...root, routes: [pager, ...routes] } });
@@ -314,7 +314,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(80 * minute), ['4260s mail resolved: a✓']);
     t.is(world.run.task.status.entries, 0);
   },
-  'an alert that waits or recovers tells nothing of itself'(t, world) {
+  'a pending or recovering alert is not notified'(t, world) {
     world.alert(0, slow('a'), 'pending');
     t.deepEqual(world.notificationsUntil(minute), []);
     world.alert(2 * minute, slow('a'), 'firing');
@@ -322,7 +322,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(3 * minute, slow('a'), 'recovering', { startedAtMs: firstMs + 2 * minute });
     t.deepEqual(world.notificationsUntil(20 * minute), []);
   },
-  'the same transition twice tells nothing twice'(t, world) {
+  'a duplicate transition is notified once'(t, world) {
     for (let time = 0; time < 3; time++) world.alert(0, slow('a'), 'firing', { id: 'same' });
     t.deepEqual(world.notificationsUntil(10 * minute), ['30s mail first: a']);
   },
@@ -384,14 +384,14 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(9 * minute), ['30s mail first: b']);
     t.deepEqual(world.notificationsUntil(20 * minute), ['630s mail firing: a b']);
   },
-  'a maintenance window of projects mutes alerts of their rules alone'(t, world) {
+  'a maintenance window of projects mutes only alerts of their rules'(t, world) {
     world.window({ startsAt: new Date(firstMs).toISOString().slice(0, 16), projectIds: ['shop'] });
     world.alert(0, slow('a'), 'firing', { projectId: 'shop' });
     world.alert(0, slow('b'), 'firing', { projectId: 'bank' });
     world.alert(0, slow('c'), 'firing');
     t.deepEqual(world.notificationsUntil(9 * minute), ['30s mail first: b c']);
   },
-  'an alert that begins and ends during a silence is never notified'(t, world) {
+  'an alert that starts and ends during a silence is never notified'(t, world) {
     world.silence('s', [matcher('instance', 'a')], 0, 10 * minute);
     world.alert(0, slow('a'), 'firing');
     world.alert(minute, slow('a'), 'inactive');
@@ -406,12 +406,12 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(9 * minute), []);
     t.deepEqual(world.notificationsUntil(20 * minute), ['630s mail resolved: a✓']);
   },
-  'a muted route tells nothing, and tells later what still fires'(t, world) {
+  'a muted route notifies later of alerts that still fire'(t, world) {
     world.alert(0, slow('a', { team: 'office' }), 'firing');
     t.deepEqual(world.notificationsUntil(59 * minute), []);
     t.deepEqual(world.notificationsUntil(66 * minute), ['3630s chat first: a']);
   },
-  'a test is notified at once, marked, once, and mutes nothing'(t, world) {
+  'a test is notified once, at once and marked, and mutes nothing'(t, world) {
     world.alert(0, { alertname: 'Down', severity: 'critical', service: 'cart' }, 'firing', { isTest: true });
     t.deepEqual(world.notificationsUntil(0), ['0s mail first: Down']);
     const [notification] = world.run.emitted<Notification>(topics.notifications);
@@ -430,7 +430,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(3 * minute, slow('a'), 'inactive');
     t.deepEqual(world.notificationsUntil(12 * minute), ['330s mail resolved: a✓', '360s chat resolved: a✓ b']);
   },
-  'a channel of a receiver that had none is notified of alerts that already fire, and of their end'(t, world) {
+  'a channel added to a receiver without channels is notified of alerts that already fire, and of their end'(t, world) {
     world.route(withChannels([]));
     world.alert(0, slow('a'), 'firing');
     t.deepEqual(world.notificationsUntil(6 * minute), []);
@@ -447,7 +447,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(50 * minute), ['330s chat first: a b']);
     t.deepEqual(world.notificationsUntil(66 * minute), ['3630s mail repeated: a b', '3930s chat repeated: a b']);
   },
-  'a channel that takes the place of another one is notified of alerts that already fire'(t, world) {
+  'a channel that replaces another one is notified of alerts that already fire'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.notificationsUntil(minute);
     world.route(withChannels(['chat']));
@@ -463,7 +463,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.route(withChannels(['mail']));
     t.deepEqual(world.notificationsUntil(50 * minute), []);
   },
-  'a channel that comes while an alert is muted is notified after the mute, and not of an end alone'(t, world) {
+  'a channel added while an alert is muted is notified after the mute, and not only of the end'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.alert(0, slow('b'), 'firing');
     world.notificationsUntil(minute);
@@ -485,7 +485,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
       [undefined, 'policy', 'another'],
     );
   },
-  'routes that move within the document notify nothing again'(t, world) {
+  'routes that move within the document cause no repeated notifications'(t, world) {
     world.alert(0, slow('a', { team: 'both' }), 'firing');
     world.notificationsUntil(minute);
     const { routes, ...root } = defaultRouting.route;
@@ -496,7 +496,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     t.deepEqual(world.notificationsUntil(60 * minute), ['3030s mail resolved: a✓', '3030s chat resolved: a✓']);
     t.is(world.run.task.status.entries, 0);
   },
-  'other group labels form new groups, and the former ones repeat nothing'(t, world) {
+  'changed group labels form new groups, and the former groups are not repeated'(t, world) {
     world.alert(0, slow('a'), 'firing');
     world.notificationsUntil(minute);
     world.route({ ...defaultRouting, route: { ...defaultRouting.route, groupBy: ['instance'] } });
@@ -515,7 +515,7 @@ const stories: Readonly<Record<string, (t: ExecutionContext, world: World) => vo
     world.alert(0, { alertname: 'NotificationChannelFailing', failing_channel: 'mail' }, 'firing');
     t.deepEqual(world.notificationsUntil(minute), ['30s chat first: NotificationChannelFailing']);
   },
-  'thousands of alerts of one group are one message, and those that are left out are counted'(t, world) {
+  'thousands of alerts of one group are one message, which counts the omitted alerts'(t, world) {
     for (let index = 0; index < 3000; index++) world.alert(0, slow(String(index), { text: 'x'.repeat(400) }), 'firing');
     world.notificationsUntil(minute);
     const [notification] = world.run.emitted<Notification>(topics.notifications);

@@ -56,7 +56,7 @@ const masked: readonly (readonly [what: string, text: string, expected: string])
   ],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: a reference to a variable of the collector
   ['a reference', 'token: ${env:TOKEN}', 'token: ${env:TOKEN}'],
-  ['the path of a file', 'token_file: /etc/token', 'token_file: /etc/token'],
+  ['a file path', 'token_file: /etc/token', 'token_file: /etc/token'],
   ['a component', 'bearertokenauth/a:\n  filename: x\n  token: y', 'bearertokenauth/a:\n  filename: x\n  token: ****'],
   ['credentials in a URL', 'endpoint: https://joe:x@example.com/a', 'endpoint: https://example.com/a'],
   [

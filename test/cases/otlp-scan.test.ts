@@ -174,16 +174,16 @@ const bytes = (...values: number[]): Buffer => Buffer.from(values);
 const wrongBodies: readonly (readonly [string, Uint8Array, string, number])[] = [
   ['a log record as a varint', field(1, field(2, bytes(0x10, 0x01))), 'malformed', 5],
   ['a time of 4 bytes', logRecord(bytes(0x0d, 0, 0, 0, 0)), 'malformed', 7],
-  ['a time that is cut off', logRecord(bytes(0x09, 0, 0, 0)), 'malformed', 7],
+  ['a truncated time', logRecord(bytes(0x09, 0, 0, 0)), 'malformed', 7],
   ['a length beyond the record', logRecord(bytes(0x1a, 0x05, 0x61)), 'malformed', 7],
   ['a length of more than 64 bits', logRecord(bytes(0x1a), Buffer.alloc(10, 0xff)), 'malformed', 7],
   ['a varint of eleven bytes', logRecord(bytes(0x10), Buffer.alloc(10, 0x80), bytes(0)), 'malformed', 7],
   ['a varint of more than 64 bits', logRecord(bytes(0x10), Buffer.alloc(9, 0xff), bytes(2)), 'malformed', 7],
   ['the field number 0', logRecord(bytes(0x02, 0x00)), 'malformed', 6],
   ['the wire type 6', logRecord(bytes(0x7e, 0x00)), 'malformed', 7],
-  ['the end of a group that never began', logRecord(bytes(0x7c)), 'malformed', 7],
+  ['the end of a group that never started', logRecord(bytes(0x7c)), 'malformed', 7],
   ['a group that does not end', logRecord(bytes(0x7b)), 'malformed', 7],
-  ['a group that ends as another field', logRecord(bytes(0x7b, 0x74)), 'malformed', 7],
+  ['a group with the end of another field', logRecord(bytes(0x7b, 0x74)), 'malformed', 7],
   ['a known field as a group', logRecord(bytes(0x2b, 0x2c)), 'malformed', 7],
   ['groups nested 21,000 deep', Buffer.alloc(21_000, 0x7b), 'too-deep', 33],
   ['a trace id of 15 bytes', logRecord(field(9, Buffer.alloc(15))), 'bad-id', 8],
@@ -193,7 +193,7 @@ const wrongBodies: readonly (readonly [string, Uint8Array, string, number])[] = 
   ['an overlong form of four bytes', logRecord(field(3, bytes(0xf0, 0x80, 0x80, 0x80))), 'bad-utf8', 8],
   ['a surrogate in a string', logRecord(field(3, bytes(0xed, 0xa0, 0x80))), 'bad-utf8', 8],
   ['a character above U+10FFFF', logRecord(field(3, bytes(0xf4, 0x90, 0x80, 0x80))), 'bad-utf8', 8],
-  ['a character that is cut off', logRecord(field(3, bytes(0xe2, 0x82))), 'bad-utf8', 8],
+  ['a truncated character', logRecord(field(3, bytes(0xe2, 0x82))), 'bad-utf8', 8],
   ['a bad byte late in a long string', logRecord(field(3, Buffer.alloc(5000, 0x61), bytes(0xff))), 'bad-utf8', 5012],
 ];
 

@@ -61,12 +61,12 @@ test('different changes of the same item conflict, and one of them is taken; equ
 
 const named = (...ids: readonly string[]) => ids.map((id) => ({ id, title: id }));
 for (const { what, base, mine, theirs, both } of [
-  { what: 'theirs alone is kept', base: 'abc', mine: 'abc', theirs: 'cab', both: 'cab' },
-  { what: 'mine alone is kept', base: 'abc', mine: 'bca', theirs: 'abc', both: 'bca' },
-  { what: 'theirs is kept beside what I add', base: 'abc', mine: 'abcd', theirs: 'cab', both: 'cabd' },
-  { what: 'theirs is kept without what I remove', base: 'abc', mine: 'ac', theirs: 'cba', both: 'ca' },
-  { what: 'mine stays beside what they add', base: 'abc', mine: 'cba', theirs: 'abcd', both: 'cbad' },
-  { what: 'mine stays where both changed it', base: 'abc', mine: 'bca', theirs: 'cab', both: 'bca' },
+  { what: 'a change in theirs only is preserved', base: 'abc', mine: 'abc', theirs: 'cab', both: 'cab' },
+  { what: 'a change in mine only is preserved', base: 'abc', mine: 'bca', theirs: 'abc', both: 'bca' },
+  { what: 'theirs is preserved when mine adds an item', base: 'abc', mine: 'abcd', theirs: 'cab', both: 'cabd' },
+  { what: 'theirs is preserved when mine removes an item', base: 'abc', mine: 'ac', theirs: 'cba', both: 'ca' },
+  { what: 'mine is preserved when theirs adds an item', base: 'abc', mine: 'cba', theirs: 'abcd', both: 'cbad' },
+  { what: 'mine is preserved if both changed it', base: 'abc', mine: 'bca', theirs: 'cab', both: 'bca' },
 ] as const)
   test(`a merge preserves the order of sections and variables that one user changed: ${what}`, (t) => {
     const of = (ids: string): DashboardFields =>

@@ -65,10 +65,10 @@ const histograms: readonly (readonly [
   starts: readonly number[],
   counts: readonly number[],
 ])[] = [
-  ['of a size that is asked for', [0, 1, 2.5, 9.9], { bucketSize: 5 }, [0, 5], [3, 1]],
+  ['of a requested size', [0, 1, 2.5, 9.9], { bucketSize: 5 }, [0, 5], [3, 1]],
   ['from an offset', [1, 4, 6], { bucketSize: 5, bucketOffset: 1 }, [1, 6], [2, 1]],
   [
-    'of a round size where only their number is asked for',
+    'of a round size if only their number is requested',
     [0, 10],
     { bucketCount: 5 },
     [0, 2, 4, 6, 8, 10],

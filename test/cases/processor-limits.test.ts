@@ -17,8 +17,8 @@ const isOver = (...usedMs: readonly number[]): boolean => {
 
 test('a tenant is over its share after it exceeds it for a minute while others wait', (t) => {
   t.true(isOver(700, 200));
-  t.false(isOver(700), 'nobody else was there');
-  t.false(isOver(600, 100), 'the thread had time left');
+  t.false(isOver(700), 'no other tenant was active');
+  t.false(isOver(600, 100), 'the thread had spare time');
   t.false(isOver(300, 600), 'others took more');
 });
 

@@ -37,12 +37,12 @@ const measurePeakMemory = (
 
 const refused = [
   { what: 'columns of every series', expression: 'x', series: 1_000_000, steps: 11_000 },
-  { what: 'columns of what a function gives', expression: 'abs(x)', series: 1_000_000, steps: 11_000 },
-  { what: 'columns of what is ranked', expression: 'topk(1, x)', series: 1_000_000, steps: 11_000 },
+  { what: 'columns of the result of a function', expression: 'abs(x)', series: 1_000_000, steps: 11_000 },
+  { what: 'columns of a ranking', expression: 'topk(1, x)', series: 1_000_000, steps: 11_000 },
   { what: 'columns of both sides', expression: 'x + x', series: 1_000_000, steps: 11_000 },
   { what: 'columns of groups', expression: 'count(sum by (number) (x))', series: 1_000_000, steps: 11_000 },
   { what: 'columns of values', expression: 'count(count_values("v", x))', series: 1, steps: 11_000 },
-  { what: 'the answer', expression: 'x', series: 1_200, steps: 4_000 },
+  { what: 'the result', expression: 'x', series: 1_200, steps: 4_000 },
   { what: 'the samples of a range', expression: 'x[4000s]', series: 1_000_000, steps: 4_000 },
 ];
 const subquery = '[365d:1s]';

@@ -206,21 +206,21 @@ const readAgain = async (
 };
 
 for (const [what, between, movedMs, reads] of [
-  ['nothing landed and no step is new: nothing is read', async () => undefined, 10_000, []],
+  ['nothing landed and no step is new, nothing is read', async () => undefined, 10_000, []],
   [
-    'there is a new step: its samples are read, of five minutes before the piece that has it',
+    'there is a new step, its samples are read from five minutes before its part on',
     (tenant: string, nowMs: number) => landSamples(tenant, [{ id: 1, atMs: nowMs + 30_000, value: 2 }]),
     30_000,
     [9],
   ],
   [
-    'a sample of before landed: from its piece of eight minutes on it is read',
+    'an earlier sample landed, samples are read from its part of eight minutes on',
     (tenant: string, nowMs: number) => landSamples(tenant, [{ id: 2, atMs: nowMs - 20 * minuteMs, value: 2 }]),
     10_000,
     [25],
   ],
   [
-    'a sample of before the range landed: nothing is read',
+    'a sample from before the range landed, nothing is read',
     (tenant: string, nowMs: number) => landSamples(tenant, [{ id: 2, atMs: nowMs - 90 * minuteMs, value: 2 }]),
     10_000,
     [],

@@ -44,7 +44,7 @@ const cases: readonly [title: string, quota: object, plan: number | null, signal
   ['the month in all', { month: { total: reject(999) } }, null, 'metrics', `quota ${twoDays}`],
   ['the month of the signal', { month: { metrics: reject(999) } }, null, 'metrics', `quota ${twoDays}`],
   ['a quota above the plan', { day: { total: reject(5_000) } }, 999, 'logs', `quota ${halfDay}`],
-  ['a warning alone', { day: { total: { warnBytes: 1 } } }, null, 'logs', 'taken'],
+  ['only a warning', { day: { total: { warnBytes: 1 } } }, null, 'logs', 'taken'],
   ['enough of everything', { day: { total: reject(1_000) }, month: { logs: reject(1_000) } }, 1_000, 'logs', 'taken'],
 ];
 for (const [title, quota, plan, signal, outcome] of cases) {

@@ -157,7 +157,7 @@ test('a value with different case or spelling returns a hint with existing value
     (await queryHint({ search: 'severity:critical' })) ?? '',
     /has severity "critical"; it has values such as "INFO"$/,
   );
-  t.is(await queryHint({ search: 'user:ann service:cart' }), undefined, 'each is there by itself');
+  t.is(await queryHint({ search: 'user:ann service:cart' }), undefined, 'each word occurs separately');
   t.is(await queryHint({ search: 'nowhere' }), undefined);
 });
 

@@ -183,17 +183,17 @@ test('attributes have their original type, and text as it lands', (t) => {
 const doubtful: readonly (readonly [string, Uint8Array, boolean])[] = [
   ['a severity above 255', field(1, field(2, field(2, Buffer.of(0x10, 0xac, 0x02)))), true],
   ['a time beyond the last', field(1, field(2, field(2, Buffer.of(0x09, ...new Uint8Array(8).fill(0xff))))), true],
-  ['a known field of a foreign wire type', field(1, field(2, field(2, Buffer.of(0x28, 1, 0x10, 9)))), true],
+  ['a known field with another wire type', field(1, field(2, field(2, Buffer.of(0x28, 1, 0x10, 9)))), true],
   ['an unknown field', field(1, field(2, field(2, Buffer.of(0x10, 9), field(31, 'x')))), true],
   ['an id of 15 bytes', field(1, field(2, field(2, field(9, 'x'.repeat(15))))), false],
   ['an attribute that passes its end', field(1, field(2, field(2, field(6, Buffer.of(0x0a, 9, 1))))), false],
-  ['a value that is cut off', field(1, field(2, field(2, field(5, Buffer.of(0x21, 1, 2))))), false],
+  ['a truncated value', field(1, field(2, field(2, field(5, Buffer.of(0x21, 1, 2))))), false],
   [
     'a fault in a later resource',
     Buffer.concat([logsOf([recordWithBody('good')]), field(1, Buffer.of(0x0a, 0x7f))]),
     false,
   ],
-  ['a tag that is cut off', Buffer.concat([logsOf([recordWithBody('good')]), Buffer.of(0x8a)]), false],
+  ['a truncated tag', Buffer.concat([logsOf([recordWithBody('good')]), Buffer.of(0x8a)]), false],
 ];
 
 test('a message is delivered completely or not at all, exactly when the sink lands it', async (t) => {

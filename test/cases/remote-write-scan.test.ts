@@ -229,7 +229,7 @@ const series2 = (...parts: Buffer[]): Buffer => Buffer.concat([symbols, field(5,
 
 const faults2: readonly (readonly [string, Buffer, string, RegExp])[] = [
   ['an empty body', Buffer.alloc(0), 'bad-symbols', /begin with the empty string/],
-  ['symbols that do not begin with the empty string', field(4, 'a'), 'bad-symbols', /begin with the empty string/],
+  ['symbols that do not start with the empty string', field(4, 'a'), 'bad-symbols', /begin with the empty string/],
   ['a label reference out of range', series2(refs(1, 5), sample), 'bad-symbols', /5 is outside the 5 symbols/],
   ['a reference of 64 bits', series2(refs(1, 2 ** 52), sample), 'bad-symbols', /outside/],
   ['a help reference out of range', series2(refs(1, 2), sample, field(5, Buffer.from([0x18, 9]))), 'bad-symbols', /9/],
@@ -273,7 +273,7 @@ const spans = (...lengths: readonly (readonly [offset: number, length: number])[
 /** Native histograms, each with its irregularity, and the expected error; `undefined` if they are valid. */
 const histograms: readonly (readonly [what: string, histogram: Tree, fault: RegExp | undefined])[] = [
   ['without buckets', {}, undefined],
-  ['with a zero bucket alone', { countInt: 3, zeroCountInt: 3, zeroThreshold: 0.001 }, undefined],
+  ['with only a zero bucket', { countInt: 3, zeroCountInt: 3, zeroThreshold: 0.001 }, undefined],
   [
     'of both signs with a gap',
     {
@@ -288,7 +288,7 @@ const histograms: readonly (readonly [what: string, histogram: Tree, fault: RegE
     undefined,
   ],
   [
-    'with more observations than buckets hold, some of them not a number',
+    'with more observations than in its buckets, because some are NaN',
     { countInt: 9, sum: Number.NaN, positiveSpans: spans([0, 1]), positiveDeltas: [4] },
     undefined,
   ],
@@ -308,8 +308,16 @@ const histograms: readonly (readonly [what: string, histogram: Tree, fault: RegE
     },
     undefined,
   ],
-  ['whose count is too high', { countInt: 9, positiveSpans: spans([0, 1]), positiveDeltas: [4] }, /add up to 4.*9/],
-  ['whose count is too low', { countInt: 1, positiveSpans: spans([0, 1]), positiveDeltas: [4] }, /add up to 4.*1/],
+  [
+    'with a count that is too high',
+    { countInt: 9, positiveSpans: spans([0, 1]), positiveDeltas: [4] },
+    /add up to 4.*9/,
+  ],
+  [
+    'with a count that is too low',
+    { countInt: 1, positiveSpans: spans([0, 1]), positiveDeltas: [4] },
+    /add up to 4.*1/,
+  ],
   ['with fewer buckets than spans', { countInt: 4, positiveSpans: spans([0, 2]), positiveDeltas: [4] }, /describe 2/],
   ['with buckets and no spans', { countInt: 4, negativeDeltas: [4] }, /describe 0 buckets, but there are 1/],
   [
@@ -321,17 +329,17 @@ const histograms: readonly (readonly [what: string, histogram: Tree, fault: RegE
   ['with a float bucket below 0', { countFloat: 0, positiveSpans: spans([0, 1]), positiveCounts: [-1] }, /below 0/],
   ['with a float count below 0', { countFloat: -1 }, /below 0/],
   [
-    'whose spans overlap',
+    'with overlapping spans',
     { countInt: 2, positiveSpans: spans([0, 1], [-1, 1]), positiveDeltas: [1, 0] },
     /begins before the previous one ends/,
   ],
   [
-    'whose spans reach very far',
+    'with spans that reach very far',
     { countInt: 2, positiveSpans: spans([0, 1], [100_000, 1]), positiveDeltas: [1, 0] },
     /cover too many buckets/,
   ],
-  ['of a schema that does not exist', { schema: 53 }, /schema 53/],
-  ['of a reserved schema', { schema: -20 }, /schema -20/],
+  ['with a schema that does not exist', { schema: 53 }, /schema 53/],
+  ['with a reserved schema', { schema: -20 }, /schema -20/],
   ['with bounds and another schema', { customValues: [1] }, /without their schema/],
   ['with custom bounds that fall', { schema: -53, customValues: [2, 1] }, /not ascending/],
   ['with a custom bound of infinity', { schema: -53, customValues: [1, Number.POSITIVE_INFINITY] }, /infinity/],

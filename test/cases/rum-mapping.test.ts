@@ -89,7 +89,7 @@ const cases: readonly (readonly [
     [{ kind: 'navigation', name: 'hash_change' }],
   ],
   [
-    'the timing of a navigation',
+    'a navigation timing',
     {
       event: 'browser.navigation_timing',
       attributes: {
@@ -114,7 +114,7 @@ const cases: readonly (readonly [
     ],
   ],
   [
-    'the timing of a resource',
+    'a resource timing',
     {
       event: 'browser.resource_timing',
       attributes: {
@@ -180,7 +180,7 @@ const cases: readonly (readonly [
     { event: 'checkout.completed', attributes: { total: '12' } },
     [{ kind: 'custom', name: 'checkout.completed', attributes: { total: '12' } }],
   ],
-  ['a part of a replay', { attributes: { 'rr-web.event': '{}', 'rr-web.chunk': 1 } }, []],
+  ['a replay chunk', { attributes: { 'rr-web.event': '{}', 'rr-web.chunk': 1 } }, []],
   [
     'vitals of Faro',
     {

@@ -436,7 +436,7 @@ test('Missed due times during a store outage wait until the next due time, which
   t.deepEqual(failed.slice(4), [at(5)]);
   store.isAway = false;
   clock.nowMs = at(6) + 10;
-  await eventually('the one after the store came back', () => saved()?.dueMs === at(6));
+  await eventually('the first one after the store recovered', () => saved()?.dueMs === at(6));
   t.deepEqual(emitted(), [at(6)]);
   t.is(dueTimes.length, 7, 'one try that waited, and one run each');
 });

@@ -79,7 +79,7 @@ const examples: Readonly<Record<string, readonly [body: string, found: readonly 
     ],
     '256 colors': [`${sequence}[38;5;196mredtext${sequence}[m`, ['redtext'], ['196']],
     'a colored value': [`level=${sequence}[33mwarn${sequence}[0m`, ['warn', 'level=warn'], ['33mwarn']],
-    'a part of a word in bold': [`pay${sequence}[1m${sequence}[Kment${sequence}[m${sequence}[K`, ['payment'], ['pay']],
+    'a part of a word is bold': [`pay${sequence}[1m${sequence}[Kment${sequence}[m${sequence}[K`, ['payment'], ['pay']],
     'a link': [
       `${sequence}]8;;https://a.example/x${sequence}\\docs${sequence}]8;;${sequence}\\ here`,
       ['"docs here"'],
@@ -122,7 +122,7 @@ const examples: Readonly<Record<string, readonly [body: string, found: readonly 
       ['"arn:aws:s3:::bucket"', '"sha256:0a1b2c"', 'arn\\:aws\\:s3\\:\\:\\:bucket'],
       ['"arn:aws:s3:bucket"'],
     ],
-    'punctuation that is written differently': [
+    'punctuation in another form': [
       'order_42 order.43',
       ['order_42', 'order.43', '"order 42"'],
       ['order-42', '"order_43"'],

@@ -24,7 +24,7 @@ for (const [title, environment, message] of [
     { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq, http://b:8123/other', OIQ_CLICKHOUSE_CLUSTER: 'c' },
     /all URLs must use the same one/,
   ],
-  ['of which one is no address', { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq,b', OIQ_CLICKHOUSE_CLUSTER: 'c' }, /address/],
+  ['with an invalid address', { OIQ_CLICKHOUSE_URL: 'http://a:8123/oiq,b', OIQ_CLICKHOUSE_CLUSTER: 'c' }, /address/],
 ] as const)
   test(`several ClickHouse servers ${title} are rejected`, (t) => {
     const error = t.throws(() => parseSettings(environment), { instanceOf: SettingsError });

@@ -174,7 +174,7 @@ const tooMuch: readonly (readonly [what: string, detection: string, message: Reg
     /more than 500 times/,
   ],
   [
-    'a long list that is asked for again and again',
+    'a long list that is referenced many times',
     `s: { f: [${numbered(10_000)}] }\ncondition: ${repeated('s', 6, ' or ')}`,
     /60000 values/,
   ],
@@ -413,7 +413,7 @@ const ofUnknown: readonly (readonly [
     ],
   ],
   [
-    'keywords alone, of a source of which something is known',
+    'only keywords, with a partly known source',
     'k: [shutdown]\ncondition: k',
     'product: linux\nservice: sudo',
     [
@@ -431,7 +431,7 @@ const ofUnknown: readonly (readonly [
     ],
   ],
   [
-    'a rule that only excludes, where its source is known in part',
+    'a rule with only exclusions, with a partly known source',
     'a: { Image: x }\ncondition: not a',
     'product: linux\ncategory: network_connection',
     [
@@ -440,7 +440,7 @@ const ofUnknown: readonly (readonly [
     ],
   ],
   [
-    'a rule that only excludes, where its source is known',
+    'a rule with only exclusions, with a known source',
     'a: { Image: x }\ncondition: not a',
     'product: windows\ncategory: process_creation',
     [[sysmonProcess, true]],

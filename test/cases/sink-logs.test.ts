@@ -180,7 +180,7 @@ test('values of every type become text with a type letter, as bodies and as attr
 
 const times: readonly (readonly [string, object, string, string])[] = [
   [
-    'the own time',
+    'its own time',
     { timeUnixNano: '1', observedTimeUnixNano: '2' },
     '1970-01-01 00:00:00.000000001',
     '1970-01-01 00:00:00.000000002',

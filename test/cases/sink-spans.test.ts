@@ -117,7 +117,7 @@ test('every field of a span, its events and its links can be read back', async (
 
 const durations: readonly (readonly [string, string, string, string])[] = [
   ['of the same instant is 0', '1772359200000000000', '1772359200000000000', '0'],
-  ['is 0 when the end lies before the start', '1772359200000000000', '1772359100000000000', '0'],
+  ['is 0 if the end is before the start', '1772359200000000000', '1772359100000000000', '0'],
   ['is 0 without a start', '0', '1772359100000000000', '0'],
   ['borrows from the upper word', '1772359199999999999', '1772359205000000000', '5000000001'],
 ];

@@ -81,9 +81,9 @@ test('a threshold with the operator below is moved down', (t) => {
 
 const quiet: Readonly<Record<string, object>> = {
   'that fires seldom': { evaluations: noisy().slice(0, 5 * 20) },
-  'with a threshold in a unit of its own': { rule: rule({ unit: 'ms' }) },
+  'with a threshold in another unit': { rule: rule({ unit: 'ms' }) },
   'that fires for any value': { rule: rule({ operator: 'any', value: undefined }) },
-  'whose alerts are all alike': {
+  'with only equal alerts': {
     evaluations: noisy().map(({ atMs }) => ({
       atMs,
       groups: [{ labels, value: atMs % (20 * minuteMs) === 0 ? 11 : 2 }],

@@ -81,7 +81,7 @@ const cases: readonly [
     ['url.full: http://files.example/tool.exe'],
   ],
   ['not another path', '', { 'url.full': 'https://shop.example/a' }, []],
-  ['the host of a URL', '', { 'url.full': 'https://ann@www.evil.example:8443/x' }, ['url.full: evil.example']],
+  ['a URL host', '', { 'url.full': 'https://ann@www.evil.example:8443/x' }, ['url.full: evil.example']],
   ['a mail address', '', { 'email.from.address': 'Ann <ANN@mail.example>' }, ['email.from.address: ann@mail.example']],
   ['the domain of a mail address', '', { sender: 'bob@evil.example' }, ['sender: evil.example']],
   ['a hash', '', { 'file.hash.sha256': sha256.toUpperCase() }, [`file.hash.sha256: ${sha256}`]],
@@ -91,7 +91,7 @@ const cases: readonly [
     {},
     [`Hashes: ${sha256}`],
   ],
-  ['the name of a file', { Image: 'C:\\Temp\\Mimikatz.EXE' }, {}, ['Image: mimikatz.exe']],
+  ['a file name', { Image: 'C:\\Temp\\Mimikatz.EXE' }, {}, ['Image: mimikatz.exe']],
   [
     'nested JSON',
     { winlog: { event_data: { DestinationIp: '203.0.113.7' } } },

@@ -71,13 +71,13 @@ test('a match contains the indicator, its score and the location of the record',
 
 const times: readonly [what: string, given: Partial<BlockIndicator>, afterMs: number, score: number | undefined][] = [
   ['one that has ended', { validUntil: iso(firstMs + hourMs) }, hourMs, undefined],
-  ['one that is about to end', { validUntil: iso(firstMs + hourMs) }, hourMs - 1, 80],
-  ['one that is not valid yet', { validFrom: iso(firstMs + hourMs) }, hourMs - 1, undefined],
+  ['an indicator that is about to expire', { validUntil: iso(firstMs + hourMs) }, hourMs - 1, 80],
+  ['an indicator that is not valid yet', { validFrom: iso(firstMs + hourMs) }, hourMs - 1, undefined],
   ['one that becomes valid', { validFrom: iso(firstMs + hourMs) }, hourMs, 80],
   ['one that was seen a half-life ago', {}, 30 * dayMs, 40],
   ["one that was seen its feed's half-life ago", { halfLifeDays: 7 }, 7 * dayMs, 40],
   ['one that nobody believes any more', { halfLifeDays: 1 }, 20 * dayMs, undefined],
-  ['one that was taken back', { isRevoked: true }, 0, undefined],
+  ['a revoked indicator', { isRevoked: true }, 0, undefined],
 ];
 for (const [what, given, afterMs, score] of times)
   test(`at the record's time: ${what}`, (t) => {

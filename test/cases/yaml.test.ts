@@ -91,9 +91,9 @@ http:
 });
 
 const refused: readonly [what: string, text: string, message: string][] = [
-  ['a map of too many keys', keys(5001), 'a map has more than 5000 keys at line 1, column 1'],
+  ['a map with too many keys', keys(5001), 'a map has more than 5000 keys at line 1, column 1'],
   [
-    'a map of too many keys in a line',
+    'a flow map with too many keys',
     `a: {${repeated(5001, (index) => `k${index}: 1, `)}}`,
     'a map has more than 5000 keys at line 1, column 4',
   ],
@@ -105,28 +105,28 @@ const refused: readonly [what: string, text: string, message: string][] = [
     'aliases repeat more than 1000000 characters at line 5, column 38',
   ],
   [
-    'aliases of what is long',
+    'aliases of long content',
     `- &a "${'x'.repeat(300_000)}"\n${'- *a\n'.repeat(4)}`,
     'aliases repeat more than 1000000 characters at line 5, column 3',
   ],
   [
-    'an alias within what it stands for',
+    'an alias within its own anchor',
     'a: &a [1, *a]',
     'an alias refers to a node that contains it at line 1, column 11',
   ],
-  ['a merge key of a text', 'a: {<<: x}', 'a merge key (<<) takes a map or a list of maps at line 1, column 9'],
+  ['a merge key with a string', 'a: {<<: x}', 'a merge key (<<) takes a map or a list of maps at line 1, column 9'],
   [
-    'a merge key of a list of texts',
+    'a merge key with a list of strings',
     'a: &a [1]\nb: {<<: *a}',
     'a merge key (<<) takes a map or a list of maps at line 2, column 9',
   ],
   [
-    'a merge key of nothing',
+    'a merge key with null',
     'a:\n  <<:\n  b: 1\n',
     'a merge key (<<) takes a map or a list of maps at line 2, column 6',
   ],
   [
-    'merges of too many keys',
+    'merges with too many keys',
     `a: &a {${repeated(3000, (index) => `k${index}: 1, `)}}\nb: &b {${repeated(3000, (index) => `l${index}: 1, `)}}\nc: {<<: [*a, *b]}`,
     'a map has more than 5000 keys at line 3, column 4',
   ],

@@ -182,16 +182,16 @@ const faults: readonly (readonly [string, object, RegExp])[] = [
   ['no id', { id: null }, /a span needs/],
   ['an empty id', { id: '' }, /^\[0\]\.id: expected an id of 1 to 16/],
   ['a trace id of 33 digits', { traceId: 'a'.repeat(33) }, /^\[0\]\.traceId: expected an id of 1 to 32/],
-  ['an id that is a number', { id: 12 }, /id: expected a string/],
+  ['a numeric id', { id: 12 }, /id: expected a string/],
   ['a kind that does not exist', { kind: 'OTHER' }, /^\[0\]\.kind: expected one of SERVER/],
   ['a time before the epoch', { timestamp: -1 }, /^\[0\]\.timestamp: expected an integer from 0 to 9007199254740991/],
   ['a time after all', { timestamp: 2 ** 64 }, /^\[0\]\.timestamp: expected an integer from 0 to 9007199254740991/],
-  ['a time that is not exact', { timestamp: 2 ** 60 }, /timestamp: expected an integer/],
-  ['a tag that is no string', { tags: { a: 1 } }, /^\[0\]\.tags\.a: expected a string/],
-  ['tags that are a list', { tags: [] }, /tags: expected an object/],
+  ['an inexact time', { timestamp: 2 ** 60 }, /timestamp: expected an integer/],
+  ['a tag that is not a string', { tags: { a: 1 } }, /^\[0\]\.tags\.a: expected a string/],
+  ['tags in a list', { tags: [] }, /tags: expected an object/],
   ['an annotation that is a string', { annotations: ['x'] }, /annotations\[0\]: expected an object/],
   ['an endpoint that is a string', { localEndpoint: 'x' }, /localEndpoint: expected an object/],
-  ['shared that is no boolean', { shared: 'true' }, /shared: expected true or false/],
+  ['shared that is not a boolean', { shared: 'true' }, /shared: expected true or false/],
 ];
 for (const [what, change, message] of faults) {
   test(`${what} is refused, with the path`, (t) => {

@@ -72,7 +72,7 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
     needs: 'mongodb',
     guard: [mongodb, '*a tenant sees nothing of another*'],
   },
-  'live tail looks at messages of its tenant': {
+  'live tail reads only messages of its tenant': {
     file: 'queries/live-tail/match-records.ts',
     original: 'if (tenantId === tenant && (',
     replacement: 'if (tenantId !== "" && (',
@@ -120,19 +120,19 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
     replacement: 'false',
     guard: [contract, '*entitlement the plan lacks*'],
   },
-  'a cookie counts with a page of ours': {
+  'a cookie is valid only for our own pages': {
     file: 'api/identity/cookies.ts',
     original: 'if (!isOwnPage)',
     replacement: 'if (false)',
     guard: ['test/end-to-end/api-session.test.ts', '*needs a page of ours'],
   },
-  'an operation reads what is the tenant’s': {
+  'an operation reads only data of the tenant': {
     file: 'api/groups/dead-letter/dead-letters.ts',
     original: 'deadLetters.show(params.id, caller.tenantId, signal)',
     replacement: 'deadLetters.show(params.id, undefined, signal)',
     guard: ['test/security/isolation.test.ts', 'another organization*'],
   },
-  'an answer is remembered by rights': {
+  'a result is cached by permissions': {
     file: 'api/kernel/result-cache.ts',
     original: '{ rights: permissions, request }',
     replacement: '{ request, role: permissions.role }',

@@ -92,17 +92,17 @@ const withReceiver = async (receiver: object): Promise<Answer> => {
 
 const ofPeople: Omit<Field, 'of'>[] = [
   {
-    title: 'a turn of a new schedule',
+    title: 'a rotation of a new schedule',
     path: 'layers.0.participants',
     send: (id) => request('a', 'POST', schedules, scheduleOf(id, 'new')),
   },
   {
-    title: 'a turn of a schedule',
+    title: 'a rotation of a schedule',
     path: 'layers.0.participants',
     send: (id) => request('a', 'PUT', `${schedules}/${own.schedule}`, scheduleOf(id, 'one')),
   },
   {
-    title: 'a turn that is only tried',
+    title: 'a rotation in a preview',
     path: 'layers.0.participants',
     send: (id) => request('a', 'PUT', `${schedules}/${own.schedule}?dryRun=true`, scheduleOf(id, 'one')),
   },
@@ -114,7 +114,7 @@ const ofPeople: Omit<Field, 'of'>[] = [
   { title: 'a role of a new incident', path: 'roles.0.userId', send: (id) => newIncident(commander(id)) },
   { title: 'a role of an incident', path: 'roles.0.userId', send: (id) => incident(commander(id)) },
   {
-    title: 'who sees to an action of a postmortem',
+    title: 'the assignee of a postmortem action',
     path: 'actions.0.ownerId',
     send(ownerId) {
       const body = { actions: [{ text: 'Mend it', ownerId }] };
@@ -183,7 +183,7 @@ const fields: readonly Field[] = [
   },
   {
     of: 'schedule',
-    title: 'the schedule of which is asked who is on call',
+    title: 'the schedule in a request for who is on call',
     path: 'scheduleId',
     send: (id) => request('a', 'GET', `/api/on-call/now?scheduleId=${id}`),
   },

@@ -98,7 +98,7 @@ const tooMuch: Readonly<Record<string, readonly [headers: string, body: string, 
   'brackets 10,000 deep': ['content-length: 10000', '['.repeat(10_000), 400],
   'objects 2,000 deep': [`content-length: ${2000 * 5 + 1 + 2000}`, `${'{"a":'.repeat(2000)}1${'}'.repeat(2000)}`, 400],
   'an array of 7,000 numbers in too small a body': ['content-length: 14001', `[${'1,'.repeat(6999)}1]`, 400],
-  'a length and chunks at once': [
+  'both a length and chunks': [
     'content-length: 5\r\ntransfer-encoding: chunked',
     '0\r\n\r\nGET /smuggled HTTP/1.1\r\nhost: x\r\n\r\n',
     400,

@@ -51,7 +51,7 @@ const cases: readonly (readonly [title: string, context: IncidentContext, reason
     /cannot be determined: cart: there are (?:no|too few) requests before/,
   ],
   ['too few requests in all', contextOf(few, bursts, 1), /cannot be determined: cart: there are too few requests/],
-  ['requests that are as before', contextOf(none, none.slice(0, 20), 14), /^requests of cart are no worse than before/],
+  ['unchanged requests', contextOf(none, none.slice(0, 20), 14), /^requests of cart are no worse than before/],
 ];
 for (const [title, context, reason] of cases)
   test(`the reason names ${title}`, (t) => {

@@ -30,13 +30,13 @@ test('a parsed dashboard is unchanged when it is parsed again', (t) => {
 for (const [what, document, path] of [
   ['two panels of one id', dashboard({ panels: [panel('a'), panel('a')] }), 'panels.1.id'],
   [
-    'a panel that leaves the grid',
+    'a panel that exceeds the grid',
     dashboard({ panels: [panel('a', { place: { x: 20, width: 5 } })] }),
     'panels.0.place.width',
   ],
   ['a panel left of the grid', dashboard({ panels: [panel('a', { place: { x: -1 } })] }), 'panels.0.place.x'],
   [
-    'a panel in a section that there is not',
+    'a panel in a section that does not exist',
     dashboard({ panels: [panel('a', { place: { section: 'x' } })] }),
     'panels.0.place.section',
   ],
@@ -72,7 +72,7 @@ for (const [what, document, path] of [
     'panels.0.visual.surprise',
   ],
   [
-    'a query that is both',
+    'a query of both kinds',
     dashboard({
       panels: [
         panel('a', { queries: [{ name: 'A', savedQueryId: 'x', query: { kind: 'promql', expression: 'up' } }] }),
@@ -80,11 +80,7 @@ for (const [what, document, path] of [
     }),
     'panels.0.queries.0.query',
   ],
-  [
-    'a query that is none',
-    dashboard({ panels: [panel('a', { queries: [{ name: 'A' }] })] }),
-    'panels.0.queries.0.query',
-  ],
+  ['a query of no kind', dashboard({ panels: [panel('a', { queries: [{ name: 'A' }] })] }), 'panels.0.queries.0.query'],
   [
     'a formula with the name of a query',
     dashboard({
@@ -101,7 +97,7 @@ for (const [what, document, path] of [
     }),
     '',
   ],
-  ['an id that is no id', dashboard({ panels: [panel('a b')] }), 'panels.0.id'],
+  ['an invalid id', dashboard({ panels: [panel('a b')] }), 'panels.0.id'],
   ['a folder with an empty name', dashboard({ folder: 'a//b' }), 'folder'],
 ] as const)
   test(`${what} is rejected with its path`, (t) => t.true(wrong(document).includes(path), String(wrong(document))));

@@ -248,14 +248,14 @@ const oddPanels = [
     is: { place: { x: 16, width: 8 } },
   },
   {
-    what: 'whose new names of columns are no texts',
+    what: 'whose new column names are not strings',
     panel: {
       transformations: [{ id: 'organize', options: { renameByName: { up: 'Up', job: { is: 'odd' } } } }],
     },
     is: { transformations: [{ kind: 'organize', names: { up: 'Up' } }] },
   },
   {
-    what: 'whose least steps are numbers of seconds',
+    what: 'whose minimum steps are numbers of seconds',
     panel: { interval: '30', targets: [{ refId: 'A', expr: 'up', interval: '60' }] },
     is: { minStep: '30s', queries: [{ name: 'A', minStep: '60s' }] },
   },

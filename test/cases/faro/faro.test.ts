@@ -153,7 +153,7 @@ const faults: readonly (readonly [title: string, body: string, reason: string, m
   ['another application', '{"meta":{"app":{"name":"other"}}}', 'foreign-service', /^meta: meta\.app\.name is "other"/],
   ['a cut text', '{"logs":[{"message":"x"', 'malformed', /./],
   ['a list of numbers', '{"logs":[1]}', 'malformed', /^logs\[0\]: expected an object/],
-  ['a time that is none', '{"events":[{"timestamp":"soon"}]}', 'bad-time', /^events\[0\]: the timestamp is not a time/],
+  ['an invalid time', '{"events":[{"timestamp":"soon"}]}', 'bad-time', /^events\[0\]: the timestamp is not a time/],
   ['deep nesting', `{"logs":[{"context":${'['.repeat(90)}${']'.repeat(90)}}]}`, 'too-deep', /nest/],
   ['a number without an end', '{"measurements":[{"values":{"a":1e999}}]}', 'malformed', /too large for a double/],
   ['a span without ids', '{"traces":{"resourceSpans":[{"scopeSpans":[{"spans":[{}]}]}]}}', 'bad-id', /traceId/],

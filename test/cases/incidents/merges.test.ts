@@ -31,7 +31,7 @@ const pairs: readonly [what: string, other: Partial<Incident>, suggested: boolea
   ['about the same service', { services: ['x', 'shop'] }, true],
   ['about a service that it calls', { services: ['bank'] }, true],
   ['about a service that calls it', { services: ['web'] }, true],
-  ['about a service that it has no calls with', { services: ['mail'] }, false],
+  ['with a service that it has no calls with', { services: ['mail'] }, false],
   ['about no service', {}, false],
   ['opened 60 minutes after', { services: ['shop'], openedAt: at(60) }, true],
   ['opened 61 minutes before', { services: ['shop'], openedAt: at(-61) }, false],

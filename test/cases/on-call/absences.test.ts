@@ -31,21 +31,21 @@ const cases: readonly (readonly [
   membership: CurrentMembership | undefined,
   absences: readonly string[],
 ])[] = [
-  ['somebody who was always there', [join(1), record(3, 'user.update')], member(false), []],
-  ['who is kept out since', [join(1), disable(5)], member(true), ['unreachable 5-']],
-  ['who was kept out, and is there again', [disable(5), enable(8)], member(false), ['unreachable 5-8']],
+  ['somebody who was always a member', [join(1), record(3, 'user.update')], member(false), []],
+  ['who is blocked since', [join(1), disable(5)], member(true), ['unreachable 5-']],
+  ['who was blocked, and is unblocked', [disable(5), enable(8)], member(false), ['unreachable 5-8']],
   [
-    'who was kept out twice',
+    'who was blocked twice',
     [disable(5), enable(8), disable(10), enable(11)],
     member(false),
     ['unreachable 5-8', 'unreachable 10-11'],
   ],
   ['who left', [join(1), remove(6)], undefined, ['left 6-']],
-  ['who left while kept out', [disable(5), remove(6)], undefined, ['unreachable 5-6', 'left 6-']],
+  ['who left while blocked', [disable(5), remove(6)], undefined, ['unreachable 5-6', 'left 6-']],
   ['who left, and joined again', [remove(6), join(9)], member(false, day(9)), ['left 6-9']],
   ['who left, and whose return has no record', [remove(6)], member(false, day(9)), ['left 6-9']],
-  ['who is kept out, of which there is no record', [], member(true), ['unreachable 15-']],
-  ['who is there no more, of which there is no record', [], undefined, ['left 20-']],
+  ['who is blocked, without a record', [], member(true), ['unreachable 15-']],
+  ['who is no longer a member, without a record', [], undefined, ['left 20-']],
   ['whose records were erased', [{ ...disable(5), details: null }], member(false), []],
 ];
 for (const [what, records, membership, absences] of cases)

@@ -394,7 +394,7 @@ test('subscribed projects get one mail when an incident opens and one when it re
   const notificationSettings = { recipients: ['team@acme.example'], minimumSeverity: 'warning' };
   await paging.project('shop', notificationSettings);
   await paging.project('same receiver', notificationSettings);
-  await paging.project('only what is critical', { recipients: ['night@acme.example'], minimumSeverity: 'critical' });
+  await paging.project('only critical', { recipients: ['night@acme.example'], minimumSeverity: 'critical' });
   await paging.project('only ends', { recipients: ['ends@acme.example'], events: ['incident-resolved'] });
   await paging.project('off', { ...notificationSettings, recipients: ['off@acme.example'], enabled: false });
   const id = await paging.incident(null, 'Checkout is slow', { severity: 'error' });

@@ -55,8 +55,8 @@ test('another visualization keeps the settings that both have', (t) => {
 
 const place = (x: number, y: number, width = 12, height = 8) => ({ x, y, width, height });
 for (const { what, places, expected } of [
-  { what: 'alone at the top', places: [], expected: place(0, 0) },
-  { what: 'beside the last one', places: [place(0, 0, 24, 4), place(0, 4)], expected: place(12, 4) },
+  { what: 'at the top if there is no other', places: [], expected: place(0, 0) },
+  { what: 'next to the last one', places: [place(0, 0, 24, 4), place(0, 4)], expected: place(12, 4) },
   { what: 'below if there is no room', places: [place(0, 0), place(12, 0)], expected: place(0, 8) },
   {
     what: 'below a panel that reaches further down',

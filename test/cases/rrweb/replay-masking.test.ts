@@ -63,7 +63,7 @@ const secrets: readonly (readonly [title: string, events: readonly Event[]])[] =
   ['the value of a hidden input', [snapshot(element('input', { type: 'hidden', value: secret }))]],
   ['the value of a password', [snapshot(element('input', { type: 'password', value: secret }))]],
   [
-    'the value of a password that is shown',
+    'the value of a displayed password',
     [snapshot(element('input', { type: 'text', 'data-rr-is-password': 'true', value: secret }))],
   ],
   ['the value of a textarea', [snapshot(element('textarea', { value: secret }))]],
@@ -82,7 +82,7 @@ const secrets: readonly (readonly [title: string, events: readonly Event[]])[] =
     [snapshot(element('div', { contenteditable: '' }, [text('', 5)])), mutation({ texts: [{ id: 5, value: secret }] })],
   ],
   [
-    'a text that is added to an editable element',
+    'a text added to an editable element',
     [
       snapshot(element('div', { contenteditable: '' }, [], 7)),
       mutation({ adds: [{ parentId: 7, nextId: null, node: text(secret, 8) }] }),

@@ -254,11 +254,11 @@ const refused: readonly (readonly [title: string, text: string | Buffer, problem
   ['text that is not UTF-8', Buffer.from([0x7b, 0x22, 0xff]), /not UTF-8/],
   ['a list', '[]', /is a JSON object/],
   ['another version', mapOf({ version: 2 }), /^version: must be 3/],
-  ['sources that are no list', mapOf({ sources: 'a.js' }), /^sources: must be a list/],
+  ['sources that are not a list', mapOf({ sources: 'a.js' }), /^sources: must be a list/],
   ['a source that is a number', mapOf({ sources: ['a.js', 1] }), /^sources\[1\]: has the wrong type/],
-  ['mappings that are no text', mapOf({ mappings: [] }), /^mappings: must be a text/],
+  ['mappings that are not a string', mapOf({ mappings: [] }), /^mappings: must be a text/],
   [
-    'a character that is no digit',
+    'a character that is not a digit',
     mapOf({ mappings: 'AAAA,A!AA' }),
     /^mappings: expected a base64 digit at character 6/,
   ],
@@ -279,7 +279,7 @@ const refused: readonly (readonly [title: string, text: string | Buffer, problem
   ],
   ['an ignored source that does not exist', mapOf({ ignoreList: [0, 1] }), /^ignoreList\[1\]: has the wrong type/],
   [
-    'mappings beside sections',
+    'mappings in addition to sections',
     JSON.stringify({ version: 3, mappings: '', sections: [section(0)] }),
     /^mappings: must not be beside sections/,
   ],
@@ -335,7 +335,7 @@ const positions: readonly (readonly [title: string, map: string, bundle: [number
   ],
   ['a source without a name', mapOf({ sources: [null] }), [1, 0], { source: '', line: 1, column: 0, name: 'f' }],
   [
-    'a section that begins within a line',
+    'a section that starts within a line',
     JSON.stringify({
       version: 3,
       sections: [

@@ -68,12 +68,12 @@ const shown = ({ dueMs, toldMs: reportedAtMs, outcome, message }: HeartbeatRun):
 
 const late = 'failed no heartbeat arrived within 10s of the due time';
 const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: readonly string[]]>> = {
-  'a beat alone is a run': [[0, heartbeatOf('end', 3)], ['3 3 passed']],
-  'a run has its begin and its end': [
+  'a single heartbeat is a run': [[0, heartbeatOf('end', 3)], ['3 3 passed']],
+  'a run has a start and an end': [
     [0, heartbeatOf('start', 3), heartbeatOf('end', 9, { message: 'ok' })],
     ['3 9 passed ok'],
   ],
-  'an exit code that is not 0 is a failure': [
+  'a non-zero exit code is a failure': [
     [0, heartbeatOf('end', 3, { exitCode: 0 }), heartbeatOf('end', 5, { exitCode: 2, message: 'disk full' })],
     ['3 3 passed', '5 5 failed it ended with exit code 2: disk full'],
   ],
@@ -84,20 +84,20 @@ const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: r
     [`60 70 ${late}`, `120 130 ${late}`, `180 190 ${late}`],
   ],
   'a beat within grace is not late': [[0, heartbeatOf('end', 69), 75, 100], ['69 69 passed']],
-  'the interval begins with the last run': [
+  'the interval starts with the last run': [
     [0, heartbeatOf('end', 30), 75, 90, 104, 105],
     ['30 30 passed', `90 100 ${late}`],
   ],
-  'a run that has begun is not late': [[0, heartbeatOf('start', 59), 75, heartbeatOf('end', 80), 90], ['59 80 passed']],
+  'a started run is not late': [[0, heartbeatOf('start', 59), 75, heartbeatOf('end', 80), 90], ['59 80 passed']],
   'a run without end is too long, once': [
     [0, heartbeatOf('start', 10), 44, 45, 60],
     ['10 40 failed it did not end within 30s'],
   ],
-  'one that is too long and ends is a run again': [
+  'a run that is too long and then ends counts as a run': [
     [0, heartbeatOf('start', 10), 45, heartbeatOf('end', 50)],
     ['10 40 failed it did not end within 30s', '50 50 passed'],
   ],
-  'runs that overlap are told apart by their ids': [
+  'overlapping runs are distinguished by their ids': [
     [
       0,
       heartbeatOf('start', 10, { runId: 'a' }),
@@ -117,7 +117,7 @@ const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: r
     ],
     ['20 25 passed', '10 40 failed it did not end within 30s'],
   ],
-  'runs that overlap without ids cannot be told apart': [
+  'overlapping runs without ids cannot be distinguished': [
     [0, heartbeatOf('start', 10), heartbeatOf('start', 20), heartbeatOf('end', 25)],
     ['10 20 unknown another run began before it ended: set an id (rid) for overlapping runs', '20 25 passed'],
   ],
@@ -134,7 +134,7 @@ const cases: Readonly<Record<string, readonly [events: readonly Event[], runs: r
     ],
     ['10 20 passed'],
   ],
-  'beats of one moment are runs of their own': [
+  'simultaneous heartbeats are separate runs': [
     [0, heartbeatOf('end', 10), heartbeatOf('end', 10), heartbeatOf('end', 10, { exitCode: 1 })],
     ['10 10 passed', '10.001 10.001 passed', '10.002 10.002 failed it ended with exit code 1'],
   ],

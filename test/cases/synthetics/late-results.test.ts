@@ -118,7 +118,7 @@ test('states are recalculated from the last result that was evaluated in time', 
       0,
     ],
     [
-      'a result that is 45 seconds late',
+      'a result with a delay of 45 seconds',
       [
         { a: 10_000, b: 0 },
         { nowMs: 55_000, judgedMs: 50_000 },
