@@ -11,7 +11,7 @@
  */
 import { type GrafanaFile, grafanaFiles } from '../cases/dashboards/grafana-files.ts';
 import { type Subject, snappy, startSubject, write, writeRequestOf } from '../end-to-end/conformance.ts';
-import { landedRows } from '../end-to-end/reliability.ts';
+import { fetchStoredRows } from '../end-to-end/reliability.ts';
 import { eventually } from '../waiting.ts';
 import {
   type Choice,
@@ -74,7 +74,10 @@ const send = async (subject: Subject, peer: Peer, all: readonly Labels[]): Promi
     const response = await write(subject, 2, snappy(body));
     if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   }
-  await eventually(`${sent} samples have landed`, async () => (await landedRows(subject.oiq.http, 'samples')) >= sent);
+  await eventually(
+    `${sent} samples have landed`,
+    async () => (await fetchStoredRows(subject.oiq.http, 'samples')) >= sent,
+  );
 };
 
 type Variables = readonly {

@@ -39,7 +39,12 @@ export const rowOf = async (page: Page, what: string, cost: PageCost, more = '')
 export const first = (page: Page, rows: string): Promise<void> => page.locator(rows).first().waitFor();
 
 /** Opens an address with an empty browser cache. */
-export const newly = async ({ harness, page }: Bench, address: string, rows: string, what: string): Promise<Row> => {
+export const openUncached = async (
+  { harness, page }: Bench,
+  address: string,
+  rows: string,
+  what: string,
+): Promise<Row> => {
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');
   await devtools.send('Network.clearBrowserCache');
@@ -90,7 +95,7 @@ export const percentile = (values: readonly number[], of: number): number =>
   values.toSorted((one, two) => one - two)[Math.min(values.length - 1, Math.floor((values.length * of) / 100))] ?? 0;
 
 /** Runs a case with its own stores and tab. */
-export const measured = async (chromium: Chromium, of: Case): Promise<Row[]> => {
+export const measureCase = async (chromium: Chromium, of: Case): Promise<Row[]> => {
   const harness = await startHarness({ checkResponses: false });
   try {
     const tab = await chromium.open();

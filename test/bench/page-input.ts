@@ -7,7 +7,7 @@ import {
   landRecords,
   landSpans,
   logRows,
-  newly,
+  openUncached,
   percentile,
   rowOf,
   traceRows,
@@ -63,7 +63,7 @@ export const input: Case = async (bench) => {
   const { harness, page } = bench;
   await landRecords(harness);
   await landSpans(harness, 1_000);
-  await newly(bench, '/logs', logRows, '');
+  await openUncached(bench, '/logs', logRows, '');
   const cost = await costOf(page, async () => {
     for (let round = 0; round < rounds; round++) for (const act of [type, openRows, change, zoom]) await act(page);
   });
@@ -99,7 +99,7 @@ export const areas: Case = async (bench) => {
   const { harness, page } = bench;
   await landRecords(harness);
   await landSpans(harness, 1_000);
-  await newly(bench, '/traces', traceRows, '');
+  await openUncached(bench, '/traces', traceRows, '');
   const names = await page.locator('nav.areas a').allTextContents();
   const rows: Row[] = [];
   for (const time of ['first', 'again'])

@@ -4,7 +4,7 @@ import type { Locator } from 'playwright-core';
 import { text } from '../cases/sink-tables.ts';
 import { landLogs } from '../end-to-end/landed-logs.ts';
 import { landedIn } from '../end-to-end/landed-spans.ts';
-import { type Case, endMs, newly, rowOf } from './page-bench.ts';
+import { type Case, endMs, openUncached, rowOf } from './page-bench.ts';
 import { costOf, forgetLongest } from './page-cost.ts';
 import type { Row } from './report.ts';
 
@@ -57,7 +57,7 @@ export const large: Case = async (bench) => {
   const button = (name: string | RegExp): Locator => page.getByRole('button', { name }).first();
   for (const service of Object.keys(sorts)) {
     const search = new URLSearchParams({ search: `service:"${service}"`, from: 'now-6h', to: 'now' });
-    rows.push(await newly(bench, `/logs?${search}`, '.records .extent .row', `rows of ${service}`));
+    rows.push(await openUncached(bench, `/logs?${search}`, '.records .extent .row', `rows of ${service}`));
     await step(`${service}: opened`, async () => {
       await page.locator('.records .extent .row').nth(1).click();
       await page.locator('.beside dl.fields').waitFor();
@@ -86,7 +86,7 @@ export const large: Case = async (bench) => {
       kind: 2,
     })),
   );
-  rows.push(await newly(bench, `/traces/${trace}`, '.waterfall .extent .row', 'spans of 2,000 attributes'));
+  rows.push(await openUncached(bench, `/traces/${trace}`, '.waterfall .extent .row', 'spans of 2,000 attributes'));
   await step('a span of 2,000 attributes: opened', async () => {
     await page.locator('.waterfall .extent .row').nth(3).click();
     await page.locator('.beside dl.fields').first().waitFor();

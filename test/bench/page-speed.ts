@@ -15,8 +15,8 @@ import {
   landRecords,
   landSpans,
   logRows,
-  measured,
-  newly,
+  measureCase,
+  openUncached,
   percentile,
   rowOf,
   trace,
@@ -35,14 +35,14 @@ const refreshSeconds = Number(process.env['BENCH_REFRESH_SECONDS'] ?? 0);
 
 const logs: Case = async (bench) => {
   await landRecords(bench.harness);
-  return [await newly(bench, '/logs', logRows, 'from the address to rows of logs')];
+  return [await openUncached(bench, '/logs', logRows, 'from the address to rows of logs')];
 };
 
 const area: Case = async (bench) => {
   const { harness, page } = bench;
   await landRecords(harness);
   await landSpans(harness, 1_000);
-  await newly(bench, '/logs', logRows, '');
+  await openUncached(bench, '/logs', logRows, '');
   const cost = await costOf(page, async () => {
     await page.getByRole('link', { name: 'Traces', exact: true }).click();
     await first(page, traceRows);
@@ -92,7 +92,7 @@ const panels: Case = async (bench) => {
   // Without `maxDataPoints` there would be half as many.
   const [series] = response.body.items[0].results.A.series;
   if (series.points.length !== 300) throw new Error(`${series.points.length} points in place of 300`);
-  const rows = [await newly(bench, address, lastChart, '30 panels, 100 series × 300 points each')];
+  const rows = [await openUncached(bench, address, lastChart, '30 panels, 100 series × 300 points each')];
   for (let round = 0; round < 3; round++) rows.push(await afterData(bench, address));
   return rows;
 };
@@ -146,7 +146,12 @@ const ofSpans: Case = async (bench) => {
   const { harness, page } = bench;
   await landSpans(harness, spans);
   await page.context().addInitScript(watchFirstRows);
-  const opened = await newly(bench, `/traces/${trace}`, '.waterfall .extent .row', `first rows of ${spans} spans`);
+  const opened = await openUncached(
+    bench,
+    `/traces/${trace}`,
+    '.waterfall .extent .row',
+    `first rows of ${spans} spans`,
+  );
   const after = (await page.evaluate('window.afterFirstPage')) as number;
   const rest = await costOf(page, () =>
     page.locator(`.waterfall[aria-rowcount="${spans + 1}"]`).waitFor({ timeout: 0 }),
@@ -185,7 +190,7 @@ const map: Case = async (bench) => {
         (layer + 1) * ${each} + (number * 7 + intDiv(number, ${each}) * 11) % ${each} AS called
       FROM numbers(${each * calls * (layers - 1)}))`,
   );
-  const opened = await newly(bench, '/services?view=map', '.graph .node', `the map of ${services} services`);
+  const opened = await openUncached(bench, '/services?view=map', '.graph .node', `the map of ${services} services`);
   const nodes = await page.locator('.graph .node').count();
   const move = await costOf(page, async () => {
     await page.locator('.graph .node').nth(150).click();
@@ -204,7 +209,7 @@ const map: Case = async (bench) => {
 const refreshing: Case = async (bench) => {
   const { harness, page } = bench;
   await landRecords(harness);
-  await newly(bench, '/logs', logRows, '');
+  await openUncached(bench, '/logs', logRows, '');
   const devtools = await page.context().newCDPSession(page);
   const refresh = async (): Promise<void> => {
     // With an expired token there is first a response whose body the page does not read, so it never finishes.
@@ -233,7 +238,7 @@ const slow: Case = async (bench) => {
   await devtools.send('Emulation.setCPUThrottlingRate', { rate: 4 });
   const rows: Row[] = [];
   for (let round = 0; round < 5; round++)
-    rows.push(await newly(bench, '/logs', logRows, 'to rows of logs, the processor slowed four times'));
+    rows.push(await openUncached(bench, '/logs', logRows, 'to rows of logs, the processor slowed four times'));
   return rows;
 };
 
@@ -259,7 +264,7 @@ const rows: Row[] = [];
 for (const name of chosen.length > 0 ? chosen : Object.keys(cases)) {
   const of = cases[name];
   if (of === undefined) throw new Error(`no case is called ${name}; there are: ${Object.keys(cases).join(', ')}`);
-  rows.push(...(await measured(chromium, of)));
+  rows.push(...(await measureCase(chromium, of)));
 }
 console.log(table(rows));
 await chromium.close();

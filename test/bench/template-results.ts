@@ -10,7 +10,7 @@
  */
 import { type GoldenMetric, goldenMetrics } from '../cases/dashboards/golden-telemetry.ts';
 import { startSubject } from '../end-to-end/conformance.ts';
-import { landedRows } from '../end-to-end/reliability.ts';
+import { fetchStoredRows } from '../end-to-end/reliability.ts';
 import { eventually } from '../waiting.ts';
 import type { Labels } from './grafana-samples.ts';
 import { describeFound, type Found, foundIn, isSame, type Json, startPeer } from './prometheus-peer.ts';
@@ -184,7 +184,7 @@ try {
   }
   console.log(`${all.length} metrics, ${points} points`);
   const landed = async (): Promise<number> => {
-    const rows = ['samples', 'histograms'].map((table) => landedRows(subject.oiq.http, table));
+    const rows = ['samples', 'histograms'].map((table) => fetchStoredRows(subject.oiq.http, table));
     return (await Promise.all(rows)).reduce((one, other) => one + other, 0);
   };
   await eventually('all points have landed', async () => (await landed()) >= points);

@@ -38,7 +38,7 @@ const statusOf = async ({ request: requestFrom }: Harness, token: string, path =
   (await requestFrom('GET', path, { as: `token ${token}` })).status;
 
 /** Polls until a request returns the status. If it never does, the test times out. */
-const becomes = async (
+const waitForStatus = async (
   t: ExecutionContext,
   harness: Harness,
   token: string,
@@ -70,7 +70,7 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
       t.is(await statusOf(other, token), 200);
       t.is((await other.request('POST', '/auth/logout', { as: `token ${token}` })).status, 200);
       t.is(await statusOf(other, token), 401, 'ended at once on the instance that ended it');
-      await becomes(t, one, token, 401);
+      await waitForStatus(t, one, token, 401);
       t.is((await one.request('POST', '/auth/refresh', { as: 'nobody', body: { refreshToken } })).status, 401);
     },
   );
@@ -98,7 +98,7 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
     t.is(await statusOf(other, body.token, '/api/projects'), 200);
     t.is((await other.request('DELETE', `${path}/${body.id}`)).status, 200);
     t.is(await statusOf(other, body.token, '/api/projects'), 401);
-    await becomes(t, one, body.token, 401, '/api/projects');
+    await waitForStatus(t, one, body.token, 401, '/api/projects');
   });
 
   test.serial(
@@ -108,14 +108,14 @@ export const instancesSuite = (store: string, openDocuments?: () => Promise<Docu
       const { token, user } = await signIn('admin@b.example');
       const members = one.documents.forTenant('b').collection(memberships);
       await members.update(user.id, { role: 'viewer' });
-      await becomes(t, other, token, 403, '/api/dead-letter');
+      await waitForStatus(t, other, token, 403, '/api/dead-letter');
       await members.update(user.id, { role: 'admin', disabled: true });
-      await becomes(t, other, token, 401);
+      await waitForStatus(t, other, token, 401);
       await members.update(user.id, { disabled: false });
-      await becomes(t, other, token, 200);
+      await waitForStatus(t, other, token, 200);
       await one.documents.forTenant(usersTenant).collection(users).update(user.id, { disabled: true });
-      await becomes(t, other, token, 401);
-      await becomes(t, one, token, 401);
+      await waitForStatus(t, other, token, 401);
+      await waitForStatus(t, one, token, 401);
     },
   );
 

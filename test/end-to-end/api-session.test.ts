@@ -203,25 +203,25 @@ test('a changed role, a disabled or removed membership and a disabled organizati
     .list({ filter: { email: 'admin@b.example' } });
   const id = found.items[0]?.id ?? '';
   const as = `token ${await harness.signIn('admin@b.example')}` as const;
-  const becomes = async (status: number): Promise<void> => {
+  const waitForStatus = async (status: number): Promise<void> => {
     const statusNow = async (): Promise<number> => (await harness.request('GET', '/api/dead-letter', { as })).status;
     await eventually(`an answer of ${status}`, async () => (await statusNow()) === status);
     t.is(await statusNow(), status);
   };
-  await becomes(200);
+  await waitForStatus(200);
   const members = harness.documents.forTenant('b').collection(memberships);
   await members.update(id, { role: 'viewer' });
-  await becomes(403);
+  await waitForStatus(403);
   await members.update(id, { role: 'admin', disabled: true });
-  await becomes(401);
+  await waitForStatus(401);
   await members.update(id, { disabled: false });
-  await becomes(200);
+  await waitForStatus(200);
   await harness.documents.forTenant(organizationsTenant).collection(organizations).update('b', { disabled: true });
-  await becomes(401);
+  await waitForStatus(401);
   await harness.documents.forTenant(organizationsTenant).collection(organizations).update('b', { disabled: false });
-  await becomes(200);
+  await waitForStatus(200);
   await members.delete(id);
-  await becomes(401);
+  await waitForStatus(401);
 });
 
 test('paths outside the API belong to the dashboard: a page for a GET, an HTML 404 for anything else', async (t) => {

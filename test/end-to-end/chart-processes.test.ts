@@ -12,7 +12,7 @@ import { type Cluster, clusterMissing, startCluster } from './cluster.ts';
 import { owner } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, assertReadBack, pace } from './reliability.ts';
+import { assertReadBack, pace, waitUntilStored } from './reliability.ts';
 import { podNamed, Release } from './rendered-pods.ts';
 
 const missing = clusterMissing ?? chartToolsMissing;
@@ -118,7 +118,7 @@ serial(
     const check = podNamed(manifestsByVersion[next], 'Pod', 'oiq-test');
     const checked = await release.runToEnd(next, manifestsByVersion[next], check.containers[0], check);
     t.is(checked.code, 0, checked.output);
-    await allLanded(cluster.bus);
+    await waitUntilStored(cluster.bus);
     assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
     const { unknown, refused } = oracle.counts();
     t.deepEqual({ unknown, refused }, { unknown: 0, refused: 0 }, 'no sender had to retry');

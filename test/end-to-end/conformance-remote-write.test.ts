@@ -13,7 +13,7 @@ import {
   write,
   writeRequestOf,
 } from './conformance.ts';
-import { drained } from './reliability.ts';
+import { waitUntilDrained } from './reliability.ts';
 
 const now = Date.now();
 const hour = 3_600_000;
@@ -343,7 +343,7 @@ test.before(async () => {
     await recordAnswer(`1.0 ${what}`, await write(subject, 1, snappy(writeRequestOf(1, series))));
   }
   for (const [what, send] of Object.entries(probes)) await recordAnswer(what, await send());
-  await drained(subject.oiq.http);
+  await waitUntilDrained(subject.oiq.http);
   await subject.stop();
   landed = {
     samples: await subject.rows(pointsOf('samples', 'toString(value)')),

@@ -171,7 +171,7 @@ const shared = (
       createPlan(await readDashboardFolder(own, source), { ...deployment, shouldTakeOver }),
   };
 };
-const wentOf = async (steps: AsyncIterable<Step> | Iterable<Step>): Promise<string[]> => {
+const collectSteps = async (steps: AsyncIterable<Step> | Iterable<Step>): Promise<string[]> => {
   const lines: string[] = [];
   for await (const step of steps)
     lines.push(`${step.outcome} ${step.id}${'message' in step ? `: ${step.message}` : ''}`);
@@ -182,21 +182,21 @@ test.serial('a dashboard managed by another source is refused, is not deleted, a
   const one = shared('first', 'git:first');
   writeFileSync(join(one.folder, 'a.yaml'), 'id: taken\nname: Taken');
   writeFileSync(join(one.folder, 'b.yaml'), 'id: left\nname: Left');
-  t.deepEqual(await wentOf(applySteps(await one.plan(), one.deployment)), ['created taken', 'created left']);
+  t.deepEqual(await collectSteps(applySteps(await one.plan(), one.deployment)), ['created taken', 'created left']);
   const other = shared('second', 'git:second');
   writeFileSync(join(other.folder, 'a.yaml'), 'id: taken\nname: Mine');
   const refused = 'refused taken: is managed as code in git:first: choose another id, or take it over with --take';
-  t.deepEqual(await wentOf(await other.plan()), [refused]);
+  t.deepEqual(await collectSteps(await other.plan()), [refused]);
   // Also nothing is deleted while the dashboard is refused.
   writeFileSync(join(other.folder, 'b.yaml'), 'id: mine\nname: Mine');
-  await wentOf(applySteps(await other.plan(), other.deployment));
+  await collectSteps(applySteps(await other.plan(), other.deployment));
   rmSync(join(other.folder, 'b.yaml'));
-  t.deepEqual(await wentOf(await other.plan()), [refused, 'absent mine']);
+  t.deepEqual(await collectSteps(await other.plan()), [refused, 'absent mine']);
 
   const takingOver = { ...other.deployment, shouldTakeOver: true };
-  t.deepEqual(await wentOf(applySteps(await other.plan(true), takingOver)), ['changed taken', 'deleted mine']);
+  t.deepEqual(await collectSteps(applySteps(await other.plan(true), takingOver)), ['changed taken', 'deleted mine']);
   t.like((await read('taken')).body, { name: 'Mine', source: 'git:second' });
-  t.deepEqual(await wentOf(await one.plan()), [
+  t.deepEqual(await collectSteps(await one.plan()), [
     'refused taken: is managed as code in git:second: choose another id, or take it over with --take',
     'unchanged left',
   ]);
@@ -207,7 +207,7 @@ test.serial('changes, creations and deletions by others between plan and apply p
   const ids = ['changed', 'gone', 'made', 'pruned', 'same'];
   for (const id of ids.filter((each) => each !== 'made'))
     writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: One`);
-  await wentOf(applySteps(await plan(), deployment));
+  await collectSteps(applySteps(await plan(), deployment));
   rmSync(join(own, 'pruned.yaml'));
   for (const id of ['changed', 'gone', 'made', 'same'])
     writeFileSync(join(own, `${id}.yaml`), `id: b-${id}\nname: Two`);
@@ -217,7 +217,7 @@ test.serial('changes, creations and deletions by others between plan and apply p
   // A private dashboard of another user occupies its ID, even for users who cannot see it.
   const body = { name: 'Private', visibility: 'private' };
   t.is((await harness.request('POST', '/api/dashboards?id=b-made', { as: 'owner', body })).status, 200);
-  t.deepEqual(await wentOf(applySteps(planned, deployment)), [
+  t.deepEqual(await collectSteps(applySteps(planned, deployment)), [
     'refused b-changed: it was changed in the meantime: plan and apply again',
     'refused b-gone: the dashboard does not exist in this organization',
     'refused b-made: a dashboard with the id "b-made" already exists: choose another',
@@ -229,7 +229,7 @@ test.serial('changes, creations and deletions by others between plan and apply p
   rmSync(join(own, 'made.yaml'));
   const again = await plan();
   t.is((await change('DELETE', 'b-pruned?force=true')).status, 200);
-  t.deepEqual(await wentOf(applySteps(again, deployment)), [
+  t.deepEqual(await collectSteps(applySteps(again, deployment)), [
     'changed b-changed',
     'created b-gone',
     'unchanged b-same',
@@ -242,11 +242,11 @@ test.serial(
   async (t) => {
     const { folder: own, plan, deployment } = shared('renamed', 'git:renamed');
     writeFileSync(join(own, 'one.yaml'), 'id: former\nname: One');
-    await wentOf(applySteps(await plan(), deployment));
+    await collectSteps(applySteps(await plan(), deployment));
     renameSync(join(own, 'one.yaml'), join(own, 'other.yml'));
-    t.deepEqual(await wentOf(await plan()), ['unchanged former']);
+    t.deepEqual(await collectSteps(await plan()), ['unchanged former']);
     writeFileSync(join(own, 'other.yml'), 'id: later\nname: One');
-    t.deepEqual(await wentOf(applySteps(await plan(), deployment)), ['created later', 'deleted former']);
+    t.deepEqual(await collectSteps(applySteps(await plan(), deployment)), ['created later', 'deleted former']);
   },
 );
 
@@ -268,25 +268,25 @@ test.serial(
       body: { ...saved, name: 'Mine', visibility: 'private' },
     });
     writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed`);
-    await wentOf(applySteps(await plan(), deployment));
+    await collectSteps(applySteps(await plan(), deployment));
     writeFileSync(join(own, 'a.yaml'), `id: r-changed\nname: Changed\n${dashboardWithQuery('none')}`);
     writeFileSync(join(own, 'b.yaml'), `id: r-hidden\nname: Hidden\n${dashboardWithQuery(hidden.body.id)}`);
     writeFileSync(join(own, 'c.yaml'), 'id: r-private\nname: Private');
     writeFileSync(join(own, 'd.yaml'), `id: r-shown\nname: Shown\n${dashboardWithQuery(shown.body.id)}`);
     const missing = (id: string): string => `panels.queries.savedQueryId: ${id} does not exist in saved-queries`;
     const planned = await plan();
-    t.deepEqual(await wentOf(planned), [
+    t.deepEqual(await collectSteps(planned), [
       `refused r-changed: ${missing('none')}`,
       `refused r-hidden: ${missing(hidden.body.id)}`,
       'refused r-private: a dashboard that you cannot see has this id: choose another one',
       'created r-shown',
     ]);
     t.is((await read('r-shown')).status, 404, 'a plan writes nothing');
-    t.deepEqual((await wentOf(applySteps(planned, deployment))).at(-1), 'created r-shown');
+    t.deepEqual((await collectSteps(applySteps(planned, deployment))).at(-1), 'created r-shown');
     // A user with read permission can also plan, and gets the result for what is readable.
     const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
     t.deepEqual(
-      (await wentOf(await createPlan(await readDashboardFolder(own, 'git:team'), { ...deployment, api }))).at(0),
+      (await collectSteps(await createPlan(await readDashboardFolder(own, 'git:team'), { ...deployment, api }))).at(0),
       'changed r-changed',
     );
   },
@@ -297,7 +297,7 @@ test.serial('an API that refuses all requests ends the command', async (t) => {
   writeFileSync(join(own, 'one.yaml'), 'id: denied\nname: One');
   const planned = await plan();
   const api = new DashboardsApi(harness.url, await harness.signIn('viewer@a.example'));
-  const error = await t.throwsAsync(wentOf(applySteps(planned, { ...deployment, api })));
+  const error = await t.throwsAsync(collectSteps(applySteps(planned, { ...deployment, api })));
   t.regex(error.message, /returned 403/);
 });
 

@@ -23,7 +23,7 @@ export const idsIn = (list: string): string[] =>
     .map((line) => line.slice(0, line.indexOf(' ')));
 
 /** IDs of the list once it is as expected: dead letters are stored shortly after they are published. */
-export const listedOnce = async (
+export const waitForList = async (
   what: string,
   run: DeadLetterCommand,
   holds: (ids: readonly string[]) => boolean,
@@ -41,8 +41,8 @@ export const listedOnce = async (
 };
 
 /** The list once it has the expected number of dead letters. */
-export const listed = (run: DeadLetterCommand, length: number, ...filters: string[]): Promise<string[]> =>
-  listedOnce(`${length} dead letters (${filters.join(' ')})`, run, (ids) => ids.length === length, ...filters);
+export const listDeadLetters = (run: DeadLetterCommand, length: number, ...filters: string[]): Promise<string[]> =>
+  waitForList(`${length} dead letters (${filters.join(' ')})`, run, (ids) => ids.length === length, ...filters);
 
 /** The payload that `show` prints. */
 export const payloadIn = (shown: string): Buffer =>

@@ -11,7 +11,7 @@ import { embeddedDeployment } from './deployment.ts';
 import { startOiq } from './oiq-process.ts';
 import { logsRequest } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { landedRows } from './reliability.ts';
+import { fetchStoredRows } from './reliability.ts';
 
 const inOffsets = <Result>(dataDirectory: string, work: (database: DatabaseSync) => Result): Result => {
   const database = new DatabaseSync(join(dataDirectory, 'bus', 'offsets.sqlite'));
@@ -45,7 +45,7 @@ test('consumer groups continue from their former offsets, and nothing is stored 
       });
       t.is(response.status, 200);
     }
-    await eventually('its records have landed', async () => (await landedRows(oiq.http, 'logs')) >= bodies.length);
+    await eventually('its records have landed', async () => (await fetchStoredRows(oiq.http, 'logs')) >= bodies.length);
     t.is(await oiq.stop(), 0);
   };
 

@@ -236,14 +236,14 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await fill('From', 'now-1h');
   await sidePanel.getByRole('button', { name: 'Save query' }).click();
   await sidePanel.getByRole('heading', { name: 'Steps by <b>service</b>' }).waitFor();
-  const ofIt = async (as: 'editor' | 'viewer' = 'editor') =>
+  const findSavedQuery = async (as: 'editor' | 'viewer' = 'editor') =>
     (await harness.request('GET', '/api/saved-queries?search=service', { as })).body.items[0];
-  const { id, ...savedQuery } = await ofIt();
+  const { id, ...savedQuery } = await findSavedQuery();
   t.like(savedQuery, { tags: ['orders', 'shop'], visibility: 'organization', isFavourite: false });
   t.like(savedQuery.query, { kind: 'aggregate', signal: 'logs', search: 'severity:info', groupBy: ['service'] });
   await sidePanel.getByRole('button', { name: 'Favorite' }).click();
   await page.getByRole('button', { name: '★ Steps by <b>service</b>' }).waitFor();
-  t.true((await ofIt()).isFavourite);
+  t.true((await findSavedQuery()).isFavourite);
   await sidePanel.getByRole('button', { name: 'Run query' }).click();
   const row = sidePanel.getByRole('region', { name: 'Result' }).getByRole('row').nth(1);
   await row.waitFor();
@@ -255,13 +255,13 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await sidePanel.getByLabel('Private').check();
   await sidePanel.getByRole('button', { name: 'Save changes' }).click();
   await sidePanel.getByText('private (me)').waitFor();
-  t.like(await ofIt(), { name: 'My steps by service', visibility: 'private', query: savedQuery.query });
-  t.is(await ofIt('viewer'), undefined);
+  t.like(await findSavedQuery(), { name: 'My steps by service', visibility: 'private', query: savedQuery.query });
+  t.is(await findSavedQuery('viewer'), undefined);
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   await sidePanel.getByLabel('Private').uncheck();
   await sidePanel.getByRole('button', { name: 'Save changes' }).click();
   await sidePanel.getByText('organization', { exact: true }).waitFor();
-  t.is((await ofIt('viewer')).id, id);
+  t.is((await findSavedQuery('viewer')).id, id);
   const viewer = await chromium.open();
   await signedInAt(viewer, harness.url, `/saved-queries?open=${id}`);
   await viewer.page.getByText('Editing is for editor, admin, and owner; your role is viewer.').waitFor();
@@ -270,7 +270,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
   await sidePanel.waitFor({ state: 'detached' });
-  t.is(await ofIt(), undefined);
+  t.is(await findSavedQuery(), undefined);
 });
 
 declare('metrics of the records of a search are grouped by a field, as a table and over time', async (t) => {

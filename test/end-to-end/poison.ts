@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava';
 import type { Bus, Message } from '../../schemas/ports/bus.ts';
 import { encodeHeaders } from '../../schemas/telemetry-message.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type DeadLetterCommand, listed, listedOnce, payloadIn } from './dead-letter-command.ts';
+import { type DeadLetterCommand, listDeadLetters, payloadIn, waitForList } from './dead-letter-command.ts';
 import { logsRequest } from './oracle.ts';
 
 const count = 1000;
@@ -55,15 +55,15 @@ const sorted = (counts: ReadonlyMap<string, number>): Map<string, number> => new
 
 /** Finds the only dead letter, replays it without success, and discards it. */
 export const handlePoison = async (t: ExecutionContext, run: DeadLetterCommand): Promise<void> => {
-  const [id = ''] = await listed(run, 1);
+  const [id = ''] = await listDeadLetters(run, 1);
   t.deepEqual(payloadIn(await run('show', id)), garbage);
   // The dead letter returns to its topic for its consumer alone, which fails again.
   t.regex(await run('replay', id), /^replayed: 1 of 1$/m);
   const isAnother = (ids: readonly string[]): boolean => ids.length === 1 && ids[0] !== id;
-  const again = await listedOnce('the letter of the replay', run, isAnother);
-  t.deepEqual(await listed(run, 1, '--state', 'replayed'), [id]);
+  const again = await waitForList('the letter of the replay', run, isAnother);
+  t.deepEqual(await listDeadLetters(run, 1, '--state', 'replayed'), [id]);
   t.regex(await run('replay', id), /^replayed: 0 of 0$/m);
   t.regex(await run('discard', again[0] ?? ''), /^discarded: 1 of 1$/m);
-  t.deepEqual(await listed(run, 0), []);
-  t.deepEqual(await listed(run, 1, '--state', 'discarded'), again);
+  t.deepEqual(await listDeadLetters(run, 0), []);
+  t.deepEqual(await listDeadLetters(run, 1, '--state', 'discarded'), again);
 };

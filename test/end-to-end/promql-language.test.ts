@@ -22,7 +22,7 @@ import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, signIn, startOiq } from './oiq-process.ts';
 import { distinctEvaluations } from './promql-evaluations.ts';
 import { type Part, partsOf } from './promql-parts.ts';
-import { landedRows } from './reliability.ts';
+import { fetchStoredRows } from './reliability.ts';
 
 const folder = new URL('../cases/promql/', import.meta.url);
 const files = readdirSync(folder).filter((name) => name.endsWith('.test'));
@@ -143,7 +143,7 @@ test.before(async () => {
   for (const table of ['samples', 'histograms'] as const)
     await eventually(
       `${sent[table]} ${table} have landed`,
-      async () => (await landedRows(oiq.http, table)) >= sent[table],
+      async () => (await fetchStoredRows(oiq.http, table)) >= sent[table],
     );
 });
 test.after.always(async () => {

@@ -13,7 +13,7 @@ import { eventually } from '../waiting.ts';
 import { type Cluster, clusterMissing, startCluster, startRole } from './cluster.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, assertReadBack, landedRows, pace, roundHangMs } from './reliability.ts';
+import { assertReadBack, fetchStoredRows, pace, roundHangMs, waitUntilStored } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -42,7 +42,7 @@ serial('when brokers of three are killed or hang, one after the other, nothing i
   const oracle = new Oracle({ otlp: () => receivers.otlp, licenseKey, ...pace });
   t.teardown(() => oracle.close());
   oracle.start();
-  await eventually('a sink that stores rows', async () => (await landedRows(sinks.http)) > 0);
+  await eventually('a sink that stores rows', async () => (await fetchStoredRows(sinks.http)) > 0);
 
   const acknowledgedAgain = (): Promise<void> => {
     oracle.responses({ reset: true });
@@ -67,8 +67,8 @@ serial('when brokers of three are killed or hang, one after the other, nothing i
       t.log(
         `round ${round}: acknowledgements ${((performance.now() - began) / 1000).toFixed(1)} s after broker ${struck}`,
       );
-      const landed = await landedRows(sinks.http);
-      await eventually('further rows are stored', async () => (await landedRows(sinks.http)) > landed);
+      const landed = await fetchStoredRows(sinks.http);
+      await eventually('further rows are stored', async () => (await fetchStoredRows(sinks.http)) > landed);
     } finally {
       if (round % 2 === 0) await broker.start();
       else broker.resume();
@@ -77,7 +77,7 @@ serial('when brokers of three are killed or hang, one after the other, nothing i
     await delay(1000);
   }
   await oracle.stop();
-  await allLanded(cluster.bus);
+  await waitUntilStored(cluster.bus);
   for (const role of [receivers, sinks]) t.is(await role.stop(), 0, role.output());
   assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 });

@@ -12,7 +12,7 @@ import { landWithCrashes } from './crash.ts';
 import { type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, assertReadBack, between, landedRows, pace, roundHangMs } from './reliability.ts';
+import { assertReadBack, between, fetchStoredRows, pace, roundHangMs, waitUntilStored } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -85,7 +85,7 @@ serial('kill -9 of receivers and sinks at any moment loses and duplicates nothin
         const end = performance.now() + 25_000;
         await eventually(
           'a sink that stores rows',
-          async () => performance.now() > end || (await landedRows(http)) > 0,
+          async () => performance.now() > end || (await fetchStoredRows(http)) > 0,
         );
         await delay(between(0, 2000));
       }),
@@ -95,7 +95,7 @@ serial('kill -9 of receivers and sinks at any moment loses and duplicates nothin
   const half = Math.ceil(killRounds / 2);
   await Promise.all([receivers.killed(killRounds), ...members.map((member) => member.killed(half))]);
   await oracle.stop();
-  await allLanded(cluster.bus);
+  await waitUntilStored(cluster.bus);
   for (const victim of [receivers, ...members]) t.is(await victim.stop(), 0);
   assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 });

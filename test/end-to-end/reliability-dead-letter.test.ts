@@ -6,11 +6,11 @@ import { gzipSync } from 'node:zlib';
 import test from 'ava';
 import { openSegmentsBus } from '../../adapters/bus-segments/bus-segments.ts';
 import { buildDeadLetterMessages } from '../../schemas/dead-letter.ts';
-import { type DeadLetterCommand, deadLetterCommand, idsIn, listed, payloadIn } from './dead-letter-command.ts';
+import { type DeadLetterCommand, deadLetterCommand, idsIn, listDeadLetters, payloadIn } from './dead-letter-command.ts';
 import { read, signIn, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { assertReadBack, drained, installation, pace } from './reliability.ts';
+import { assertReadBack, installation, pace, waitUntilDrained } from './reliability.ts';
 
 const good = logsRequest('refused', ['of two members']);
 const hostile = [
@@ -131,7 +131,7 @@ test.serial(
     // Two gzip members are one stream, and two protobuf requests are one request.
     const twice = Buffer.concat([gzipSync(good), gzipSync(good)]);
     t.is(await send(oiq.otlp, licenseKey, { body: twice, type: 'application/x-protobuf', encoding: 'gzip' }), 200);
-    const ids = (await listed(run, bodies.length + valid.length)).filter((id) => !valid.includes(id));
+    const ids = (await listDeadLetters(run, bodies.length + valid.length)).filter((id) => !valid.includes(id));
     const token = await signIn(oiq.http);
     const shown = await Promise.all(
       ids.map((id) => read<{ payload: string; truncated: boolean }>(oiq.http, `/api/dead-letter/${id}`, token)),
@@ -153,7 +153,7 @@ test.serial(
 
     // The same commands directly on the stores, while no process runs.
     await oracle.stop();
-    await drained(oiq.http);
+    await waitUntilDrained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
     t.is(idsIn(await run('list', '--reason', 'since-valid')).length, 20);
     t.true(payloadIn(await run('show', one)).equals(storedPayload));
@@ -161,10 +161,10 @@ test.serial(
     t.regex(await run('discard', one), /^discarded: 1 of 1$/m);
 
     oiq = await startOiq({ dataDirectory, environment });
-    await drained(oiq.http);
+    await waitUntilDrained(oiq.http);
     t.is(sum(await replayConcurrently(run, 1, '--reason', 'since-valid')), 0);
-    t.is((await listed(run, ids.length - 1)).length, ids.length - 1);
-    await drained(oiq.http);
+    t.is((await listDeadLetters(run, ids.length - 1)).length, ids.length - 1);
+    await waitUntilDrained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
     const landed = await readBackEmbedded(dataDirectory, 'replayed');
     t.deepEqual(new Map([...landed].sort()), new Map(valid.map((id) => [`body of ${id}`, 1] as const).sort()));
@@ -189,7 +189,7 @@ test.serial('interrupted replays skip no letter and replay none twice', async (t
     }
     const oiq = await startOiq({ dataDirectory, environment });
     t.teardown(() => oiq.kill());
-    if (isFresh) await listed(run, 640, '--reason', 'since-valid');
+    if (isFresh) await listDeadLetters(run, 640, '--reason', 'since-valid');
     const replaying = spawnOiq({ args: replay, dataDirectory, environment, ports: [0, 0, 0] });
     let ended = false;
     void replaying.ended.then(() => {
@@ -204,7 +204,7 @@ test.serial('interrupted replays skip no letter and replay none twice', async (t
   t.teardown(() => last.kill());
   t.regex(await run(...replay.slice(1)), /^replayed: \d+ of \d+$/m);
   t.is(replayedIn(await run(...replay.slice(1))), 0);
-  await drained(last.http);
+  await waitUntilDrained(last.http);
   t.is(await last.stop(), 0, last.output());
   const landed = await readBackEmbedded(dataDirectory, 'replayed');
   t.deepEqual(new Map([...landed].sort()), new Map(valid.map((id) => [`body of ${id}`, 1] as const).sort()));

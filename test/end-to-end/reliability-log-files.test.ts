@@ -8,12 +8,12 @@ import { processorGroups } from '../../processors/index.ts';
 import { topics } from '../../schemas/topics.ts';
 import { sinkGroups } from '../../sinks/index.ts';
 import { eventually } from '../waiting.ts';
-import { deadLetterCommand, listed } from './dead-letter-command.ts';
+import { deadLetterCommand, listDeadLetters } from './dead-letter-command.ts';
 import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, startOiq } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { assertReadBack, drained, installation, temporaryDirectory } from './reliability.ts';
+import { assertReadBack, installation, temporaryDirectory, waitUntilDrained } from './reliability.ts';
 
 const mebibyte = 1024 ** 2;
 
@@ -48,7 +48,7 @@ const mountable = (process.platform === 'linux' && process.getuid?.() === 0) || 
     await eventually('acknowledgements when there is room again', () => (oracle.responses().get('200') ?? 0) > 50);
     await oracle.stop();
     await eventually('ready', async () => (await fetch(`${oiq.http}/readyz`)).status === 200);
-    await drained(oiq.http);
+    await waitUntilDrained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
     assertReadBack(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
   },
@@ -108,11 +108,11 @@ test.serial(
     await file.close();
 
     const oiq = await started(t, dataDirectory);
-    await drained(oiq.http);
+    await waitUntilDrained(oiq.http);
     const metrics = await (await fetch(`${oiq.http}/metrics`)).text();
     t.regex(metrics, /^oiq_dead_letters_total\{[^}]*reason="damaged"[^}]*\} 1$/m);
     const command = deadLetterCommand(t, { OIQ_DATA_DIR: dataDirectory });
-    await listed(command, 1, '--reason', 'damaged');
+    await listDeadLetters(command, 1, '--reason', 'damaged');
     const list = await command('list', '--reason', 'damaged');
     t.true(list.includes(`${segment} is damaged at byte ${damaged} (offset ${middle}): `), list);
     const replayed = await command('replay', '--reason', 'damaged');
@@ -157,7 +157,7 @@ test.serial(
     await appendFile(segment, torn);
 
     const oiq = await started(t, dataDirectory);
-    await drained(oiq.http);
+    await waitUntilDrained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
     t.true(oiq.output().includes(`"file":"${segment}","byte":${bytes.length}`), oiq.output());
     t.true((await stat(segment)).size >= bytes.length);

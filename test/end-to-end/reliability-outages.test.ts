@@ -12,7 +12,7 @@ import type { OiqProcess } from './oiq-process.ts';
 import { Oracle } from './oracle.ts';
 import { assertPoisonReadBack, handlePoison, publishPoison } from './poison.ts';
 import { readBackClickhouse } from './read-back.ts';
-import { allLanded, assertReadBack, between, lagOf, landedRows, pace, roundHangMs } from './reliability.ts';
+import { assertReadBack, between, fetchStoredRows, lagOf, pace, roundHangMs, waitUntilStored } from './reliability.ts';
 
 const serial = clusterMissing === undefined ? test.serial : test.serial.skip;
 
@@ -46,7 +46,7 @@ const startLoad = (t: ExecutionContext): Oracle => {
 /** Stops the load, waits until all of it is stored, and compares. */
 const settle = async (t: ExecutionContext, oracle: Oracle): Promise<void> => {
   await oracle.stop();
-  await allLanded(cluster.bus);
+  await waitUntilStored(cluster.bus);
   assertReadBack(t, oracle, await readBackClickhouse(cluster.columnsUrl, oracle.service));
 };
 
@@ -77,9 +77,9 @@ for (const how of ['stop', 'kill'] as const)
   );
 
 serial('after a long ClickHouse outage the lag drains, and nothing is lost or duplicated', async (t) => {
-  const before = await landedRows(sinks.http);
+  const before = await fetchStoredRows(sinks.http);
   const oracle = startLoad(t);
-  await eventually('a sink that stores rows', async () => (await landedRows(sinks.http)) > before);
+  await eventually('a sink that stores rows', async () => (await fetchStoredRows(sinks.http)) > before);
   await cluster.clickhouse.kill();
   await delay(outageMs);
   t.true((await lagOf(cluster.bus, 'sinks.logs')) > 0);
@@ -92,9 +92,9 @@ serial('after a long ClickHouse outage the lag drains, and nothing is lost or du
 
 serial('cluster: 999 of 1,000 messages land and the poison message is one dead letter', async (t) => {
   await publishPoison(cluster.bus);
-  await allLanded(cluster.bus);
+  await waitUntilStored(cluster.bus);
   await handlePoison(t, deadLetterCommand(t, cluster.environment));
-  await allLanded(cluster.bus);
+  await waitUntilStored(cluster.bus);
   assertPoisonReadBack(t, await readBackClickhouse(cluster.columnsUrl, 'poison'));
 });
 

@@ -6,7 +6,7 @@ import { deadLetterCommand } from './dead-letter-command.ts';
 import { startOiq } from './oiq-process.ts';
 import { assertPoisonReadBack, handlePoison, publishPoison } from './poison.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { drained, installation } from './reliability.ts';
+import { installation, waitUntilDrained } from './reliability.ts';
 
 test.serial('embedded: the other 999 are stored and the poison message is one dead letter', async (t) => {
   const { dataDirectory, environment } = await installation(t, 'poison');
@@ -15,9 +15,9 @@ test.serial('embedded: the other 999 are stored and the poison message is one de
   await bus.close();
   const oiq = await startOiq({ dataDirectory, environment });
   t.teardown(() => oiq.kill());
-  await drained(oiq.http);
+  await waitUntilDrained(oiq.http);
   await handlePoison(t, deadLetterCommand(t, environment));
-  await drained(oiq.http);
+  await waitUntilDrained(oiq.http);
   t.is(await oiq.stop(), 0, oiq.output());
   assertPoisonReadBack(t, await readBackEmbedded(dataDirectory, 'poison'));
 });

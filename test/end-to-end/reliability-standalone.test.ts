@@ -12,7 +12,7 @@ import { embeddedDeployment, withoutLimits } from './deployment.ts';
 import { type OiqProcess, type Ports, spawnOiq, startOiq } from './oiq-process.ts';
 import { logsRequest, Oracle } from './oracle.ts';
 import { readBackEmbedded } from './read-back.ts';
-import { assertReadBack, between, drained, pace, roundHangMs, temporaryDirectory } from './reliability.ts';
+import { assertReadBack, between, pace, roundHangMs, temporaryDirectory, waitUntilDrained } from './reliability.ts';
 
 test.serial('kill -9 at any moment, even during the start, loses and duplicates nothing', async (t) => {
   t.timeout(killRounds * roundHangMs);
@@ -40,7 +40,7 @@ test.serial('kill -9 at any moment, even during the start, loses and duplicates 
   oiq = await startOiq(options);
   await delay(1000);
   await oracle.stop();
-  await drained(oiq.http);
+  await waitUntilDrained(oiq.http);
   t.is(await oiq.stop(), 0, oiq.output());
   assertReadBack(t, oracle, await readBackEmbedded(dataDirectory, oracle.service));
 });
@@ -122,7 +122,7 @@ test.serial(
     }
     await oracle.stop();
     oiq = await startOiq(options);
-    await drained(oiq.http);
+    await waitUntilDrained(oiq.http);
     t.is(await oiq.stop(), 0, oiq.output());
     const landed = await readBackEmbedded(dataDirectory, 'held');
     t.deepEqual(new Map([...landed].sort()), new Map([...expected].sort()));

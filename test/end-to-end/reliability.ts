@@ -46,11 +46,11 @@ export const lagOf = async (bus: Bus, only?: string): Promise<number> => {
 };
 
 /** Waits until the sinks have stored everything on the bus. Retries while the bus does not respond. */
-export const allLanded = (bus: Bus): Promise<void> =>
+export const waitUntilStored = (bus: Bus): Promise<void> =>
   eventually('lag 0', async () => (await lagOf(bus).catch(() => Number.NaN)) === 0);
 
 /** The lag that a running process reports. */
-export const reportedLag = async (http: string): Promise<number> => {
+export const fetchLag = async (http: string): Promise<number> => {
   const text = await (await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) })).text();
   const values = [...text.matchAll(/^oiq_consumer_lag_messages\{[^}]*\} (\S+)/gm)];
   if (values.length === 0) return Number.NaN;
@@ -61,9 +61,9 @@ export const reportedLag = async (http: string): Promise<number> => {
 const reportMs = 5_500;
 
 /** Waits until a running process has stored what it received before this call. */
-export const drained = async (http: string): Promise<void> => {
+export const waitUntilDrained = async (http: string): Promise<void> => {
   await delay(stretched(reportMs));
-  await eventually('lag 0', async () => (await reportedLag(http).catch(() => Number.NaN)) === 0);
+  await eventually('lag 0', async () => (await fetchLag(http).catch(() => Number.NaN)) === 0);
 };
 
 /** Checks the oracle's sums and its verdict, and prints what was checked. */
@@ -77,7 +77,7 @@ export const assertReadBack = (t: ExecutionContext, oracle: Oracle, readBack: Re
 };
 
 /** Rows that a process has stored since its start, in all tables or in one; 0 while it does not respond. */
-export const landedRows = async (http: string, table = '[^"]*'): Promise<number> => {
+export const fetchStoredRows = async (http: string, table = '[^"]*'): Promise<number> => {
   const text = await fetch(`${http}/metrics`, { signal: AbortSignal.timeout(stretched(10_000)) })
     .then((response) => response.text())
     .catch(() => '');

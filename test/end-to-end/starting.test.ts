@@ -18,7 +18,7 @@ import { freePorts } from '../services/ports.ts';
 import { embeddedDeployment } from './deployment.ts';
 import { type OiqOptions, type OiqProcess, type Ran, runOiq, startOiq } from './oiq-process.ts';
 import { logsRequest } from './oracle.ts';
-import { drained } from './reliability.ts';
+import { waitUntilDrained } from './reliability.ts';
 
 const parent = mkdtempSync(join(tmpdir(), 'oiq-starting-'));
 test.after.always(() => rmSync(parent, { recursive: true, force: true }));
@@ -34,7 +34,7 @@ test.before(async () => {
     body: logsRequest('shop', ['one']),
   });
   if (sent.status !== 200) throw new Error(`logs returned ${sent.status}`);
-  await drained(oiq.http);
+  await waitUntilDrained(oiq.http);
   await oiq.stop();
 });
 
