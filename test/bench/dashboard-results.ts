@@ -75,7 +75,7 @@ const send = async (subject: Subject, peer: Peer, all: readonly Labels[]): Promi
     if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
   }
   await eventually(
-    `${sent} samples have landed`,
+    `${sent} samples are stored`,
     async () => (await fetchStoredRows(subject.oiq.http, 'samples')) >= sent,
   );
 };

@@ -54,7 +54,7 @@ for (let from = 0; from < seriesCount; from += seriesOfOneRequest) {
   const response = await write(subject, 2, snappy(body));
   if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`);
 }
-await eventually('all samples have landed', async () => (await fetchStoredRows(subject.oiq.http, 'samples')) >= sent);
+await eventually('all samples are stored', async () => (await fetchStoredRows(subject.oiq.http, 'samples')) >= sent);
 // Waits until inserted data is merged, because merges are not a cost of queries.
 await new Promise((resolve) => setTimeout(resolve, 20_000));
 

@@ -187,7 +187,7 @@ try {
     const rows = ['samples', 'histograms'].map((table) => fetchStoredRows(subject.oiq.http, table));
     return (await Promise.all(rows)).reduce((one, other) => one + other, 0);
   };
-  await eventually('all points have landed', async () => (await landed()) >= points);
+  await eventually('all points are stored', async () => (await landed()) >= points);
   for (const { id } of (await request('GET', '/api/templates')).items) {
     const draft = alone((await request('GET', `/api/templates/${id}`)).document);
     const created = await request('POST', `/api/templates/${id}/instantiate`, {});

@@ -33,15 +33,15 @@ const embeddingsOf = (input: readonly string[]) => ({
   // In a different order than requested, as some endpoints respond.
   data: input.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) })).toReversed(),
 });
-type Behaving = (response: ServerResponse, input: readonly string[]) => void;
+type Behavior = (response: ServerResponse, input: readonly string[]) => void;
 const respondWith =
-  (of: (input: readonly string[]) => unknown): Behaving =>
+  (of: (input: readonly string[]) => unknown): Behavior =>
   (response, input) => {
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify(of(input)));
   };
-const truly = respondWith(embeddingsOf);
-let behave: Behaving = truly;
+const respondCorrectly = respondWith(embeddingsOf);
+let behave: Behavior = respondCorrectly;
 
 const books = {
   storage: '# Postgres\nRemove old write-ahead segments from the volume, then enlarge it.',
@@ -83,7 +83,7 @@ const search = async (query: string, sources: readonly string[] = ['document'], 
 const firstOf = ({ items }: { items: readonly { text: string }[] }): string | undefined => items[0]?.text;
 
 test.serial('a paraphrase of the query is found, and each passage is sent once', async (t) => {
-  behave = truly;
+  behave = respondCorrectly;
   const found = await search('no space left');
   t.regex(firstOf(found) ?? '', /write-ahead segments/);
   t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
@@ -102,7 +102,7 @@ test.serial('a paraphrase of the query is found, and each passage is sent once',
 });
 
 test.serial('a passage found by both its words and its vector is ranked first', async (t) => {
-  behave = truly;
+  behave = respondCorrectly;
   const { items } = await search('enlarge the volume of the relay');
   t.deepEqual(
     items.map(({ title }: { title: string }) => title),
@@ -112,7 +112,7 @@ test.serial('a passage found by both its words and its vector is ranked first', 
 });
 
 test.serial('an answer uses the passages found by words and by vectors', async (t) => {
-  behave = truly;
+  behave = respondCorrectly;
   const { body } = await harness.request('POST', '/api/ai/rag/answer', {
     as: 'viewer',
     body: { question: 'when do sessions end early?', sources: ['document'] },
@@ -122,7 +122,7 @@ test.serial('an answer uses the passages found by words and by vectors', async (
 });
 
 test.serial('if the endpoint fails in any way, the word search returns the same results as before', async (t) => {
-  const table: readonly (readonly [string, Behaving])[] = [
+  const table: readonly (readonly [string, Behavior])[] = [
     ['refuses', (response) => response.writeHead(429).end('later')],
     ['fails', (response) => response.writeHead(500).end()],
     ['answers prose', (response) => response.end('I would rather not.')],
@@ -170,13 +170,13 @@ test.serial('an endpoint that does not respond is awaited briefly, and then not 
   t.regex(second.embeddings.reason, /does not respond.*; the endpoint is called again after 20/);
   t.is(requests.length, before);
   for (const response of openResponses) response.destroy();
-  behave = truly;
+  behave = respondCorrectly;
   aheadMs += laterMs;
   t.true((await search('no space left')).embeddings.used);
 });
 
 test.serial('a process that starts reuses the stored vectors, and sends only its question', async (t) => {
-  behave = truly;
+  behave = respondCorrectly;
   await search('no space left');
   const other = await startHarness({ environment, sharing: harness, now: () => Date.now() + aheadMs });
   t.teardown(() => other.close());
@@ -191,7 +191,7 @@ test.serial('a process that starts reuses the stored vectors, and sends only its
 });
 
 test.serial('vectors of deleted passages and of another model are deleted', async (t) => {
-  behave = truly;
+  behave = respondCorrectly;
   const vectorsCollection = () => harness.documents.forTenant('a').collection(passageVectors);
   const added = await harness.request('POST', '/api/ai/rag/documents', {
     as: 'editor',
@@ -226,7 +226,7 @@ test.serial('vectors of another length are computed again', async (t) => {
   const found = await search('no space left');
   t.regex(firstOf(found) ?? '', /write-ahead segments/);
   t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
-  behave = truly;
+  behave = respondCorrectly;
   t.regex(firstOf(await search('login fails')) ?? '', /sessions end early/);
 });
 
@@ -236,7 +236,9 @@ test.serial('a refused passage does not affect the others', async (t) => {
   const more = '# Scanner\nFree space on its card.';
   await harness.request('POST', '/api/ai/rag/documents', { as: 'editor', body: { content: more } });
   behave = (response, input) =>
-    input.some((text) => text.includes('FORBIDDEN')) ? response.writeHead(400).end() : truly(response, input);
+    input.some((text) => text.includes('FORBIDDEN'))
+      ? response.writeHead(400).end()
+      : respondCorrectly(response, input);
   const found = await search('no storage left');
   t.deepEqual(found.embeddings, { used: true, without: 0, reason: null });
   t.true(found.items.some(({ title }: { title: string }) => title === 'Scanner'));
@@ -249,7 +251,7 @@ test.serial('a refused passage does not affect the others', async (t) => {
 });
 
 test.serial('only text written by people is sent, from organizations that may send it', async (t) => {
-  behave = truly;
+  behave = respondCorrectly;
   const before = requests.length;
   const { embeddings } = await search('storage', ['handbook', 'rule', 'log-pattern']);
   t.like(embeddings, { used: false, without: 0 });
@@ -269,7 +271,7 @@ test.serial('only text written by people is sent, from organizations that may se
 });
 
 test.serial('passages beyond the limit of one search get their vectors with the next searches', async (t) => {
-  behave = truly;
+  behave = respondCorrectly;
   const content = Array.from({ length: 300 }, (_, nth) => `# Step ${nth}\nTurn valve ${nth}.`).join('\n\n');
   await harness.request('POST', '/api/ai/rag/documents', { as: 'editor', body: { content } });
   const first = await search('no space left');
@@ -284,7 +286,7 @@ test.serial('passages beyond the limit of one search get their vectors with the 
 });
 
 test.serial('an organization has a daily token limit', async (t) => {
-  behave = truly;
+  behave = respondCorrectly;
   const long = `space ${'x'.repeat(1_990)}`;
   let last = await search(long);
   for (let attempt = 0; attempt < 60 && last.embeddings.used; attempt++) last = await search(long);

@@ -82,14 +82,14 @@ test.before(async (t) => {
   subject = await startSubject();
   await sendWithSdk();
   t.is((await write(subject, 2, snappy(writeRequestOf(2, remote())))).status < 300, true);
-  await eventually('metrics have landed', async () => {
+  await eventually('metrics are stored', async () => {
     const { body } = await request('GET', '/api/metrics?from=now-1h&limit=1000');
     const names = (body.items ?? []).map(({ name }: { name: string }) => name);
     return ['orders', 'duration', 'size', 'rpc_seconds_bucket', 'http_requests_total'].every((name) =>
       names.includes(name),
     );
   });
-  await eventually('points have landed', async () => {
+  await eventually('points are stored', async () => {
     const queries = Object.fromEntries(
       ['orders', 'rpc_seconds_bucket', 'http_requests_total'].map((metric) => [
         metric,
@@ -102,7 +102,7 @@ test.before(async (t) => {
     return counts.length === 3 && [4, 12, 4].every((minCount, index) => (counts[index] ?? 0) >= minCount);
   });
   // Each kind of point is stored separately.
-  await eventually('histograms have landed', async () => {
+  await eventually('histograms are stored', async () => {
     const queries = {
       duration: { kind: 'metric', metric: 'duration', overTime: 'avg' },
       size: { kind: 'metric', metric: 'size', overTime: 'max' },
@@ -111,7 +111,7 @@ test.before(async (t) => {
     const rows = Object.values<{ rows: unknown[][] }>(body.results ?? {}).map((result) => result.rows[0]?.[0]);
     return rows.length === 2 && rows.every((value) => typeof value === 'number');
   });
-  await eventually('the exemplar has landed', async () => {
+  await eventually('the exemplar is stored', async () => {
     const { body } = await request('GET', '/api/metrics/exemplars?metric=http_requests_total');
     return (body.items ?? []).length > 0;
   });
@@ -223,7 +223,7 @@ test('metrics whose points arrive some hours late are listed in the range of the
   };
   t.true((await write(subject, 2, snappy(writeRequestOf(2, [series])))).status < 300);
   const range = `from=${late}&to=${late + 59_999}`;
-  await eventually('late points have landed', async () => {
+  await eventually('late points are stored', async () => {
     const { body } = await request('GET', `/api/metrics?${range}`);
     return body.items.some(({ name }: { name: string }) => name === 'queued_total');
   });

@@ -154,13 +154,13 @@ test.before(async (t) => {
     [20, 2],
   ]);
   t.true((await write(subject, 2, snappy(writeRequestOf(2, remote)))).status < 300);
-  await eventually('series have landed', async () => {
+  await eventually('series are stored', async () => {
     const names = await data('label/__name__/values');
     return ['http_requests_total', 'orders_taken_total', 'size_bytes', 'jobs_size', 'target_info'].every((name) =>
       names.includes(name),
     );
   });
-  await eventually('samples have landed', async () => {
+  await eventually('samples are stored', async () => {
     const parameters = { query: 'count_over_time(http_requests_total[5m])', time: String((now + 45_000) / 1000) };
     const { result } = await data('query', parameters);
     return result.length === 2 && result.every(({ value }: { value: [number, string] }) => value[1] === '4');
@@ -168,7 +168,7 @@ test.before(async (t) => {
   // Each kind of point is stored separately.
   for (const query of ['duration_milliseconds_count', 'size_bytes', 'fill_ratio', 'orders_taken_total'])
     await eventually(
-      `${query} has landed`,
+      `${query} is stored`,
       async () => (await data('query', { query, time: String(sentMs / 1000) })).result.length > 0,
     );
 });
@@ -287,7 +287,7 @@ const increaseOf = (values: readonly number[]): number =>
 
 test('deltas become counters that increase by exactly the values sent, across restarts of the sender and full hours', async (t) => {
   const queryAtHour = (query: string) => data('query', { query, time: String(hour / 1000 + 30) });
-  await eventually('deltas have landed', async () => {
+  await eventually('deltas are stored', async () => {
     const { result } = await queryAtHour('count_over_time(jobs_done_total[2m])');
     return result[0]?.value[1] === '7';
   });
@@ -355,7 +355,7 @@ test('metadata and exemplars match those that were sent', async (t) => {
   });
   t.deepEqual((await data('metadata')).orders_taken_total, [{ type: 'counter', help: 'Orders taken', unit: '' }]);
   await eventually(
-    'the exemplar has landed',
+    'the exemplar is stored',
     async () => (await data('query_exemplars', { query: 'http_requests_total' })).length > 0,
   );
   t.deepEqual(await data('query_exemplars', { query: 'rate(http_requests_total[5m])' }), [

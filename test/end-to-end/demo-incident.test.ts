@@ -55,7 +55,7 @@ test.after.always(async () => {
 
 test.serial('the cause of the incident is found from the first minute of its telemetry', async (t) => {
   const findCause = () => post('/api/ai/root-cause', { service: 'shop/checkout', from: 'now-30m' });
-  await eventually('the calls between services have landed', async () => (await findCause()).state === 'found');
+  await eventually('the calls between services are stored', async () => (await findCause()).state === 'found');
   const { causes, others, symptom } = await findCause();
   t.like(causes[0], { kind: 'deployment', at: 'service:shop/payments', path: ['shop/checkout', 'shop/payments'] });
   t.regex(causes[0].title, /2\.4\.0/);

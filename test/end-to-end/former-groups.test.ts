@@ -45,7 +45,7 @@ test('consumer groups continue from their former offsets, and nothing is stored 
       });
       t.is(response.status, 200);
     }
-    await eventually('its records have landed', async () => (await fetchStoredRows(oiq.http, 'logs')) >= bodies.length);
+    await eventually('its records are stored', async () => (await fetchStoredRows(oiq.http, 'logs')) >= bodies.length);
     t.is(await oiq.stop(), 0);
   };
 

@@ -51,7 +51,7 @@ test('a record is delivered at once, is stored as delivered, and a stop closes t
   await eventually('the record', () => records.length > 0);
   t.is(records[0].body, 'hello there');
   let landed: unknown;
-  await eventually('the record to land', async () => {
+  await eventually('the record is stored', async () => {
     landed = await read(oiq.http, `/api/logs/${records[0].id}`, token).catch(() => undefined);
     return landed !== undefined;
   });

@@ -142,7 +142,7 @@ test.before(async () => {
   );
   for (const table of ['samples', 'histograms'] as const)
     await eventually(
-      `${sent[table]} ${table} have landed`,
+      `${sent[table]} ${table} are stored`,
       async () => (await fetchStoredRows(oiq.http, table)) >= sent[table],
     );
 });
