@@ -1,6 +1,6 @@
 /**
- * Sessions of agents whose links and risks are known: the labels state what was requested and what happened, not what
- * the platform makes of it. Each template is written once, and runs in the shapes of three agents.
+ * Sessions of agents with known links and risks: the labels state what was requested and what happened, regardless of
+ * the results of the platform. Each template is written once, and runs in the format of three agents.
  */
 import type { EffectLink } from '../../schemas/agent-events.ts';
 import type { AgentRecord } from './agent-telemetry.ts';

@@ -164,7 +164,7 @@ const ordinary: Readonly<Record<string, (session: AgentSession) => AgentSession>
 };
 
 for (const [title, work] of Object.entries(ordinary))
-  test(`ordinary work is no risk: ${title}`, (t) => {
+  test(`ordinary work is not a risk: ${title}`, (t) => {
     const { signals, events } = runAgentRecords(work(new AgentSession().start()).records);
     t.deepEqual(
       signals.map(({ ruleTitle, events: [first] }) => `${ruleTitle}: ${JSON.stringify(first?.fields)}`),

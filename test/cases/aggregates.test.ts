@@ -147,7 +147,7 @@ const isNear = (one: unknown, other: unknown): boolean =>
     typeof other === 'number' &&
     Math.abs(one - other) <= 1e-9 * Math.max(Math.abs(one), Math.abs(other)));
 
-/** Keeps what differs, so that a failure is short. */
+/** Returns only the differences, so that a failure is short. */
 const same = (
   t: ExecutionContext,
   found: ReadonlyMap<string, readonly unknown[]>,
@@ -179,7 +179,7 @@ const compareTable = async (t: ExecutionContext, { query, range, reader, records
 
 const stepMs = 300;
 const stepNs = BigInt(stepMs) * 1_000_000n;
-/** Groups that have no records in a step count nothing there. */
+/** Groups without records in a step have no counts there. */
 const none = ({ measures }: AggregateQuery) =>
   measures.map(({ function: kind }) => (['count', 'rate', 'distinct'].includes(kind) ? 0 : null));
 
@@ -222,10 +222,10 @@ for (const signal of ['logs', 'traces'] as const)
 type MeasureRequest = Extract<QueryRequest, { kind: 'aggregate' }>['measures'][number];
 
 const hour = 3_600n * second;
-/** A day before the messages were received. */
+/** The day before the messages were received. */
 const dayBefore = base - 24n * hour;
 
-/** One record at each of these times, with an attribute by which it is found. */
+/** One record at each of these times, with an attribute to search for it. */
 const requestAt: Readonly<Record<Signal, (times: readonly bigint[]) => object>> = {
   logs: (times) => ({
     resourceLogs: [
@@ -253,7 +253,7 @@ const requestAt: Readonly<Record<Signal, (times: readonly bigint[]) => object>> 
 };
 const kOf = (time: bigint): object => ({ key: 'k', value: { intValue: String((time / second / 60n) % 30n) } });
 
-/** A handle whose statements seem to read so much that what they find is kept; it tells how many there are. */
+/** A reader whose statements appear to read enough data for their results to be cached; counts its statements. */
 const costly = ({ columns, ...rest }: TenantReader) => {
   const counts = { statements: 0 };
   const query: TenantReader['columns']['query'] = (sql, parameters, limits) => {
@@ -279,7 +279,7 @@ for (const signal of ['logs', 'traces'] as const)
     const range = { from: dayBefore - 20n * 60n * second, to: dayBefore + 5n * hour };
     for (let round = 0; round < 8; round++) {
       const at = dayBefore + BigInt(round % 5) * hour + BigInt(round) * second;
-      // Each round has other values, so that groups with as many records come in any order.
+      // Each round has different values, because groups with equal counts can have any order.
       const times = Array.from({ length: 30 }, (_, index) => at + BigInt(index) * 60n * second).filter(
         (_, index) => (index * index + round) % 5 < 2,
       );
@@ -295,6 +295,6 @@ for (const signal of ['logs', 'traces'] as const)
         t.deepEqual((await run(query, again.reader, { range, stepMs: 60_000 })).series, series);
       }
     }
-    // A first question takes one, besides how fresh the records are.
+    // The first query takes one statement, in addition to those for freshness.
     t.true(again.counts.statements > 8 * 2 * queries.length, `${again.counts.statements} statements`);
   });

@@ -106,7 +106,7 @@ for (const [field, secret] of Object.entries(secrets))
     t.deepEqual(importAlertmanager(secret), importAlertmanager(file));
   });
 
-test('an import preserves the channels of receivers of the same name, and says what saving it would remove', (t) => {
+test('an import preserves the channels of receivers of the same name, and lists what saving it would remove', (t) => {
   const imported = importAlertmanager(file);
   const current = AlertRouting.parse({
     route: { receiver: 'pager' },

@@ -248,7 +248,7 @@ test('An unavailable engine gets one statement, not one per query', async (t) =>
   t.is(statements.length, 1);
 });
 
-test('A rule whose query gets no turn in time is not evaluated and reports no result', async (t) => {
+test('A rule whose query gets no slot in time is not evaluated and reports no result', async (t) => {
   const { reader, answers: batcher, occupied } = opened();
   occupied();
   const alive = setInterval(() => undefined, 1000);

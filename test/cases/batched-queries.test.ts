@@ -151,7 +151,7 @@ const alone = async (query: QueryRequest, input: QueryContext): Promise<object> 
   }
 };
 
-test('figures over records are the same batched and alone', async (t) => {
+test('results over records are the same in a batch and alone', async (t) => {
   const queries = aggregates.map((query) => parseQuery(query) as AggregateQuery);
   for (const [key, members] of Map.groupBy(queries, (query) => toAggregateBatchKey(query, context))) {
     t.truthy(key);
@@ -163,7 +163,7 @@ test('figures over records are the same batched and alone', async (t) => {
   }
 });
 
-test('figures over records of adjacent ranges are the same batched and alone', async (t) => {
+test('results over records of adjacent ranges are the same in a batch and alone', async (t) => {
   const second = 1_000_000_000n;
   const near = [0n, 1n, 100n].map(
     (seconds): QueryContext => ({

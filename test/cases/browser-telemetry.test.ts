@@ -216,7 +216,7 @@ test('malformed requests are refused with a position, and never loop', (t) => {
   t.pass();
 });
 
-test('fields that OTLP does not have are dropped, because they may contain anything', (t) => {
+test('fields that OTLP does not have are dropped, because they can contain anything', (t) => {
   const secret = Buffer.from('ann@example.com');
   const unknown = Buffer.concat([Buffer.from([0xfa, 0x07, secret.length]), secret]);
   const request = Buffer.concat([convertJsonRequest('logs', buildRequest({ body: 'x' })), unknown]);

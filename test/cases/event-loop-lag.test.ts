@@ -29,7 +29,7 @@ test('A blocked loop is checked at its limit, then at the long limit, then after
 });
 
 test('A loop that blocks again after a long time is checked within its limit and once more', (t) => {
-  // The second blockage begins while the watchdog waits for the long limit of the first.
+  // The second blockage starts while the watchdog waits for the long limit of the first.
   const { reportedAtMs } = watched(3_000, (nowMs) => (nowMs < 1_030 ? 0 : 1_030));
   t.is(reportedAtMs[0], 200);
   t.true((reportedAtMs[1] ?? 0) >= 1_230 && (reportedAtMs[1] ?? 0) <= 1_430, String(reportedAtMs[1]));

@@ -13,7 +13,7 @@ const busy =
     return order.filter((each) => each === name).length < maxSlices ? undefined : name;
   };
 
-test('a turn ends after its time slice, however long one piece of work takes', (t) => {
+test('a task yields after its time slice, however long one piece of work takes', (t) => {
   const began = performance.now();
   const slice = new TimedSlice(200);
   let pieces = 0;
@@ -22,7 +22,7 @@ test('a turn ends after its time slice, however long one piece of work takes', (
   t.true(pieces > 100, `${pieces} pieces`);
 });
 
-test('a new task gets its turn before a task that continues to work', async (t) => {
+test('a new task runs before a task that continues to work', async (t) => {
   const scheduler = new SliceScheduler();
   const order: string[] = [];
   const slow = scheduler.run(1, busy(5, order, 'slow'));

@@ -188,7 +188,7 @@ const makeTrend = (random: () => number, slope: number, amplitude: number): numb
 /** Returns whether a value is beyond a limit in the direction of a slope. */
 const isCrossed = (value: number, limit: number, slope: number): boolean => (slope > 0 ? value > limit : value < limit);
 
-test('a trend beside a season is preserved, and the interval of a crossing contains its actual time', (t) => {
+test('a trend with a season is preserved, and the interval of a crossing contains its actual time', (t) => {
   const random = randomOf(21);
   const results = Array.from({ length: 40 }, (_, series) => {
     const slope = (0.01 + 0.05 * random()) * (series % 2 === 0 ? 1 : -1);

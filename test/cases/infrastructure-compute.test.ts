@@ -20,7 +20,7 @@ const gauge = (name: string, value: number, atMs: number): Metric => ({
   points: [{ values: [[atMs, value]] }],
 });
 
-test('the use of a container includes what it sent up to 150 s before its newest metric', async (t) => {
+test('the usage of a container includes what it sent up to 150 s before its newest metric', async (t) => {
   const agent = agentOf(tables.columns, 'a');
   const sent = { near: 2 * minuteMs, far: 3 * minuteMs };
   for (const [id, earlierMs] of Object.entries(sent))

@@ -320,7 +320,7 @@ for (const attributes of [
   { 'langfuse.observation.type': 'span' },
   { 'traceloop.span.kind': 'workflow' },
 ])
-  test(`a container is no call: ${Object.entries(attributes)[0]?.join(' ')}`, (t) => {
+  test(`a container is not a call: ${Object.entries(attributes)[0]?.join(' ')}`, (t) => {
     t.is(findRole(sourceOf(attributes))?.role, 'container');
   });
 

@@ -42,7 +42,7 @@ test('separate changes of two users are merged without a conflict', (t) => {
   );
 });
 
-test('different changes of the same item conflict, and one of them is taken; equal changes do not conflict', (t) => {
+test('different changes of the same item conflict, and one of them is chosen; equal changes do not conflict', (t) => {
   const base = document({ panels: [panel('a'), panel('b')] });
   const mine = document({ name: 'same', panels: [panel('a', 'mine'), panel('b')] });
   const theirs = document({ name: 'same', panels: [panel('a', 'theirs')] });

@@ -125,7 +125,7 @@ for (const [shown, names] of [
   [{ labels: '{team!~"c.*|x",}' }, ['Broken']],
   [{ labels: '{team=core}' }, undefined],
 ] as const)
-  test(`a panel of ${JSON.stringify(shown)} lists ${names ?? 'nothing, and says that it cannot be read'}`, (t) => {
+  test(`a panel of ${JSON.stringify(shown)} lists ${names ?? 'nothing, and reports that it cannot be read'}`, (t) => {
     t.deepEqual(
       selectAlerts(alerts, shown as never)?.map(({ ruleName }) => ruleName),
       names as never,

@@ -180,7 +180,7 @@ test('recording rule groups without evaluation are reported like alert rules, un
   t.regex(transitions[0]?.reason ?? '', /^All 1 groups of recording rules have not been evaluated since /);
 });
 
-test('rules without evaluation while nobody watched may first become due', async (t) => {
+test('rules that were not evaluated while no process watched first get time to become due', async (t) => {
   const { organization, pass, transitions, clock } = await open(t);
   await organization('acme');
   clock.nowMs += 10 * 3_600_000;

@@ -328,7 +328,7 @@ for (const [title, record, expected] of cases)
     for (const [index, event] of expected.entries()) t.like(events[index], event);
   });
 
-test('records of servers are no events', (t) => {
+test('records of servers are not events', (t) => {
   t.deepEqual(readReports([{ body: 'started', attributes: { kind: 'event' } }], { 'service.name': 'cart' }), []);
   t.deepEqual(readReports([{ span: 'GET /' }], { 'service.name': 'cart', 'telemetry.sdk.language': 'nodejs' }), []);
 });

@@ -237,7 +237,7 @@ for (const body of [
   JSON.stringify({ event: { kind: 'event' }, rule: { name: 'allow all' } }),
   JSON.stringify({ class_uid: 4001, finding_info: { title: 'x' } }),
 ])
-  test(`a record without an event is no threat: ${body.slice(0, 30)}`, (t) => {
+  test(`a record without an event is not a threat: ${body.slice(0, 30)}`, (t) => {
     t.deepEqual(findThreats([recordOf(body)]), []);
   });
 

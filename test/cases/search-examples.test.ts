@@ -163,7 +163,7 @@ for (const [signal, heading] of [
   ['logs', '| search of logs | finds'],
   ['traces', '| search of spans | finds'],
 ] as const)
-  test(`conditions on ${signal} tell whether an index supports them, and whether they have a subquery`, (t) => {
+  test(`conditions on ${signal} report whether an index supports them, and whether they have a subquery`, (t) => {
     const conditions = rowsUnder(heading).map(([search = '']) =>
       buildSearchCondition(parseSearch(search, signal), signal),
     );

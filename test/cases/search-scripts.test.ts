@@ -129,7 +129,7 @@ const examples: Readonly<Record<string, readonly [body: string, found: readonly 
     ],
   };
 
-test('colors are no part of a severity', async (t) => {
+test('colors are not part of a severity', async (t) => {
   const texts = ['INFO', 'Error', 'custom', 'WARNING'].map((text) => `${sequence}[32m${text}${sequence}[0m`);
   const logs = ['INFO', ...texts].map((severityText) => ({ severityText, body: { stringValue: 'x' } }));
   const found: Readonly<Record<string, readonly number[]>> = {

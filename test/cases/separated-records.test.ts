@@ -43,7 +43,7 @@ const check = (
 };
 
 for (const signal of signals) {
-  test(`${signal}: what is accepted of a damaged request is valid, and what is rejected is not`, (t) => {
+  test(`${signal}: accepted records of a damaged request are valid, and rejected records are not`, (t) => {
     const type = requestTypes[signal];
     fc.assert(
       fc.property(messageOf(type, 6), change, (message, changes) =>
@@ -60,7 +60,7 @@ for (const signal of signals) {
 }
 
 for (const version of [1, 2] as const) {
-  test(`remote-write ${version}.0: what is accepted of a damaged request is valid, and what is rejected is not`, (t) => {
+  test(`remote-write ${version}.0: accepted records of a damaged request are valid, and rejected records are not`, (t) => {
     const type = writeRequestTypes[version];
     const labels = { 1: { labels: [{ name: '__name__', value: 'up' }] }, 2: { labelsRefs: [1, 2] } }[version];
     const samples = fc.array(fc.record({ value: fc.double(), timestamp: fc.nat() }), { maxLength: 4 });

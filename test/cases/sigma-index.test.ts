@@ -177,7 +177,7 @@ test('the log source of an event does not depend on earlier events', (t) => {
   }
 });
 
-test('events that are filled in turn have the same values as alone', (t) => {
+test('events that are filled consecutively have the same values as separate events', (t) => {
   const paths = new EventPaths(fieldTables);
   const names = ['f', 'F', 'f.value', 'winlog.event_data.f', 'g', 'a.b'];
   for (let seed = 1; seed <= 50; seed++) {

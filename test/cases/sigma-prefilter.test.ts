@@ -97,7 +97,7 @@ const recordsOf = (random: Random, count: number) =>
     Array.from({ length: count }, () => ({ attributes: attributesOf(random, 4), body: bodyOf(random) })),
   );
 
-/** Whether the prefilter result is correct; `dull` and `told` count how often each kind occurred. */
+/** Whether the prefilter result is correct; `skipped` and `candidates` count how often each kind occurred. */
 const isPrefilterCorrect = (
   set: RuleSet,
   record: LogRecord,

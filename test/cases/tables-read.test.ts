@@ -24,7 +24,7 @@ for (const sql of [
   'SELECT 1 FROM logs AS l, events',
   'SELECT 1 FROM oiq.logs l, events e',
 ])
-  test(`${sql} may read anything`, (t) => t.is(findTables(sql), undefined));
+  test(`${sql} can read anything`, (t) => t.is(findTables(sql), undefined));
 
 for (const [sql, expected] of [
   ["SELECT 1 FROM logs WHERE a = 1 AND b IN ('x') AND c IN {ids:Array(UInt64)}", true],

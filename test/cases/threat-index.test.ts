@@ -70,7 +70,7 @@ test('a lookup of a value returns all indicators of that value', (t) => {
     t.deepEqual(index.find(type, value), [], value);
 });
 
-test('each source is stored separately, and its latest statement counts, whatever the order of the blocks', (t) => {
+test('each source is stored separately, and its latest version counts, whatever the order of the blocks', (t) => {
   const first = [indicator({ confidence: 10 }), indicator({ source: 'two', confidence: 30 })];
   const later = [indicator({ confidence: 20, seenAt: '2026-01-02T00:00:00.000Z' })];
   const ended = [indicator({ isRevoked: true, seenAt: '2026-01-03T00:00:00.000Z' })];

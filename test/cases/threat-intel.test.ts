@@ -263,7 +263,7 @@ test('times are parsed in the same way in all formats', (t) => {
   for (const inputValue of ['', 'soon', null, undefined, {}]) t.is(parseFeedTime(inputValue), null, String(inputValue));
 });
 
-test('a plain list has one value per line, and may be a hosts file', (t) => {
+test('a plain list has one value per line, and can be a hosts file', (t) => {
   const { indicators, refused } = readList(
     '# feed\n192.0.2.1 ; seen twice\n0.0.0.0 Evil.Example # c2\r\n\n198.51.100.0/24\nnonsense\n',
   );

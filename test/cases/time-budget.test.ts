@@ -229,7 +229,7 @@ for (const [writes, expected] of [
   [true, /check whether it took effect before you try again/],
   [false, /and nothing was changed: send less at once, or try again later/],
 ] as const)
-  test(`the error for a change that exceeds its time says whether it may have taken effect, which is ${writes}`, async (t) => {
+  test(`the error for a change that exceeds its time states whether it may have taken effect, which is ${writes}`, async (t) => {
     const { url } = await started(t);
     const headers = { 'content-type': 'application/json' };
     const response = await fetch(`${url}/api/slow`, { method: 'POST', headers, body: JSON.stringify({ writes }) });
@@ -276,7 +276,7 @@ test('no handler can access the documents of all organizations', async (t) => {
   t.regex(JSON.stringify(seen.failures), /only use the documents and rows of one organization/);
 });
 
-test('a stream may last longer than the time limit of a response, and ends when its client disconnects', async (t) => {
+test('a stream can last longer than the time limit of a response, and ends when its client disconnects', async (t) => {
   const { seen, url } = await started(t);
   t.is(await (await fetch(`${url}/api/stream`)).text(), '0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n');
   t.deepEqual(seen.ended.splice(0), ['stream']);

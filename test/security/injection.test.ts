@@ -76,7 +76,7 @@ const expectedOf = ({ operationId }: Operation, id: string): readonly number[] =
   return ['listLogFieldValues', 'listPrometheusLabelValues'].includes(operationId) ? [200, 400, 404] : [400, 404];
 };
 
-test.serial('hostile IDs in a path are answered with 400 or 404', async (t) => {
+test.serial('hostile IDs in a path get the status 400 or 404', async (t) => {
   const failures: string[] = [];
   t.log(`each operation is asked one id of ${parts} (TEST_SEED=${runSeed})`);
   for (const [at, operation] of built.filter(({ path }) => path.includes('{')).entries())

@@ -199,7 +199,7 @@ test('a snapshot is published only with the scopes of what it shows', async (t) 
   }
 });
 
-test('the list of scopes says which telemetry the views of each scope show', async (t) => {
+test('the list of scopes states which telemetry the views of each scope show', async (t) => {
   const { body } = await harness.request('GET', '/api/scopes');
   const reads = new Map<string, readonly string[]>(
     body.items.map(({ scope, reads: groups }: { scope: string; reads: readonly string[] }) => [scope, groups]),

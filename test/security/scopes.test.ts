@@ -123,7 +123,7 @@ test('an API token cannot assign a role beyond its scopes or readmit a user, but
   t.is((await harness.request('DELETE', `/api/users/${editor}`, { as })).status, 200);
 });
 
-test('roles state which of them an API token may assign', async (t) => {
+test('roles state which of them an API token can assign', async (t) => {
   const grantable = async (scopes: readonly string[]): Promise<string[]> => {
     const { body } = await harness.request('GET', '/api/roles', { as: await tokenWith(scopes) });
     return body.items.flatMap(({ id, grantable }: { id: string; grantable: boolean }) => (grantable ? [id] : []));

@@ -108,7 +108,7 @@ const tooMuch: Readonly<Record<string, readonly [headers: string, body: string, 
 };
 
 for (const [title, [headers, body, status]] of Object.entries(tooMuch))
-  test(`${title} is answered with ${status}`, async (t) => {
+  test(`${title} gets the status ${status}`, async (t) => {
     const { closed, received } = client(
       t,
       request(`content-type: application/json\r\nconnection: close\r\n${headers}\r\n\r\n${body}`),

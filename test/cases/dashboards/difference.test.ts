@@ -105,7 +105,7 @@ test('changes of the dashboard’s own fields are reported without a prefix', (t
   );
 });
 
-test('key order and explicit defaults are no difference', (t) => {
+test('key order and explicit defaults are not reported as a difference', (t) => {
   const reversed = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(reversed);
     if (typeof value !== 'object' || value === null) return value;
@@ -132,7 +132,7 @@ test('key order and explicit defaults are no difference', (t) => {
   );
 });
 
-test('a generated id is no difference, a chosen id is', (t) => {
+test('a generated id is not reported as a difference, a chosen id is', (t) => {
   const renamed = (id: string) => (document: DashboardFields) => ({ ...document, panels: [errors, { ...notes, id }] });
   t.deepEqual(differenceOf(renamed(newPanelId())), []);
   t.deepEqual(

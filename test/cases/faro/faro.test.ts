@@ -1,6 +1,6 @@
 /**
- * Faro's payloads beside the result of the OpenTelemetry Collector's translator (`pkg/translator/faro/testdata`,
- * copyright The OpenTelemetry Authors, Apache-2.0, `LICENSE`), and what else becomes of them.
+ * Payloads of Faro, compared with the result of the translator of the OpenTelemetry Collector
+ * (`pkg/translator/faro/testdata`, copyright The OpenTelemetry Authors, Apache-2.0, `LICENSE`), and further processing.
  */
 import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
@@ -186,7 +186,7 @@ test('items with a fault are set aside in the form of the payload, and the other
   t.deepEqual(JSON.parse(String(rejected?.body)), { ...payload, logs: [payload.logs[1]] });
 });
 
-test('recorded events of the page are no log records, because they contain what people type', (t) => {
+test('recorded events of the page are not log records, because they contain text that users type', (t) => {
   const recorded = {
     name: 'faro.session_recording.event',
     attributes: { event: '{"type":3,"data":{"text":"s3cret"}}' },
@@ -244,7 +244,7 @@ test('log records and spans of one payload are published in one step, and share 
   t.is(sentBytes, JSON.stringify(both).length);
 });
 
-test('spans of a key that may send only logs are not published, and their number is reported', async (t) => {
+test('spans of a key for logs only are not published, and their number is reported', async (t) => {
   await using fixture = await running({ browserKey: { signals: ['logs'] } });
   t.is((await post(fixture, both)).status, 202);
   t.deepEqual(

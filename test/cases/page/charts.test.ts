@@ -69,7 +69,7 @@ for (const [title, given, expected] of names)
     t.deepEqual(nameSeries(given), expected);
   });
 
-test('a step that the range covers only partly is drawn, and is no value of a legend', (t) => {
+test('a step that the range covers only partly is drawn, but not used as a value in a legend', (t) => {
   const steps = [0, 60, 120, 180];
   t.deepEqual(findPartialIndexes(steps, [0, 180]), [0, 3]);
   t.deepEqual(findPartialIndexes(steps, []), []);

@@ -169,7 +169,7 @@ test.serial(
   },
 );
 
-test.serial('a query is repeated when an overloaded server asks for it', async (t) => {
+test.serial('a query is retried when an overloaded server requests it', async (t) => {
   answerWith(() => (requests.length === 1 ? json({}, 503, { 'retry-after': '1' }) : json({ ok: true })));
   const query = new ApiQuery(read);
   query.run({});

@@ -152,7 +152,7 @@ test('forbidden targets are not reached, by a request or through a tunnel', asyn
   t.is(came, 0);
 });
 
-test('only proxy requests are answered', async (t) => {
+test('only proxy requests get a response', async (t) => {
   const proxy = await openProxy(t);
   for (const path of ['/', 'https://shop.example/', 'ftp://shop.example/', 'file:///etc/passwd'])
     t.is((await sendRequest(proxy, path)).status, 400, path);

@@ -16,7 +16,7 @@ const read = (question: string, timeZone = 'UTC') =>
 
 for (const [trade, catalogue, questions] of trades)
   for (const [question, expected] of questions)
-    test(`${trade} is asked: ${question}`, (t) => {
+    test(`${trade}: ${question}`, (t) => {
       t.deepEqual(answerTo(question, catalogue), expected);
     });
 

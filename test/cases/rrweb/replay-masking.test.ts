@@ -278,7 +278,7 @@ test('parts of an event are joined within a request, between other events', (t) 
   t.false(JSON.stringify(readEvents(chunks)).includes(secret));
 });
 
-test('parts that are no JSON together, or are too large, are refused', (t) => {
+test('parts that are not JSON together, or are too large, are refused', (t) => {
   const sendParts = (texts: readonly string[]): ReplayChunk[] =>
     translate(createBody(texts.map((data, index) => ({ part: index + 1, parts: texts.length, data }))));
   t.throws(() => sendParts(['{"type":', '{']), { instanceOf: PermanentError, message: /send all of them again/ });

@@ -132,7 +132,7 @@ for (const [format, encode] of Object.entries(encoders)) {
     }
   });
 
-  test(`${format}: a recording may have 5 MiB, other telemetry 1 MiB`, (t) => {
+  test(`${format}: a recording can have 5 MiB, other telemetry 1 MiB`, (t) => {
     const large = createSnapshot('public '.repeat(300_000));
     t.is(readEvents(translate(format, encode(createLogs(createEventRecords(large, 1, 3))))).length, 1);
     const log = encode(createLogs([createRecord('x'.repeat(2_000_000), { about: 'rr-web.js' })]));
@@ -157,7 +157,7 @@ const createPayload = (events: readonly (readonly [event: object, seq: number])[
     }),
   );
 
-test('events of Faro are masked, and are no log records; missing numbers are a gap', (t) => {
+test('events of Faro are masked, and are not log records; missing numbers are a gap', (t) => {
   const payload = createPayload(
     [
       [createSnapshot(), 0],

@@ -184,7 +184,7 @@ test('a request without secrets is published unchanged', (t) => {
   t.is(prepareBody(shape, body, 1_000_000).messageParts[0]?.bytes, body);
 });
 
-test('a malformed body of such a project is stored encrypted, and replayed without its secrets', (t) => {
+test('a malformed body of a project with redaction is stored encrypted, and replayed without its secrets', (t) => {
   const body = Buffer.from(logsRequest({ resourceLogs: [{ scopeLogs: [{ logRecords: [recordOf(`a ${token}`)] }] }] }));
   const shape = { signal: 'logs', format: otlpProtobuf, encoding: 'identity', redaction } as const;
   const request = {

@@ -14,7 +14,7 @@ import { silentLog } from '../../../schemas/ports/log.ts';
 import { alertRules } from '../../../schemas/resources/alert-rule.ts';
 import { ProjectNotifications, projects } from '../../../schemas/resources/project.ts';
 
-test('each subscribed recipient of a project is notified once per burn, and again when a new burn begins', async (t) => {
+test('each subscribed recipient of a project is notified once per burn, and again when a new burn starts', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'burn-mails-'));
   const clock = { now: () => Date.now() };
   const documents = await openSqliteDocuments({ path: join(directory, 'documents.db'), clock });

@@ -8,7 +8,7 @@ import { getCurrentWindow } from '../../../subjects/slos/status.ts';
 const minuteMs = 60_000;
 const periodMs = Date.parse('2026-03-01T00:00:00Z');
 
-test('the results of a calendar period never end before it begins', (t) => {
+test('the results of a calendar period never end before its start', (t) => {
   const slo = SloFields.parse({
     name: 'Checkout',
     service: 'checkout',

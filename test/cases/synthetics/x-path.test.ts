@@ -129,7 +129,7 @@ test('a response is parsed once for all its assertions and values', (t) => {
   }
 });
 
-test('other expressions are refused with what is supported', (t) => {
+test('other expressions are refused with the supported syntax', (t) => {
   for (const path of ['', 'a/b', '/a[', '/a/b[position()<3]', '/a/..', 'string(/a)', '//a/@b/c', '/a|/b', '/a/b[c>1]'])
     t.regex(findXPathProblem(path) ?? '', /^is not a supported XPath: use paths such as/, path);
 });
