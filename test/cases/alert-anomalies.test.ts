@@ -131,7 +131,7 @@ test('the direction selects anomalies, and a detector that no longer scores ends
     /^its detector has scored no step of the series since .*: its state is unchanged$/,
   );
   const [other] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['ai', 'logs'] });
-  t.is(other?.groups.length, 0, 'anomalies of signals that the plan lacks are not told');
+  t.is(other?.groups.length, 0, 'anomalies of signals that the plan lacks are not reported');
   const [refused] = await evaluated(anomalyRule({ detectorId: 'd2' }), [1], { entitlements: ['traces'] });
   t.regex(refused?.error ?? '', /does not include ai/);
 });
@@ -170,7 +170,7 @@ test('a query with a step is scored by its own history, and expected values do n
   const table = await run({ kind: 'anomaly', ...query } as never, reader(), {
     range: { from: 0n, to: BigInt(nowMs + 3 * minute) * 1_000_000n - 1n },
   }).catch((error: unknown) => error);
-  t.regex(String(table), /retains logs/, 'a range beyond what is kept is refused as of every query');
+  t.regex(String(table), /retains logs/, 'a range beyond the retention is refused as in every query');
 });
 
 test('a value that grows towards its limit fires by probability, and the alert states the expected time', async (t) => {

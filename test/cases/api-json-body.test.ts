@@ -31,7 +31,7 @@ const cases: readonly (readonly [title: string, body: string | Buffer, status: n
   ['64 levels are read', '['.repeat(64) + ']'.repeat(64), 200, /^\[/],
   ['65 levels are refused', '['.repeat(65) + ']'.repeat(65), 400, /nested deeper than 64/],
   [
-    'where it nests too deep is told',
+    'the position of the excessive depth is reported',
     `{"a":[1,{"b":2},"x,:{"],"panels":[{},{"c":[],"d":${'['.repeat(62)}1${']'.repeat(62)}}]}`,
     400,
     /^panels\.1\.d(?:\.0){61}: the body is nested/,

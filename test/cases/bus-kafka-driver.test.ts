@@ -45,7 +45,7 @@ test('The client that wakes the idle process every millisecond does not stay con
   );
   const own = connections();
   await bus.ensureTopics([topic]);
-  t.true(connections() > own, 'it is connected again when it is asked');
+  t.true(connections() > own, 'it reconnects on the next request');
   await eventually('no connection but those of the other client', () => connections() <= own);
 });
 

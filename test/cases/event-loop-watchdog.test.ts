@@ -55,7 +55,7 @@ const blockUntil = (seen: () => boolean): void => {
   const beginMs = performance.now();
   const endMs = beginMs + 120_000;
   while (!seen() || performance.now() < beginMs + 3 * blockedMs)
-    if (performance.now() > endMs) throw new Error('the watch did not look');
+    if (performance.now() > endMs) throw new Error('the watchdog did not check');
 };
 const blockUntilNamed = ({ watch }: Watched, work: string): void => blockUntil(() => watch.blockedBy === work);
 

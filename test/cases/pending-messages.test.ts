@@ -89,7 +89,7 @@ test('a slow reader leaves the shared read, and joins it again later', (t) => {
   const [ahead, behind] = [reader(0), reader(0)];
   for (let at = 0; at < 100; at += 10) accept(ahead, at, at + 9);
   t.true(budget.heldBytes <= 25 * bytes, `${budget.heldBytes} bytes`);
-  t.is(accept(behind, 0, 49), 30, 'what it needs first is there, and it brings what was forgotten');
+  t.is(accept(behind, 0, 49), 30, 'the messages that it needs first are there, and it sends the discarded ones');
   t.is(accept(behind, 50, 99), 50);
   t.is(budget.heldBytes, 0);
   t.is(accept(ahead, 100, 109), 10);
@@ -100,7 +100,7 @@ test('readers that have fallen behind together send each message once', (t) => {
   const { reader, accept, budget } = open(25 * bytes);
   const [ahead, behind, last] = [reader(0), reader(0), reader(0)];
   for (let at = 0; at < 100; at += 10) accept(ahead, at, at + 9);
-  for (const each of [behind, last]) t.is(accept(each, 0, 19), 0, 'it was held for them');
+  for (const each of [behind, last]) t.is(accept(each, 0, 19), 0, 'it was retained for them');
   for (let at = 20; at < 100; at += 20) {
     t.is(accept(behind, at, at + 19), 20);
     t.is(accept(last, at, at + 19), 0);
@@ -115,7 +115,7 @@ test('readers with equal lag share the messages that one of them sends', (t) => 
     accept(ahead, 1_000 + at, 1_009 + at);
     t.is(accept(one, at, at + 9), 10);
     t.is(accept(other, at, at + 9), 0);
-    t.is(budget.heldBytes, 0, 'and nothing is held for one that is far from it');
+    t.is(budget.heldBytes, 0, 'and nothing is retained for a reader that is far from it');
   }
 });
 
@@ -187,7 +187,7 @@ test('messages in shared memory are not copied, and their memory is retained unt
   );
   t.is(sentCount, 1);
   t.deepEqual(accept(two), []);
-  t.is(sentCount, 1, 'it is kept until the thread says that it has forgotten it');
+  t.is(sentCount, 1, 'it is retained until the thread reports that it was discarded');
   answer();
   await answered;
   await Promise.resolve();
@@ -195,6 +195,6 @@ test('messages in shared memory are not copied, and their memory is retained unt
   t.not(
     heldMessages.send(shared).chunks[0]?.records.values[0]?.buffer,
     shared[0]?.value.buffer,
-    'a bus that cannot keep it',
+    'a bus that cannot retain it',
   );
 });

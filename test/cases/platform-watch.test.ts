@@ -284,7 +284,7 @@ test('the operator is notified once when a group stalls, and once when it resume
       [email, 'sinks.logs'],
       [webhook, 'sinks.logs'],
     ],
-    'what is away is tried again, and nothing else is told twice',
+    'failed notifications are retried, and nothing else is sent twice',
   );
   faults.webhook = false;
   await pass(5 * minuteMs);

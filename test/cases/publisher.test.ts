@@ -87,7 +87,7 @@ test('a message of several requests never exceeds, decompressed, the limit of co
   const third = { ...piece, size: Math.floor(maxMessageDecompressedBytes / 3) + 1 };
   const messages = await published(Array.from({ length: 7 }, () => [origin, third] as const));
   const members = membersOf(messages);
-  t.is(members.flat().length, 7, 'nothing is left out');
+  t.is(members.flat().length, 7, 'nothing is omitted');
   for (const each of members)
     t.true(each.reduce((sum, { size }) => sum + size, 0) <= maxMessageDecompressedBytes, `${each.length} members`);
   t.true(

@@ -4,7 +4,7 @@ import { getResources } from '../../queries/resources.ts';
 import { RowCache } from '../../queries/row-cache.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
 
-const rejectQuery = (): Promise<never> => Promise.reject(new Error('nothing is asked here'));
+const rejectQuery = (): Promise<never> => Promise.reject(new Error('no query is expected here'));
 const columnsOf = (tenantId: string, source?: WeakKey): TenantColumns => ({
   tenantId,
   ...(source === undefined ? {} : { source }),
@@ -69,7 +69,7 @@ test('a landed resource is read once, and a missing resource is read again', asy
   t.deepEqual([...found.keys()].sort(), ['11', '12', '13']);
   t.deepEqual(found.get('11')?.attributes['name'], '11');
   t.is(statements.length, 2);
-  t.false(statements[1]?.includes('11'), 'what is known is not asked for again');
+  t.false(statements[1]?.includes('11'), 'cached rows are not queried again');
   await getResources(columns, ['11', '12', '13']);
   t.is(statements.length, 2);
 });

@@ -104,7 +104,7 @@ for (const [line, title, ms] of [
 test('the slowest tests are listed first, up to the requested number', (t) => {
   const durations = ['a (1s)', 'b', 'c (1m 2s)', 'd (1.5s)'].map(durationIn);
   t.deepEqual(slowest(durations, 2), ['  62.0 s  c', '   1.5 s  d']);
-  t.is(slowest(durations, 9).length, 3, 'one is too short to be told');
+  t.is(slowest(durations, 9).length, 3, 'one is too short to be reported');
 });
 
 test('files are listed by their CPU time, the longest first', (t) => {

@@ -732,5 +732,5 @@ test('The cleanup of a deleted item takes effect once, even if nothing ran when 
   const later = await running(t, definition, { snapshots });
   await eventually('the end after a restart', () => later.emitted().includes(-1));
   await eventually('the state is gone', () => later.saved() === undefined);
-  t.is(left.length, 4, 'the one whose save failed was asked twice');
+  t.is(left.length, 4, 'the one whose save failed was called twice');
 });

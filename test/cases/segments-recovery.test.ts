@@ -349,7 +349,7 @@ test('after a kill at any moment, the log preserves acknowledged records, shows 
   const bus = await log.open();
   const { texts: retainedTexts, failure } = await readTexts(bus);
   t.is(failure, '');
-  t.is(new Set(retainedTexts).size, retainedTexts.length, 'a record is there twice');
+  t.is(new Set(retainedTexts).size, retainedTexts.length, 'a record occurs twice');
   for (const text of acknowledged) t.true(retainedTexts.includes(text), `${text} was acknowledged and is lost`);
   for (const text of retainedTexts.filter((each) => each.startsWith('left')))
     t.true(

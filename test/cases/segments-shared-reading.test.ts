@@ -100,7 +100,7 @@ test('groups that join and leave read all messages, each once', async (t) => {
   const first = join(bus, 'first');
   await publish(bus, ...all.map(text));
   const second = join(bus, 'second');
-  await eventually('the first has begun', () => first.seen.length > 0);
+  await eventually('the first has started', () => first.seen.length > 0);
   await first.stop();
   await publish(bus, ...all.map(text));
   const again = join(bus, 'first');

@@ -62,5 +62,5 @@ test('attributes, headers and queries that name another organization have no eff
     return found.length >= addresses.length;
   });
   t.deepEqual(found.map((record) => record.body).sort(), ['claim 0', 'claim 1', 'claim 2']);
-  for (const { attributes } of found) t.is(attributes['tenant.id'], 'other', 'what was sent is kept as it is');
+  for (const { attributes } of found) t.is(attributes['tenant.id'], 'other', 'sent attributes are stored unchanged');
 });

@@ -91,7 +91,7 @@ for (const [title, disguise] of Object.entries(disguises))
     let response = 0;
     // Headers are read before routing, so a sample of operations is enough.
     const chosen = disguise.headers === undefined ? shown : selectPart(shown, 4);
-    t.log(`${chosen.length} of ${shown.length} operations are asked (TEST_SEED=${runSeed})`);
+    t.log(`${chosen.length} of ${shown.length} operations are called (TEST_SEED=${runSeed})`);
     for (const operation of chosen) {
       const request = await a.example(operation);
       const apiResponse = await a.call(operation, {
@@ -117,7 +117,7 @@ test.serial('every way to name another organization in path, query and body is r
   // Each operation is called with a randomly selected role.
   const everyone = tokens.map((token, index) => ({ role: roles[index], token }));
   t.log(
-    `${selectRunPart(roles.length).of === 1 ? 'all roles ask' : 'one role asks'} each operation (TEST_SEED=${runSeed})`,
+    `${selectRunPart(roles.length).of === 1 ? 'all roles call' : 'one role calls'} each operation (TEST_SEED=${runSeed})`,
   );
   const chosen = withSession.flatMap((operation, at) =>
     selectPartAt(at, everyone, roles.length).map((person) => ({ operation, ...person })),

@@ -27,7 +27,7 @@ test('a probe reports its clock offset from the platform after it has measured t
   const chromium = { program: undefined, hasSandbox: true };
   const probe = startProbe({ source, egressPolicy, pace: new RateLimiter(), chromium, log: silentLog, pollMs: 50 });
   t.teardown(() => probe.stop());
-  await eventually('it asked some times', () => seen.length >= 5);
+  await eventually('it polled several times', () => seen.length >= 5);
   t.is(seen[0], undefined);
   const about = (ms: number | undefined): number => Math.round((ms ?? 0) / 10_000) * 10_000;
   t.deepEqual(seen.slice(1, 5).map(about), [aheadMs, aheadMs, -aheadMs, -aheadMs]);

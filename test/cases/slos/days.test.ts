@@ -311,7 +311,7 @@ test.serial(
     await land('gone', objective, [[inMinutes(5), 0, 0]]);
     await updateDaySums(tables.columns, afterAllWrites());
     t.is(await updateDaySums(tables.columns, afterAllWrites()), 0);
-    t.is(await updateDaySums(tables.columns, beginMs), 0, 'nothing has rested for so long');
+    t.is(await updateDaySums(tables.columns, beginMs), 0, 'no rollup is old enough');
     const window = { fromMs: beginMs, toMs: beginMs + days * dayMs };
     await checkWindows(t, 'gone', objective, [window]);
     const others = { columns: tables.columns.forTenant('b') };

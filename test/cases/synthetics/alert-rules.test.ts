@@ -130,7 +130,7 @@ test('a location that fails alone is a separate alert, with lower severity', asy
   t.deepEqual(
     summarizeTransitions(all).slice(3),
     ['', 'f inactive warning'],
-    'a location that is not told of any more is forgotten',
+    'a location without further verdicts is forgotten',
   );
 });
 

@@ -60,8 +60,8 @@ test('a location is suspect when it is silent for three of its shortest interval
     {},
     'contacts are noted every ten seconds',
   );
-  t.deepEqual(suspects({ ...lastSeenAgo(900_000), checks: [check({ enabled: false })] }), {}, 'nothing runs there');
-  t.deepEqual(suspects({ ...lastSeenAgo(900_000), sinceMs: () => nowMs - 60_000 }), {}, 'it has just begun');
+  t.deepEqual(suspects({ ...lastSeenAgo(900_000), checks: [check({ enabled: false })] }), {}, 'no check runs there');
+  t.deepEqual(suspects({ ...lastSeenAgo(900_000), sinceMs: () => nowMs - 60_000 }), {}, 'it has just started');
   t.deepEqual(suspects({ lastSeenAtMs: new Map() }), { f: 'silent', z: 'silent' });
   t.deepEqual(suspects({ latest: latest('z') }), { z: 'differs' });
 });
@@ -122,5 +122,5 @@ test('a suspect location raises one alert with its reason, which is listed among
   t.is(transitions.length, 3);
   await own.collection(syntheticChecks).delete(stored.id);
   await checkSuspects();
-  t.is(transitions.length, 4, 'nothing runs there any more');
+  t.is(transitions.length, 4, 'no check runs there any more');
 });
