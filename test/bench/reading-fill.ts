@@ -26,7 +26,7 @@ export function* slicesOf({ records, fromMs, toMs }: Day): Generator<Slice> {
 const makers = { logs: logsBody, traces: spansBody } as const;
 
 /**
- * Stores a day of a signal. Each body is also passed to `also`. `placeOf` returns the shard key of each insert, by
+ * Stores a day of a signal. Each body is also passed to `also`. `partitionOf` returns the partition of each insert, by
  * default that of the tenant. Inserting twice with the same `name` stores the data once.
  */
 export const fill = async (
@@ -36,13 +36,13 @@ export const fill = async (
     tenantId,
     day,
     also,
-    placeOf = () => getTenantPartition(tenantId),
+    partitionOf = () => getTenantPartition(tenantId),
     name = 'fill',
   }: {
     tenantId: string;
     day: Day;
     also?: (body: Buffer) => Promise<void>;
-    placeOf?: (insert: number) => number;
+    partitionOf?: (insert: number) => number;
     name?: string;
   },
 ): Promise<void> => {
@@ -61,7 +61,9 @@ export const fill = async (
     await inserting;
     inserting = (async () => {
       for (const block of blocks)
-        await columns.insert({ ...block, chunks: [block.bytes] }, `${name}:${signal}:${at}`, placeOf(at), [tenantId]);
+        await columns.insert({ ...block, chunks: [block.bytes] }, `${name}:${signal}:${at}`, partitionOf(at), [
+          tenantId,
+        ]);
     })();
   };
   for (const slice of slicesOf(day)) {

@@ -80,7 +80,7 @@ const landPiece = async (side: Side, piece: number): Promise<void> => {
   await fill(side.columns, 'logs', {
     tenantId: side.tenantId,
     day: { records: rows / pieces, fromMs, toMs: fromMs + dayMs / pieces },
-    placeOf: (insert) => insert,
+    partitionOf: (insert) => insert,
     name: `piece ${piece}`,
   });
   // Merges that start at once are part of the cost of storing.
@@ -174,7 +174,12 @@ const growing = async (one: Side, shards: readonly Instance[]): Promise<Row> => 
   await migrate(grown, silentLog);
   target = grown;
   await still;
-  await fill(grown, 'logs', { tenantId: one.tenantId, day, placeOf: (insert) => insert, name: 'when it has grown' });
+  await fill(grown, 'logs', {
+    tenantId: one.tenantId,
+    day,
+    partitionOf: (insert) => insert,
+    name: 'when it has grown',
+  });
   ends = true;
   await reader;
   const after = await count(grown);
