@@ -132,6 +132,15 @@ test('snippets for pages contain the newest browser key that works', async (t) =
   const faro = await readText('browser-faro');
   t.true(faro.includes(`${harness.url}/rum/${created.body.key}/faro`));
   t.true(faro.includes("name: 'shop-web'"));
+  t.true((await readText('browser-hyperdx')).includes(`logsUrl: '${harness.url}/rum/${created.body.key}/v1/logs'`));
+  t.true((await readText('browser-splunk')).includes("applicationName: 'shop-web'"));
+
+  const admin = { ...body, application: 'shop-admin' };
+  const newest = await harness.request('POST', '/api/license-keys', { as: 'owner', body: admin });
+  t.true((await readText('browser-faro')).includes("name: 'shop-admin'"));
+  const ofOlder = await readText(`browser-faro&browserKey=${created.body.key}`);
+  t.true(ofOlder.includes(`/rum/${created.body.key}/faro`) && ofOlder.includes("name: 'shop-web'"));
+  await harness.request('DELETE', `/api/license-keys/${newest.body.id}`, { as: 'owner' });
 });
 
 const diagnose = (body: unknown, as: 'admin' | 'editor' | `token ${string}` = 'admin') =>

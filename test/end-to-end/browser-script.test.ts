@@ -280,14 +280,12 @@ walk('a session that is not in the sample sends nothing', async (t) => {
   await tab.page.close();
 });
 
-const readRecording = ({ bus }: Fixture): string =>
+const readChunks = ({ bus }: Fixture): ReplayChunk[] =>
   bus.messages
     .filter(({ topic }) => topic === topics.rumReplays.name)
-    .map(({ value }) => {
-      const { data } = JSON.parse(String(value)) as ReplayChunk;
-      return zstdDecompressSync(Buffer.from(data, 'base64')).toString();
-    })
-    .join();
+    .map(({ value }) => JSON.parse(String(value)) as ReplayChunk);
+const readEventsOfChunk = ({ data }: ReplayChunk): string => zstdDecompressSync(Buffer.from(data, 'base64')).toString();
+const readRecording = (fixture: Fixture): string => readChunks(fixture).map(readEventsOfChunk).join();
 
 walk('a recorded session arrives without what was typed, also after the page is left', async (t) => {
   await using site = await openSite('data-replay-sample="1"');
@@ -303,6 +301,54 @@ walk('a recorded session arrives without what was typed, also after the page is 
   t.true(recording.includes('****************'));
   t.notRegex(recording, /4111111111111111|5555444433332222/);
   t.deepEqual(tab.complaints, []);
+  await tab.page.close();
+});
+
+walk('a denial ends the recording, and another consent begins one of another session', async (t) => {
+  await using site = await openSite('data-replay-sample="1"');
+  const tab = await chromium.open();
+  await tab.go(site.origin);
+  const setTitle = (title: string): Promise<unknown> =>
+    tab.evaluate(`document.querySelector('h1').textContent = '${title}'`);
+  await eventually('the picture of the page arrives', () => readRecording(site.fixture).includes('"type":2'));
+  await tab.evaluate(`oiq.setConsent('denied')`);
+  await setTitle('Denied title');
+  await tab.evaluate(`oiq.flush(); oiq.setConsent('granted')`);
+  await setTitle('Granted title');
+  await leave(tab);
+  await eventually('the second recording arrives', () => readRecording(site.fixture).includes('Granted title'));
+  const chunks = readChunks(site.fixture);
+  t.is(new Set(chunks.map(({ sessionId }) => sessionId)).size, 2);
+  // The second recording begins with a picture of the page, which shows the title of that time.
+  const isOfSecond = ({ sessionId }: ReplayChunk): boolean => sessionId !== chunks[0]?.sessionId;
+  const texts = chunks.filter(isOfSecond).map(readEventsOfChunk).join();
+  t.is(texts.split('{"type":2,"data"').length - 1, 1);
+  t.true(texts.includes('Denied title'));
+  t.false(
+    chunks
+      .filter((chunk) => !isOfSecond(chunk))
+      .map(readEventsOfChunk)
+      .join()
+      .includes('Denied title'),
+  );
+  t.deepEqual(tab.complaints, []);
+  await tab.page.close();
+});
+
+walk('after a denial while the recorder is loaded, recording begins with the next consent', async (t) => {
+  await using site = await openSite('data-replay-sample="1"');
+  const tab = await chromium.open();
+  await tab.page.route('**/rum/replay.js', async (route) => {
+    await tab.evaluate(`oiq.setConsent('denied')`);
+    await route.continue();
+  });
+  await tab.go(site.origin);
+  await tab.until(`typeof oiqRecorderHost === 'object'`);
+  await tab.page.locator('#card').fill('after the denial');
+  await tab.evaluate('oiq.flush()');
+  t.deepEqual(readChunks(site.fixture), []);
+  await tab.evaluate(`oiq.setConsent('granted')`);
+  await eventually('the recording arrives', () => readRecording(site.fixture).includes('{"type":2,"data"'));
   await tab.page.close();
 });
 

@@ -97,6 +97,7 @@ const startScript = (options: Options): void => {
   const loadRecorder = guard((session: Session): void => {
     const isRecorded = toShare(`replay/${session.id}`) < replaySample;
     if (consent !== 'granted' || !isReported(session) || !(isRecorded || replayOnError)) return;
+    recorder?.start();
     if (isRecorderRequested) return;
     isRecorderRequested = true;
     const host: RecorderHost = {
@@ -106,6 +107,8 @@ const startScript = (options: Options): void => {
       isRecorded: () => consent === 'granted' && toShare(`replay/${sessions.get(false).id}`) < replaySample,
       onReady: (ready) => {
         recorder = ready;
+        // Consent may have changed since the request.
+        loadRecorder(sessions.get(false));
       },
     };
     Object.assign(window, { [hostName]: host });
@@ -127,10 +130,8 @@ const startScript = (options: Options): void => {
       sender.setPaused(!isGranted);
       if (next === 'denied') sender.clear();
     }
-    if (next === 'denied') {
-      recorder?.stop();
-      sessions.forget();
-    }
+    if (!isGranted) recorder?.stop();
+    if (next === 'denied') sessions.forget();
     if (!isGranted) return;
     sessions.store();
     loadRecorder(sessions.get(true));

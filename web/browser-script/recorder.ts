@@ -12,12 +12,16 @@ export interface RecorderHost {
   onReady(recorder: Recorder): void;
 }
 
+/** Records nothing until it is started. */
 export interface Recorder {
+  /** Begins a recording, unless one runs. */
+  start(): void;
   /** Sends the last minute and what follows. */
   keepLastMinute(): void;
   /** Begins again with a complete picture of the page, for a new session. */
   restart(): void;
   flush(): void;
+  /** Ends the recording, and drops what was not sent. */
   stop(): void;
 }
 
@@ -44,13 +48,13 @@ interface Body {
   readonly session: string;
 }
 
-const startRecorder = (host: RecorderHost): void => {
-  let tab = createId(8);
+const createRecorder = (host: RecorderHost): void => {
+  let tab = '';
   let first = 0;
-  let isRetained = host.isRecorded();
+  let isRetained = false;
   let events: string[] = [];
   let eventsLength = 0;
-  let session = host.getSessionId();
+  let session = '';
   /** Pictures of the page and what follows each, for the last minute. */
   let ring: { readonly at: number; readonly events: string[] }[] = [];
   const bodies: Body[] = [];
@@ -123,15 +127,18 @@ const startRecorder = (host: RecorderHost): void => {
     }
     ring.at(-1)?.events.push(text);
   };
+  const beginSession = (id: string): void => {
+    session = id;
+    tab = createId(8);
+    first = 0;
+    isRetained = host.isRecorded();
+    ring = [];
+  };
   const emit = guard((event: RecordedEvent, isCheckout?: boolean): void => {
     const currentSession = host.getSessionId();
     if (currentSession !== session) {
       flush();
-      session = currentSession;
-      tab = createId(8);
-      first = 0;
-      isRetained = host.isRecorded();
-      ring = [];
+      beginSession(currentSession);
     }
     const text = JSON.stringify(event);
     if (!isRetained) {
@@ -142,34 +149,47 @@ const startRecorder = (host: RecorderHost): void => {
     eventsLength += text.length;
     if (eventsLength > maxBodyLength || event.type === fullSnapshotType) flush();
   });
-  const stopRecord = record({
-    emit,
-    checkoutEveryNms: isRetained ? 10 * pictureEveryMs : pictureEveryMs,
-    maskAllInputs: true,
-    maskInputOptions: { password: true },
-    blockClass: 'oiq-block',
-    ignoreClass: 'oiq-ignore',
-    maskTextClass: 'oiq-mask',
-    recordCanvas: false,
-    inlineImages: false,
-    slimDOMOptions: 'all',
-    sampling: { scroll: 150, media: 800, input: 'last' },
+  let stopRecording: (() => void) | undefined;
+  const start = guard((): void => {
+    if (stopRecording !== undefined) return;
+    beginSession(host.getSessionId());
+    const timer = setInterval(flush, flushMs);
+    const stopRecord = record({
+      emit,
+      checkoutEveryNms: isRetained ? 10 * pictureEveryMs : pictureEveryMs,
+      maskAllInputs: true,
+      maskInputOptions: { password: true },
+      blockClass: 'oiq-block',
+      ignoreClass: 'oiq-ignore',
+      maskTextClass: 'oiq-mask',
+      recordCanvas: false,
+      inlineImages: false,
+      slimDOMOptions: 'all',
+      sampling: { scroll: 150, media: 800, input: 'last' },
+    });
+    stopRecording = () => {
+      clearInterval(timer);
+      stopRecord?.();
+    };
   });
-  const timer = setInterval(flush, flushMs);
   host.onReady({
+    start,
     keepLastMinute: guard(() => {
-      if (isRetained) return;
+      if (isRetained || stopRecording === undefined) return;
       isRetained = true;
       for (const { events: retained } of ring) for (const text of retained) events.push(text);
       ring = [];
       flush();
     }),
-    restart: guard(() => record.takeFullSnapshot(true)),
+    restart: guard(() => {
+      if (stopRecording !== undefined) record.takeFullSnapshot(true);
+    }),
     flush,
     stop: guard(() => {
-      clearInterval(timer);
-      stopRecord?.();
+      stopRecording?.();
+      stopRecording = undefined;
       events = [];
+      eventsLength = 0;
       ring = [];
       bodies.length = 0;
       waitingLength = 0;
@@ -179,5 +199,5 @@ const startRecorder = (host: RecorderHost): void => {
 
 guard(() => {
   const { oiqRecorderHost: host } = window as { oiqRecorderHost?: RecorderHost };
-  if (host !== undefined) startRecorder(host);
+  if (host !== undefined) createRecorder(host);
 })();

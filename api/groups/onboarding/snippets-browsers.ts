@@ -76,4 +76,52 @@ export const browserSnippets: readonly Snippet[] = [
       },
     ],
   },
+  {
+    id: 'browser-hyperdx',
+    title: 'Web page with HyperDX',
+    kind: 'browser',
+    signals: ['logs', 'traces'],
+    pieces: ({ browsers }) => [
+      createShellFile('install', 'npm install @hyperdx/browser'),
+      {
+        name: 'telemetry.js',
+        language: 'javascript',
+        text: dedent(`
+          import HyperDX from '@hyperdx/browser';
+
+          HyperDX.init({
+            url: '${browsers}/${browserKeyPlaceholder}',
+            tracesUrl: '${browsers}/${browserKeyPlaceholder}/v1/traces',
+            logsUrl: '${browsers}/${browserKeyPlaceholder}/v1/logs',
+            apiKey: 'none',
+            service: '${applicationPlaceholder}',
+          });
+        `),
+      },
+    ],
+  },
+  {
+    id: 'browser-splunk',
+    title: 'Web page with Splunk RUM',
+    kind: 'browser',
+    signals: ['logs', 'traces'],
+    pieces: ({ browsers }) => [
+      createShellFile('install', 'npm install @splunk/otel-web'),
+      {
+        name: 'telemetry.js',
+        language: 'javascript',
+        text: dedent(`
+          import { SplunkRum } from '@splunk/otel-web';
+
+          SplunkRum.init({
+            beaconEndpoint: '${browsers}/${browserKeyPlaceholder}/v1/traces',
+            exporter: { otlp: true },
+            rumAccessToken: 'none',
+            applicationName: '${applicationPlaceholder}',
+            version: '1.0.0',
+          });
+        `),
+      },
+    ],
+  },
 ];

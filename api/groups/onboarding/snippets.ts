@@ -11,15 +11,19 @@ import { languageSnippets } from './snippets-languages.ts';
 
 export const snippets: readonly Snippet[] = [...languageSnippets, ...browserSnippets, ...collectorSnippets];
 
-/** Returns the newest browser key that works. Pages show it, so every viewer may. */
+/** Returns a browser key that works, the newest one by default. Pages show it, so every viewer may. */
 const findBrowserKey = async (
   documents: TenantDocuments,
   nowMs: number,
+  requested: string | undefined,
 ): Promise<{ readonly key: string; readonly application: string } | undefined> => {
   const { items } = await documents
     .collection(licenseKeys)
     .list({ filter: { kind: 'browser', revokedAt: null }, sort: { createdAt: -1 }, limit: 100 });
-  const found = items.find(({ expiresAt }) => expiresAt === null || Date.parse(expiresAt) > nowMs);
+  const found = items.find(
+    ({ expiresAt, publicKey }) =>
+      (requested === undefined || publicKey === requested) && (expiresAt === null || Date.parse(expiresAt) > nowMs),
+  );
   return found?.publicKey === undefined || found.application === null
     ? undefined
     : { key: found.publicKey, application: found.application };
@@ -33,6 +37,7 @@ export const listSnippets = defineOperation({
   role: 'viewer',
   query: z.strictObject({
     id: z.string().max(64).optional().describe('Id of one snippet, for example node'),
+    browserKey: z.string().max(128).optional().describe('Browser key of snippets for pages instead of the newest one'),
     signal: z.enum(signals).optional().describe('Only snippets that send this signal'),
   }),
   response: z.strictObject({
@@ -60,10 +65,10 @@ export const listSnippets = defineOperation({
     browserKey: z
       .strictObject({ key: z.string(), application: z.string() })
       .nullable()
-      .describe('Newest active browser key, which the snippets for pages contain; `null` without one'),
+      .describe('Active browser key that the snippets for pages contain; `null` without one'),
   }),
   async handler({ caller, query, request }, { settings, documents, clock }) {
-    const browserKey = await findBrowserKey(documents.forTenant(caller.tenantId), clock.now());
+    const browserKey = await findBrowserKey(documents.forTenant(caller.tenantId), clock.now(), query.browserKey);
     const fillIn = (text: string): string =>
       browserKey === undefined
         ? text

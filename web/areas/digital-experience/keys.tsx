@@ -8,6 +8,7 @@ import { SkeletonRows } from '../../components/skeleton.tsx';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
+import { Link } from '../../frame/link.tsx';
 import { useQuery } from '../../frame/use-query.ts';
 import { EmptyView } from '../../lists/empty-view.tsx';
 import { RawText } from '../../lists/raw.tsx';
@@ -45,6 +46,9 @@ const KeyCard = ({ browserKey }: { readonly browserKey: Key }) => {
         </div>
       </dl>
       <RawText label="Snippet" text={snippet} />
+      {state !== 'active' ? null : (
+        <Link url={toArea('/get-started', { sender: 'browser', key: publicKey ?? '' })}>Other SDKs</Link>
+      )}
     </Card>
   );
 };

@@ -80,7 +80,8 @@ const ReceivedTelemetry = () => {
 };
 
 export const SendingInstructions = () => {
-  const { response, error } = useQuery(snippetsCall, {});
+  const browserKey = readParam('key');
+  const { response, error } = useQuery(snippetsCall, { query: browserKey === '' ? {} : { browserKey } });
   const items = response?.items ?? [];
   const selectedSnippet = items.find(({ id }) => id === readParam('sender')) ?? items[0];
   if (response === undefined || selectedSnippet === undefined) return <ErrorMessage error={error} />;
@@ -91,7 +92,7 @@ export const SendingInstructions = () => {
         <ul>
           {items.map(({ id, title }) => (
             <li key={id}>
-              <Link url={toArea('/get-started', { sender: id })} isCurrent={id === selectedSnippet.id}>
+              <Link url={toArea('/get-started', { sender: id, key: browserKey })} isCurrent={id === selectedSnippet.id}>
                 {title}
               </Link>
             </li>
