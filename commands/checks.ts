@@ -15,7 +15,7 @@ GET /api/synthetics/export writes them; a JSON file is a check or a recording of
 plan shows the differences, apply applies them. Checks are identified by name; a second apply changes nothing. A check that was made
 by hand is not changed by a file with its name, unless --take takes it over. Secrets are
 variables, {{variables.NAME}}, and are not stored in files.
---label is the label of all checks of the folder, such as team=shop: checks that have it but are in no file are reported. With --prune
+--label is the label of all checks of the folder, such as team=shop: checks with this label that no file defines are reported. With --prune
 they are deleted, unless a document was refused. Checks without the label do not change.
 
 CHECKS_TOKEN in the environment is an API token with the scopes synthetics:read and synthetics:write.

@@ -3,7 +3,7 @@ import { parseSettings, rejectLocalStores } from '../schemas/settings.ts';
 import { forgetShard } from './clickhouse-forgetting.ts';
 import { formatShards, reportShards } from './clickhouse-shards.ts';
 import { parseOptions } from './command-arguments.ts';
-import { emptyShard } from './drain-shard.ts';
+import { drainShard } from './drain-shard.ts';
 import type { CommandContext } from './platform.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -53,7 +53,7 @@ export const clickhouseCommand = async ({ args, environment, open }: CommandCont
     else if (request.action === 'forget')
       await forgetShard(platform.columns, { cluster, shard: request.shard, printLine: print });
     else if (cluster === undefined) throw new UsageError('OIQ_CLICKHOUSE_CLUSTER is not set: there is only one server');
-    else await emptyShard(platform.columns, { ...request, cluster, report: print });
+    else await drainShard(platform.columns, { ...request, cluster, report: print });
   } finally {
     await platform.close();
   }

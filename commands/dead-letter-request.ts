@@ -36,8 +36,8 @@ export const openPlatformDeadLetters = ({ bus, columns, documents, clock, settin
     columns,
     clock,
     republish: async (headers, body) => {
-      const { republishRefused } = await import('../receivers/index.ts');
-      return republishRefused(headers, body, {
+      const { republishRejected } = await import('../receivers/index.ts');
+      return republishRejected(headers, body, {
         times: await readReadableTimes(documents, headers, clock.now()),
         secretBox: createSecretBox(await loadSecretKey(settings)),
       });

@@ -145,7 +145,7 @@ class TableMove {
  * before it removes the source. Reads and inserts continue; while a partition is switched, its rows may be counted
  * twice. Can be stopped and run again.
  */
-export const emptyShard = async (columns: Columns, shardMove: ShardMove): Promise<void> => {
+export const drainShard = async (columns: Columns, shardMove: ShardMove): Promise<void> => {
   const { cluster, from, to, report } = shardMove;
   const { shards, problems } = await reportShards(columns, cluster);
   const reject = (reason: string): never => {

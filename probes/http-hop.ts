@@ -63,7 +63,7 @@ export const requireBoundSecrets = (
 
 /** Returns the beginning of a failed response, cut at a complete character, as it is stored. */
 export const toBodyExcerpt = ({ body, charset }: Pick<HopResponse, 'body' | 'charset'>): string =>
-  decodeText(body.subarray(0, maxExcerptBytes), charset, { isCut: true });
+  decodeText(body.subarray(0, maxExcerptBytes), charset, { isTruncated: true });
 
 /** Returns headers in the form that Node.js sends: without spaces around, and beyond ISO 8859-1 as bytes of UTF-8. */
 const toSentHeaders = (headers: HopRequest['headers']): Record<string, string> =>
@@ -88,8 +88,11 @@ const declaredLength = ({ headers }: IncomingMessage): number | undefined => {
   return length === undefined || headers['content-encoding'] !== undefined ? undefined : Number(length);
 };
 
-const toSize = ({ bytes, isCut }: Content, declaredBytes: number | undefined): Pick<HopResponse, 'cut' | 'size'> => ({
-  cut: isCut ? { readBytes: bytes.length, isSizeKnown: declaredBytes !== undefined } : undefined,
+const toSize = (
+  { bytes, isTruncated }: Content,
+  declaredBytes: number | undefined,
+): Pick<HopResponse, 'cut' | 'size'> => ({
+  cut: isTruncated ? { readBytes: bytes.length, isSizeKnown: declaredBytes !== undefined } : undefined,
   size: declaredBytes ?? bytes.length,
 });
 
@@ -133,7 +136,7 @@ export const sendOnce = async (
     headers: Object.fromEntries(Object.entries(response.headersDistinct).map(([name, values]) => [name, values ?? []])),
     body: content.bytes,
     charset: findCharset(content.bytes, response.headers['content-type']),
-    ...toSize(content, content.isCut ? declaredLength(response) : undefined),
+    ...toSize(content, content.isTruncated ? declaredLength(response) : undefined),
     protocol: `HTTP/${response.httpVersion}`,
     certificate,
   };

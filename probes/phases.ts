@@ -8,7 +8,7 @@ const roundToMicroseconds = (ms: number): number => Math.round(ms * 1000) / 1000
 export const sumDurations = (phases: Phases): number =>
   roundToMicroseconds(Object.values(phases).reduce((sum, ms) => sum + ms, 0));
 
-/** Clock of the phases. A repeated phase, for example after a redirect, is added up. */
+/** Clock of the phases. Repeated phases, for example after a redirect, are summed. */
 export class PhaseClock {
   readonly #times: Record<string, number> = {};
   #current: string;

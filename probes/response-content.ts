@@ -20,7 +20,7 @@ export class ContentCodingError extends Error {
 export interface Content {
   readonly bytes: Buffer;
   /** Whether the content is longer, and only its beginning was read */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Reads at most `maxBytes` of a source. With `isPartial`, a source that fails ends instead. */
@@ -41,7 +41,7 @@ const readUpTo = async (
   } catch (error) {
     if (!isPartial) throw error;
   }
-  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isCut: isPartial || size > maxBytes };
+  return { bytes: Buffer.concat(chunks).subarray(0, maxBytes), isTruncated: isPartial || size > maxBytes };
 };
 
 const decode = async (content: Content, coding: string, maxBytes: number): Promise<Content> => {
@@ -52,7 +52,7 @@ const decode = async (content: Content, coding: string, maxBytes: number): Promi
   const decoder = createDecoder(first);
   decoder.end(content.bytes);
   try {
-    return await readUpTo(decoder as AsyncIterable<Buffer>, maxBytes, { isPartial: content.isCut });
+    return await readUpTo(decoder as AsyncIterable<Buffer>, maxBytes, { isPartial: content.isTruncated });
   } catch (error) {
     throw new ContentCodingError(`sent content that is not ${coding}`, { cause: error });
   }
@@ -119,5 +119,5 @@ export const findCharset = (bytes: Buffer, contentType: string | undefined): str
 };
 
 /** Decodes bytes, without a byte order mark. If they are the beginning of more, it ends at a complete character. */
-export const decodeText = (bytes: Buffer, charset: string, { isCut = false } = {}): string =>
-  new TextDecoder(charset).decode(bytes, { stream: isCut });
+export const decodeText = (bytes: Buffer, charset: string, { isTruncated = false } = {}): string =>
+  new TextDecoder(charset).decode(bytes, { stream: isTruncated });

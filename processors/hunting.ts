@@ -10,5 +10,5 @@ export const huntScheduleOptions = {
   entitlement: ['siem', 'security'],
   missed: 'skip',
   budgetMs: 2 * maxHuntMs,
-  atOnce: { total: 2, perTenant: 1 },
+  concurrency: { total: 2, perTenant: 1 },
 } as const;

@@ -11,7 +11,7 @@ import { Document, type ToStringOptions, visit } from 'yaml';
 const unprintable = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/;
 const unprintableGlobal = /[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]/g;
 
-/** Texts with a meaning in YAML 1.1 that `compat` does not cover: the value and merge keys. */
+/** Strings that are special in YAML 1.1 that `compat` does not cover: the value and merge keys. */
 const yaml11Keys = new Set(['=', '<<']);
 
 const escapeCharacter = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

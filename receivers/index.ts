@@ -5,7 +5,7 @@ import type { DeadLetterHeaders } from '../schemas/dead-letter.ts';
 import { PermanentError } from '../schemas/errors.ts';
 import type { Message } from '../schemas/ports/bus.ts';
 import type { TimeRange } from '../schemas/readable-times.ts';
-import { republishRefused as republish } from './engine/dead-letters.ts';
+import { republishRejected as republish } from './engine/dead-letters.ts';
 import { type Receivers, type ReceiversOptions, start } from './engine/start.ts';
 import { openHeartbeats } from './heartbeats/heartbeats.ts';
 import { openOpamp } from './opamp/opamp.ts';
@@ -27,7 +27,7 @@ export interface ReplayOptions {
  * replay to publish in its transaction: the valid records, and a dead letter of the others. With `times`, records outside
  * of this range are invalid. Throws `PermanentError` if no record is valid, or if the body was cut.
  */
-export const republishRefused = (
+export const republishRejected = (
   headers: DeadLetterHeaders,
   body: Buffer,
   { shards = 1, times, secretBox }: ReplayOptions,
@@ -36,5 +36,5 @@ export const republishRefused = (
   if (receiver === undefined)
     throw new PermanentError('bad-headers', `the dead letter's origin ${headers.origin} is not a receiver`);
   const format = getDeadLetterFormat(headers);
-  return republish(headers, body, shards, { format, capBytes: receiver.maxBodyBytes, times, secretBox });
+  return republish(headers, body, shards, { format, limitBytes: receiver.maxBodyBytes, times, secretBox });
 };

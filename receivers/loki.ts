@@ -16,7 +16,7 @@ import { findTimeProblem, type TimeRange } from '../schemas/readable-times.ts';
 import { toPlainText } from '../schemas/tables/search-text.ts';
 import type { BodyFormat } from './engine/body-format.ts';
 import { parseEncoding } from './engine/dead-letters.ts';
-import { createPartialRefusal, createRefusal } from './engine/error-responses.ts';
+import { createErrorResponse, createPartialErrorResponse } from './engine/error-responses.ts';
 import { toTextResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 
@@ -429,17 +429,23 @@ export const loki = defineHttpReceiver({
     const encoding = parseEncoding(headers['content-encoding'] ?? '');
     if (type === 'application/json') {
       if (encoding !== undefined && encoding !== 'snappy') return { signal, format: lokiJson, encoding };
-      return createRefusal('unsupported-encoding', 'Content-Encoding of JSON must be gzip, deflate, zstd or identity');
+      return createErrorResponse(
+        'unsupported-encoding',
+        'Content-Encoding of JSON must be gzip, deflate, zstd or identity',
+      );
     }
     if (type !== 'application/x-protobuf' && type !== '')
-      return createRefusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
+      return createErrorResponse('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
     // Protobuf is always a snappy block; many clients do not declare it.
     if (encoding === 'snappy' || encoding === 'identity') return { signal, format: lokiProtobuf, encoding: 'snappy' };
-    return createRefusal('unsupported-encoding', 'protobuf must be one snappy block, without another Content-Encoding');
+    return createErrorResponse(
+      'unsupported-encoding',
+      'protobuf must be one snappy block, without another Content-Encoding',
+    );
   },
   accepted: (_headers, _shape, { records, rejected }) =>
     rejected === undefined
       ? { status: 204, headers: {}, body: undefined }
-      : toTextResponse(createPartialRefusal('entries', { records, rejected })),
+      : toTextResponse(createPartialErrorResponse('entries', { records, rejected })),
   refused: (_headers, refused) => toTextResponse(refused),
 });

@@ -7,7 +7,7 @@ import { separateJsonRequest } from '../schemas/otlp/json.ts';
 import { type Signal, signals } from '../schemas/telemetry-signals.ts';
 import { type BodyFormat, otlpProtobuf } from './engine/body-format.ts';
 import { createCors } from './engine/cors.ts';
-import { createRefusal, type Refusal, refusalKinds } from './engine/error-responses.ts';
+import { createErrorResponse, type ErrorResponse, errorKinds } from './engine/error-responses.ts';
 import {
   createHttpIngest,
   type HttpProtocol,
@@ -92,7 +92,10 @@ export const createOtlpProtocol = ({
     shape(signal, headers) {
       const format = formatByType.get(getMediaType(headers)) ?? defaultFormat;
       if (format === undefined)
-        return createRefusal('unsupported-type', 'Content-Type must be application/x-protobuf or application/json');
+        return createErrorResponse(
+          'unsupported-type',
+          'Content-Type must be application/x-protobuf or application/json',
+        );
       return shapeBody(signal, format, headers);
     },
     accepted(headers, { signal, format }, { rejected }) {
@@ -104,7 +107,7 @@ export const createOtlpProtocol = ({
     },
     refused(headers, refused) {
       const { message } = refused;
-      const code = refusalKinds[refused.kind].grpc;
+      const code = errorKinds[refused.kind].grpc;
       const isBadData = refused.kind === 'malformed';
       if (formatByType.get(getMediaType(headers)) === protobuf) {
         const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
@@ -141,12 +144,12 @@ export const otlpHttp = defineReceiver({
   formats: [otlpProtobuf, otlpJson],
   open(engine) {
     const ingest = createHttpIngest(engine, protocol);
-    const refuse = (request: IncomingMessage, response: ServerResponse, refused: Refusal): void =>
+    const refuse = (request: IncomingMessage, response: ServerResponse, refused: ErrorResponse): void =>
       respondWithRefusal(protocol, request, response, refused);
     const cors = createCors(engine.settings.CORS_ORIGINS);
     const serve = (request: IncomingMessage, response: ServerResponse, signal: Signal): void => {
       if (request.method === 'POST') ingest(request, response, signal);
-      else refuse(request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
+      else refuse(request, response, createErrorResponse('bad-method', 'telemetry is sent with POST'));
     };
     /** `otherPaths`: whether other receivers may serve paths that are not OTLP's. */
     const handlePrefix =
@@ -158,7 +161,7 @@ export const otlpHttp = defineReceiver({
         const signal = signalByPath.get(path);
         if (signal !== undefined) serve(request, response, signal);
         else if (otherPaths === 'passed') return false;
-        else refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
+        else refuse(request, response, createErrorResponse('not-found', 'the OTLP path does not exist'));
         return true;
       };
     const handleBarePath = handlePrefix('/v1/', 'passed');
@@ -170,7 +173,7 @@ export const otlpHttp = defineReceiver({
           engine.settings.OTLP_HTTP_ADDRESS,
           (request, response) => {
             if (!handleBarePath(request, response) && !handleOthers(request, response))
-              refuse(request, response, createRefusal('not-found', 'the OTLP path does not exist'));
+              refuse(request, response, createErrorResponse('not-found', 'the OTLP path does not exist'));
           },
           sockets,
         ),

@@ -1,7 +1,7 @@
 /** Prometheus remote-write 1.0 and 2.0. The Snappy body is published to the bus unchanged. */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { BodyFormat } from './engine/body-format.ts';
-import { createPartialRefusal, createRefusal, type Refusal } from './engine/error-responses.ts';
+import { createErrorResponse, createPartialErrorResponse, type ErrorResponse } from './engine/error-responses.ts';
 import { type HttpResponse, toRefusalResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import type { WriteCounts } from './engine/prepare.ts';
@@ -40,7 +40,7 @@ const toWrittenHeaders = (written: WriteCounts): OutgoingHttpHeaders => ({
 
 const emptyCounts: WriteCounts = { samples: 0, histograms: 0, exemplars: 0 };
 
-const toWriteRefusal = (format: BodyFormat | undefined, refused: Refusal, written: WriteCounts): HttpResponse => {
+const toWriteRefusal = (format: BodyFormat | undefined, refused: ErrorResponse, written: WriteCounts): HttpResponse => {
   const body = JSON.stringify({ status: 'error', error: refused.message });
   const response = toRefusalResponse(refused, 'application/json', body);
   if (format !== version2) return response;
@@ -57,17 +57,21 @@ export const remoteWrite = defineHttpReceiver({
   shape(signal, headers) {
     const format = parseFormat(headers['content-type']);
     if (format === undefined)
-      return createRefusal(
+      return createErrorResponse(
         'unsupported-type',
         'Content-Type must be application/x-protobuf with a proto of remote-write',
       );
     if (headers['content-encoding']?.trim().toLowerCase() !== 'snappy')
-      return createRefusal('unsupported-encoding', 'Content-Encoding must be snappy');
+      return createErrorResponse('unsupported-encoding', 'Content-Encoding must be snappy');
     return { signal, format, encoding: 'snappy' };
   },
   accepted(_headers, { format }, { records, written, rejected }) {
     if (rejected !== undefined)
-      return toWriteRefusal(format, createPartialRefusal('samples', { records, rejected }), written ?? emptyCounts);
+      return toWriteRefusal(
+        format,
+        createPartialErrorResponse('samples', { records, rejected }),
+        written ?? emptyCounts,
+      );
     const headers = { 'content-type': 'application/json', 'content-length': acceptedBody.length };
     return {
       status: 202,

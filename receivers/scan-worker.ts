@@ -8,7 +8,7 @@ import { joinParts } from './engine/request-body.ts';
 import { requireFormat } from './registry.ts';
 
 const toFailure = (error: unknown): Failure => {
-  if (error instanceof TooLargeError) return { kind: 'too-large', capBytes: error.maxBytes };
+  if (error instanceof TooLargeError) return { kind: 'too-large', limitBytes: error.maxBytes };
   if (error instanceof PermanentError) {
     const { reason, message, position, decompressedBytes } = error;
     return { kind: 'permanent', reason, message, position, decompressedBytes };
@@ -24,11 +24,11 @@ const listTransferables = (views: readonly Uint8Array[]): ArrayBuffer[] => {
   return [...buffers];
 };
 
-parentPort?.on('message', ({ format, parts, capBytes, ...options }: Job) => {
+parentPort?.on('message', ({ format, parts, limitBytes, ...options }: Job) => {
   const body = joinParts(parts);
   try {
     const shape = { ...options, format: requireFormat(format) };
-    const prepared = prepareBody(shape, body, capBytes);
+    const prepared = prepareBody(shape, body, limitBytes);
     const result: JobResult = { prepared, body };
     const views = [
       body,

@@ -16,7 +16,7 @@ import type { RejectedBody } from '../schemas/protobuf/separate.ts';
 import { WireWriter } from '../schemas/protobuf/writer.ts';
 import { findTimeProblem, type TimeRange } from '../schemas/readable-times.ts';
 import type { BodyFormat } from './engine/body-format.ts';
-import { createPartialRefusal, createRefusal } from './engine/error-responses.ts';
+import { createErrorResponse, createPartialErrorResponse } from './engine/error-responses.ts';
 import { shapeBody, toTextResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 
@@ -293,12 +293,12 @@ export const zipkin = defineHttpReceiver({
   shape(signal, headers) {
     const type = (headers['content-type']?.split(';')[0] ?? '').trim().toLowerCase();
     if (type !== 'application/json' && type !== '')
-      return createRefusal('unsupported-type', 'Content-Type must be application/json');
+      return createErrorResponse('unsupported-type', 'Content-Type must be application/json');
     return shapeBody(signal, zipkinJson, headers);
   },
   accepted: (_headers, _shape, { records, rejected }) =>
     rejected === undefined
       ? { status: 202, headers: { 'content-length': 0 }, body: undefined }
-      : toTextResponse(createPartialRefusal('spans', { records, rejected })),
+      : toTextResponse(createPartialErrorResponse('spans', { records, rejected })),
   refused: (_headers, refused) => toTextResponse(refused),
 });

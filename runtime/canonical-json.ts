@@ -1,7 +1,7 @@
 /**
  * JSON Canonicalization Scheme (RFC 8785): members sorted by UTF-16 code units, no white space, numbers and strings as
  * ECMAScript writes them. Two equal values have the same text. `undefined` members are omitted. Throws for text that is
- * not well-formed Unicode (an unpaired surrogate), which has no UTF-8.
+ * not well-formed Unicode (an unpaired surrogate), which cannot be encoded in UTF-8.
  */
 export const toCanonicalJson = (value: unknown): string => writeCanonical(value, quoteWellFormed);
 

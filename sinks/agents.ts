@@ -1,9 +1,9 @@
 import { agentEventsTable } from '../schemas/tables/agents.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 /** Stores the events of agents. A higher version of an event replaces a lower one. */
-export const agentEvents = landValues({
+export const agentEvents = defineValueSink({
   topic: topics.agentEvents,
   table: agentEventsTable,
   row: (event) => ({

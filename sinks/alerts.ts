@@ -1,11 +1,11 @@
 import type { AlertEvaluation } from '../schemas/alerts.ts';
 import { alertEvaluationsTable, alertStatesTable, alertTransitionsTable } from '../schemas/tables/alerts.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 const toIsoTime = (ms: number | undefined): string => new Date(ms ?? 0).toISOString();
 
-export const alertTransitions = landValues({
+export const alertTransitions = defineValueSink({
   topic: topics.alertTransitions,
   table: alertTransitionsTable,
   row: (transition) => ({
@@ -52,7 +52,7 @@ const toGroupRows = ({ groups, ...evaluation }: AlertEvaluation) => [
   ...groups,
 ];
 
-export const alertEvaluations = landValues({
+export const alertEvaluations = defineValueSink({
   topic: topics.alertEvaluations,
   table: alertEvaluationsTable,
   row: (evaluation) =>

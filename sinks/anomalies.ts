@@ -1,10 +1,10 @@
 import { anomaliesTable, anomalyEvaluationsTable, anomalyScoresTable } from '../schemas/tables/anomalies.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-export const anomalyScores = landValues({
+export const anomalyScores = defineValueSink({
   topic: topics.anomalyScores,
   table: anomalyScoresTable,
   row: ({ tenantId, detectorId, series }) =>
@@ -24,7 +24,7 @@ export const anomalyScores = landValues({
     ),
 });
 
-export const anomalies = landValues({
+export const anomalies = defineValueSink({
   topic: topics.anomalies,
   table: anomaliesTable,
   row: ({ tenantId, projectId, id, number, detectorId, detectorName, detectorLabels, ...anomaly }) => ({
@@ -57,7 +57,7 @@ export const anomalies = landValues({
   }),
 });
 
-export const anomalyEvaluations = landValues({
+export const anomalyEvaluations = defineValueSink({
   topic: topics.anomalyEvaluations,
   table: anomalyEvaluationsTable,
   row: ({ tenantId, detectorId, question, number, lookMs: evaluatedAtMs, ...evaluation }) => ({

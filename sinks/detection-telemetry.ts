@@ -1,8 +1,8 @@
 import { detectionTelemetryTable } from '../schemas/tables/detection-telemetry.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const detectionTelemetry = landValues({
+export const detectionTelemetry = defineValueSink({
   topic: topics.detectionTelemetry,
   table: detectionTelemetryTable,
   row: ({ tenantId, knowsCategories, ...fields }) => ({

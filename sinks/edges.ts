@@ -1,9 +1,9 @@
 import { serviceEdgesTable } from '../schemas/tables/edges.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 /** Calls between services by minute. */
-export const serviceEdges = landValues({
+export const serviceEdges = defineValueSink({
   topic: topics.serviceEdges,
   table: serviceEdgesTable,
   row: (edge) => ({

@@ -1,9 +1,9 @@
 import { errorGroupsTable, errorOccurrencesTable } from '../schemas/tables/errors.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 /** Stores each error occurrence, and the merged rows of the error groups. */
-export const errorOccurrences = landValues({
+export const errorOccurrences = defineValueSink({
   topic: topics.errorOccurrences,
   table: errorOccurrencesTable,
   row: (occurrence) => ({

@@ -1,8 +1,8 @@
 import { eventsTable } from '../schemas/tables/events.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const events = landValues({
+export const events = defineValueSink({
   topic: topics.events,
   table: eventsTable,
   row: ({ tenantId, projectId, at, actor, details, ...event }) => ({

@@ -1,9 +1,9 @@
 import { evidenceHeadsTable } from '../schemas/tables/evidence-heads.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 /** Signed heads of the audit chains, stored where access to the document store cannot change them. */
-export const evidenceHeads = landValues({
+export const evidenceHeads = defineValueSink({
   topic: topics.evidenceHeads,
   table: evidenceHeadsTable,
   unprocessable: 'drop',

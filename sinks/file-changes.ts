@@ -1,8 +1,8 @@
 import { fileChangesTable, packageChangesTable } from '../schemas/tables/file-changes.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const fileChanges = landValues({
+export const fileChanges = defineValueSink({
   topic: topics.fileChanges,
   table: fileChangesTable,
   row: (change) => ({
@@ -27,7 +27,7 @@ export const fileChanges = landValues({
   }),
 });
 
-export const packageChanges = landValues({
+export const packageChanges = defineValueSink({
   topic: topics.packageChanges,
   table: packageChangesTable,
   row: (change) => ({

@@ -2,7 +2,7 @@ import type { AgentPart } from '../schemas/fleet-agents.ts';
 import { fleetAgentsTable } from '../schemas/tables/fleet-agents.ts';
 import { topics } from '../schemas/topics.ts';
 import { summarizeHealth } from '../subjects/instrumentation/agent-health.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 const toContent = (part: AgentPart): { readonly summary: string; readonly content: string } => {
   const content = JSON.stringify(part);
@@ -10,7 +10,7 @@ const toContent = (part: AgentPart): { readonly summary: string; readonly conten
   return part.kind === 'configuration' ? { summary: '', content } : { summary: content, content: '' };
 };
 
-export const fleetAgents = landValues({
+export const fleetAgents = defineValueSink({
   topic: topics.fleetAgents,
   table: fleetAgentsTable,
   row: ({ tenantId, projectId, agentId, instanceUid, atMs, parts }) =>

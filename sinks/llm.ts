@@ -1,7 +1,7 @@
 import { type LlmCall, noTokens } from '../schemas/llm-calls.ts';
 import { llmCallsTable, llmPricesTable } from '../schemas/tables/llm.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 type CallValues = Omit<LlmCall, 'kind' | 'convention'> & { readonly kind: string; readonly convention: string };
 
@@ -84,7 +84,7 @@ const toCallColumns = (call: CallValues) => ({
 });
 
 /** Stores calls of models, and the verdicts on them. */
-export const llmCalls = landValues({
+export const llmCalls = defineValueSink({
   topic: topics.llmCalls,
   table: llmCallsTable,
   row: ({ tenantId, time, traceId, spanId, call = emptyCall, nested = 0, duplicate = 0 }) => ({
@@ -98,7 +98,7 @@ export const llmCalls = landValues({
   }),
 });
 
-export const llmPrices = landValues({
+export const llmPrices = defineValueSink({
   topic: topics.llmPrices,
   table: llmPricesTable,
   row: ({ tenantId, priceId, version, rates }) => ({ tenant_id: tenantId, price_id: priceId, version, rates }),

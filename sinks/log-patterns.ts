@@ -1,8 +1,8 @@
 import { logPatternCountsTable, logPatternsTable } from '../schemas/tables/log-patterns.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const logPatterns = landValues({
+export const logPatterns = defineValueSink({
   topic: topics.logPatterns,
   table: logPatternsTable,
   row: (pattern) => ({
@@ -20,7 +20,7 @@ export const logPatterns = landValues({
   }),
 });
 
-export const logPatternCounts = landValues({
+export const logPatternCounts = defineValueSink({
   topic: topics.logPatternCounts,
   table: logPatternCountsTable,
   row: ({ tenantId, projectId, patternId, ...counts }) => ({

@@ -1,8 +1,8 @@
 import { notificationDeliveriesTable } from '../schemas/tables/notification-deliveries.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const notificationDeliveries = landValues({
+export const notificationDeliveries = defineValueSink({
   topic: topics.notificationDeliveries,
   table: notificationDeliveriesTable,
   row: (step) => ({

@@ -1,8 +1,8 @@
 import { rumReplaysTable } from '../schemas/tables/rum-replays.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const rumReplays = landValues({
+export const rumReplays = defineValueSink({
   topic: topics.rumReplays,
   table: rumReplaysTable,
   row: (chunk) => ({

@@ -1,11 +1,11 @@
 import { rumEventsTable } from '../schemas/tables/rum.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 const toText = (value: boolean | null): string => (value === null ? '' : String(value));
 
 /** Stores each event of browsers. A view adds the events of each session up. */
-export const rumEvents = landValues({
+export const rumEvents = defineValueSink({
   topic: topics.rumEvents,
   table: rumEventsTable,
   row: (event) => ({

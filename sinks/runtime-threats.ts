@@ -1,8 +1,8 @@
 import { runtimeThreatsTable } from '../schemas/tables/runtime-threats.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const runtimeThreats = landValues({
+export const runtimeThreats = defineValueSink({
   topic: topics.runtimeThreats,
   table: runtimeThreatsTable,
   row: (threat) => ({

@@ -1,8 +1,8 @@
 import { secretFindingsTable } from '../schemas/tables/secret-findings.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const secretFindings = landValues({
+export const secretFindings = defineValueSink({
   topic: topics.secretFindings,
   table: secretFindingsTable,
   row: (finding) => ({

@@ -1,8 +1,8 @@
 import { signalsTable } from '../schemas/tables/signals.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
-export const signals = landValues({
+export const signals = defineValueSink({
   topic: topics.signals,
   table: signalsTable,
   row: (signal) => ({

@@ -1,11 +1,11 @@
 import { sloMeasurementsTable, sloSlicesTable } from '../schemas/tables/slos.ts';
 import { topics } from '../schemas/topics.ts';
 import { splitCount } from '../subjects/slos/slices/counts.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-export const sloSlices = landValues({
+export const sloSlices = defineValueSink({
   topic: topics.sloSlices,
   table: sloSlicesTable,
   row: ({ tenantId, sloId, series, lookMs: measuredAtMs, slices }) =>

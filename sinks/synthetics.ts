@@ -5,7 +5,7 @@ import {
   syntheticVerdictsTable,
 } from '../schemas/tables/synthetics.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
@@ -18,7 +18,7 @@ const maxMessageCharacters = 300;
  */
 const maxTimeMs = 8_640_000_000_000_000;
 
-export const syntheticRuns = landValues({
+export const syntheticRuns = defineValueSink({
   topic: topics.syntheticRuns,
   table: syntheticRunsTable,
   row: ({ tenantId, projectId, checkId, location, dueMs, acceptedMs, isManual, ...run }) => ({
@@ -59,7 +59,7 @@ export const syntheticRuns = landValues({
   },
 });
 
-export const syntheticStates = landValues({
+export const syntheticStates = defineValueSink({
   topic: topics.syntheticStates,
   table: syntheticStatesTable,
   row: ({ tenantId, checkId, location, atMs, state }) => ({
@@ -71,7 +71,7 @@ export const syntheticStates = landValues({
   }),
 });
 
-export const syntheticVerdicts = landValues({
+export const syntheticVerdicts = defineValueSink({
   topic: topics.syntheticVerdicts,
   table: syntheticVerdictsTable,
   row: ({ tenantId, checkId, judgedMs, state, isMaintenance, says: summary, locations }) => ({

@@ -1,10 +1,10 @@
 import { threatMatchesTable } from '../schemas/tables/threat-matches.ts';
 import { topics } from '../schemas/topics.ts';
-import { landValues } from './engine/land-values.ts';
+import { defineValueSink } from './engine/land-values.ts';
 
 const toIsoTime = (ms: number): string => new Date(ms).toISOString();
 
-export const threatMatches = landValues({
+export const threatMatches = defineValueSink({
   topic: topics.threatMatches,
   table: threatMatchesTable,
   row: ({ tenantId, projectId, recordId, timeMs, lastMs, retroHunt, ...match }) => ({

@@ -59,7 +59,7 @@ export class KafkaConsumer implements Consumer {
     );
   });
   readonly #stopController = new AbortController();
-  readonly #abandonController = new AbortController();
+  readonly #crashController = new AbortController();
   #running: Promise<void> | undefined;
   #hasJoined = false;
 
@@ -81,9 +81,9 @@ export class KafkaConsumer implements Consumer {
     await this.#running?.catch(() => undefined);
   }
 
-  /** Drops everything like a crash: no commit, no leave. */
+  /** Stops without committing or leaving the group, as in a crash. */
   async abandon(): Promise<void> {
-    this.#abandonController.abort();
+    this.#crashController.abort();
     this.#stopController.abort();
     await Promise.all([this.#fetchCluster.close(), this.#coordinatorCluster.close()]).catch(() => undefined);
   }
@@ -92,7 +92,7 @@ export class KafkaConsumer implements Consumer {
   #suppressAfterAbandon(events: PartitionEvents): PartitionEvents {
     return {
       onAssigned: (partition) => events.onAssigned?.(partition),
-      onRevoked: (partition) => (this.#abandonController.signal.aborted ? undefined : events.onRevoked?.(partition)),
+      onRevoked: (partition) => (this.#crashController.signal.aborted ? undefined : events.onRevoked?.(partition)),
     };
   }
 
@@ -108,7 +108,7 @@ export class KafkaConsumer implements Consumer {
         }
       }
     } finally {
-      if (!this.#abandonController.signal.aborted) {
+      if (!this.#crashController.signal.aborted) {
         await this.#membership.leave().catch(() => undefined);
         await this.abandon();
       }
@@ -151,7 +151,7 @@ export class KafkaConsumer implements Consumer {
       await waitForAbort(signal);
       fetcher.close();
       // Batches in progress finish before the next join, so that only one member at a time works on a moving partition.
-      await Promise.race([Promise.all(running), waitForAbort(this.#abandonController.signal)]);
+      await Promise.race([Promise.all(running), waitForAbort(this.#crashController.signal)]);
     } finally {
       fetcher.close();
       heartbeatStop.abort();
@@ -169,7 +169,7 @@ export class KafkaConsumer implements Consumer {
       this.#hasJoined = true;
       return assignment;
     } catch (error) {
-      if (isMembershipLost(error)) this.#membership.forget();
+      if (isMembershipLost(error)) this.#membership.reset();
       throw error;
     }
   }
@@ -212,13 +212,13 @@ export class KafkaConsumer implements Consumer {
     membershipEnd: AbortController,
   ): Promise<void> {
     for (let attempts = 0; ; attempts++) {
-      if (this.#abandonController.signal.aborted) throw new PartitionLostError('abandoned');
+      if (this.#crashController.signal.aborted) throw new PartitionLostError('abandoned');
       try {
         return await this.#membership.commit(topic, partition, offset, metadata);
       } catch (error) {
         if (isMembershipLost(error)) {
           membershipEnd.abort();
-          throw new PartitionLostError('the group gave the partition to another member', { cause: error });
+          throw new PartitionLostError('the partition was reassigned to another member', { cause: error });
         }
       }
       if (this.#stopController.signal.aborted && attempts > maxCommitAttemptsAfterStop)

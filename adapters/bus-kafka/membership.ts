@@ -164,7 +164,7 @@ export class Membership {
   }
 
   /** Resets the member id after the group has removed this member; the next join is that of a new member. */
-  forget(): void {
+  reset(): void {
     this.#memberId = '';
     this.#generation = -1;
   }
@@ -173,7 +173,7 @@ export class Membership {
     if (this.#memberId === '') return;
     const members = [{ memberId: this.#memberId, groupInstanceId: null, reason: 'stopped' }];
     await this.#coordinator.request((connection) => leaveGroupV5.api.async(connection, this.#group, members));
-    this.forget();
+    this.reset();
   }
 }
 

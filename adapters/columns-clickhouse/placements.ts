@@ -90,7 +90,7 @@ export class Placements {
   }
 
   /**
-   * Returns the shard that stores rows of a slot in a table. Tables with replacement by key stay on the original number
+   * Returns the shard that stores rows of a slot in a table. ReplacingMergeTree tables stay on the original number
    * of shards.
    */
   async getShard(table: string, slot: number): Promise<number> {
@@ -186,7 +186,7 @@ export class Placements {
         : placements.findShardsOfTenant(tenant, [table]).has(shard);
     const newTenants = uncheckedTenants.filter((tenant) => !isKnown(tenant));
     if (newTenants.length > 0 || !placements.layouts.has(shards) || placements.emptyShards.has(shard)) {
-      await this.#servers.checkAllNamed();
+      await this.#servers.areAllConfigured();
       await this.#publish(newTenants.map((tenant) => createException(shard, tenant, tenant === '' ? '' : table)));
     }
     for (const tenant of uncheckedTenants) allowed.add(toTenantTableKey(tenant, table));

@@ -209,7 +209,7 @@ export class ClickhouseServers {
    * Rejects if a server of the cluster is not configured or does not respond: all servers must know the placements
    * before rows are inserted.
    */
-  async checkAllNamed(): Promise<void> {
+  async requireAllConfigured(): Promise<void> {
     if (!(await this.areAllConfigured()))
       throw new UnavailableError(
         `rows would be stored on a shard that has no rows of their organization: name all servers of the cluster ${this.cluster} in OIQ_CLICKHOUSE_URL and make sure that all of them answer`,

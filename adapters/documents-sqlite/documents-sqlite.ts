@@ -25,7 +25,7 @@ import { TransactionRun, TransactionScope, transactionLimitMs, withTimeLimit } f
 import { openSqlite, toDamageError } from '../sqlite-opening.ts';
 import { type Access, createCollection, type DocumentWrite } from './collection.ts';
 import { createMatcher } from './matches.ts';
-import { emptyWriteAheadLog, type FormerlyDeletedOptions, removeFormerlyDeleted } from './secure-delete.ts';
+import { type DeletedBytesOptions, emptyWriteAheadLog, removeDeletedBytes } from './secure-delete.ts';
 import { DocumentTables, schema } from './tables.ts';
 
 type Definition = CollectionDefinition<object>;
@@ -70,7 +70,7 @@ class SqliteDocuments implements Documents {
   #hasWritten = false;
   readonly #stopCheckpoints: () => void;
 
-  constructor({ path, clock, log, getFreeBytes }: FormerlyDeletedOptions & { readonly clock: Clock }) {
+  constructor({ path, clock, log, getFreeBytes }: DeletedBytesOptions & { readonly clock: Clock }) {
     this.#path = path;
     this.#clock = clock;
     this.#writeConnection = new DatabaseSync(path, { timeout: 5000 });
@@ -78,7 +78,7 @@ class SqliteDocuments implements Documents {
     chmodSync(path, 0o600);
     // Deleted values are overwritten: they would otherwise stay in free space of the file, such as names of erased users.
     this.#writeConnection.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON;');
-    removeFormerlyDeleted(this.#writeConnection, { path, log, getFreeBytes });
+    removeDeletedBytes(this.#writeConnection, { path, log, getFreeBytes });
     this.#writeConnection.exec(schema);
     this.#readConnection = new DatabaseSync(path, { timeout: 5000, readOnly: true });
     this.#writeTables = new DocumentTables(this.#writeConnection, this.#ensuredDefinitions);

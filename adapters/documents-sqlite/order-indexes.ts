@@ -1,6 +1,6 @@
 /**
  * Indexes for long lists in an order (`sorts`): one SQLite index per collection and field, on the documents of that
- * collection only. SQLite updates them with each write, whichever version of the program writes.
+ * collection only. SQLite updates them with each write, regardless of the program version that writes.
  */
 import type { CollectionDefinition } from '../../schemas/ports/documents.ts';
 import { validateCollectionName } from '../document-encoding.ts';
@@ -8,8 +8,8 @@ import { buildPositionSql } from './conditions.ts';
 
 type Definition = CollectionDefinition<object>;
 
-/** Values without a position sort before everything else in the index. */
-const rankWithoutPosition = -1;
+/** Values without a sort key sort before everything else in the index. */
+const missingValueRank = -1;
 
 export interface OrderIndex {
   readonly name: string;
@@ -27,7 +27,7 @@ export const getIndexNamePrefix = ({ name }: Definition): string => `order of ${
 
 /** The index of an order by a field; undefined if lists of the collection are not sorted by the field. */
 export const getOrderIndex = (definition: Definition, path: string): OrderIndex | undefined => {
-  const positionSql = definition.sorts?.includes(path) ? buildPositionSql(path, rankWithoutPosition) : undefined;
+  const positionSql = definition.sorts?.includes(path) ? buildPositionSql(path, missingValueRank) : undefined;
   if (positionSql === undefined) return undefined;
   const [rank, value] = positionSql;
   const name = `${getIndexNamePrefix(definition)}${path}`;

@@ -29,7 +29,7 @@ const rewrite = (connection: DatabaseSync, directory: string): void => {
   );
 };
 
-export interface FormerlyDeletedOptions {
+export interface DeletedBytesOptions {
   readonly path: string;
   readonly log: Log;
   /** Free bytes of the volume of a directory */
@@ -41,9 +41,9 @@ export interface FormerlyDeletedOptions {
  * possible now, and then the next start tries again. A start after an interrupted attempt, which may have taken longer
  * than a startup probe allows, does not try.
  */
-export const removeFormerlyDeleted = (
+export const removeDeletedBytes = (
   connection: DatabaseSync,
-  { path, log, getFreeBytes: getFree = getFreeBytes }: FormerlyDeletedOptions,
+  { path, log, getFreeBytes: getFree = getFreeBytes }: DeletedBytesOptions,
 ): void => {
   const version = readNumber(connection, 'user_version');
   if (version >= secureVersion) return;

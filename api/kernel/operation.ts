@@ -56,13 +56,13 @@ export interface OperationDefinition<
   readonly entitlement?: string | undefined;
   /**
    * Actions of its audit records, `<resource type>.<verb>`, the default first. A GET with an action is recorded before
-   * the response is sent; a 404 is not recorded. Every other method needs this or `unaudited`.
+   * the response is sent; a 404 is not recorded. Every other method needs this or `auditExemption`.
    */
   readonly audit?: string | readonly string[];
   /** Set for a GET that changes data, such as a sign-in callback, and records the change itself. */
   readonly changes?: true;
   /** Why a method other than GET writes no audit record */
-  readonly unaudited?: string;
+  readonly auditExemption?: string;
   /**
    * For telemetry queries: how long a response may be reused for callers of the same organization with the same
    * permissions. The handler must not read the caller's identity, or add headers.
@@ -207,7 +207,7 @@ export const defineOperation = <
   const serverOwned = [...commonServerFields, ...(definition.serverOwned ?? [])];
   const ignoredFields = body === undefined ? [] : serverOwned.filter((name) => !hasField(body, name));
   // Only reads check the requested project here: writes check the references of the written object (`resources/`).
-  const isRead = definition.method === 'GET' || definition.unaudited !== undefined;
+  const isRead = definition.method === 'GET' || definition.auditExemption !== undefined;
   return {
     people: false,
     hidden: false,

@@ -24,7 +24,7 @@ export const createMcpOperation = (operations: readonly Operation[]): Operation 
       operationId: 'callMcp',
       summary: 'Model Context Protocol over streamable HTTP',
       role: 'viewer',
-      unaudited: 'each tool is an operation with its own audit record',
+      auditExemption: 'each tool is an operation with its own audit record',
       hidden: true,
       maxBodyBytes,
       body: JsonRpcMessage,

@@ -59,15 +59,15 @@ export const awaitOrUndefined = async <Value>(promise: Promise<Value>, ms = time
 const isErrorPage = (url: string): boolean => url.startsWith('chrome-error:');
 
 /**
- * Returns the page whose main frame a request navigates, or `to come` if its window is not open yet; undefined if the request is no such navigation.
+ * Returns the page whose main frame a request navigates, or `to come` if its window is not open yet; undefined if the request does not navigate a main frame.
  */
-const findNavigatedPage = (request: Request): Page | 'to come' | undefined => {
+const findNavigatedPage = (request: Request): Page | 'pending' | undefined => {
   if (!request.isNavigationRequest()) return undefined;
   try {
     const frame = request.frame();
     return frame.parentFrame() === null ? frame.page() : undefined;
   } catch {
-    return 'to come';
+    return 'pending';
   }
 };
 
@@ -115,13 +115,13 @@ export class PageWatch {
   }
 
   /** The host of the last document that was blocked since the previous call */
-  takeBlockedHost(): string | undefined {
+  drainBlockedHost(): string | undefined {
     const host = this.#blockedHost;
     this.#blockedHost = undefined;
     return host;
   }
 
-  /** Chromium's own message of a failed request names no address. It requests an icon of every site by itself. */
+  /** Chromium's message about a failed request does not contain its URL. Chromium requests favicons on its own. */
   #addConsoleError(text: string, url: string): void {
     if (!text.startsWith('Failed to load resource')) this.#addError(text);
     else if (URL.parse(url)?.pathname !== '/favicon.ico') this.#addError(`${text} ${url}`.trim());
@@ -152,7 +152,7 @@ export class PageWatch {
 
   #endRequest(request: Request, failure?: string): void {
     const page = failure === undefined ? undefined : findNavigatedPage(request);
-    if (page === 'to come') this.#failedWindowUrl = request.url();
+    if (page === 'pending') this.#failedWindowUrl = request.url();
     else if (page !== undefined) this.#failedUrlByPage.set(page, request.url());
     const entry = this.#pendingRequests.get(request);
     if (entry === undefined) return;
@@ -178,9 +178,9 @@ export class PageWatch {
     await awaitOrUndefined(Promise.all(this.#sizes));
     const requests = this.#requests.map((entry) => ({ ...entry }));
     const basics = { url: page.url().slice(0, maxTextLength), vitals, requests };
-    const steppedPage = { ...basics, leftOut: this.#omittedCount, errors: this.#errors };
+    const stepPage = { ...basics, omittedCount: this.#omittedCount, errors: this.#errors };
     [this.#requests, this.#omittedCount, this.#errors, this.#stepStartMs] = [[], 0, [], Date.now()];
     this.#pendingRequests.clear();
-    return steppedPage;
+    return stepPage;
   }
 }

@@ -1,9 +1,9 @@
-/** The Chromium of a location */
+/** Finds the Chromium executable of a probe */
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Headless first: it is the same browser, and a run in it needs half the CPU time. */
-const programNames = [
+const executableNames = [
   'chromium-headless-shell',
   'chromium',
   'chromium-browser',
@@ -11,7 +11,7 @@ const programNames = [
   'google-chrome-stable',
 ];
 
-const isProgram = (path: string): boolean => {
+const isExecutable = (path: string): boolean => {
   try {
     accessSync(path, constants.X_OK);
     return true;
@@ -26,5 +26,5 @@ const folders = (process.env['PATH'] ?? '').split(delimiter);
 /** Returns the configured program, otherwise the first one in the path; undefined if there is none. */
 export const findChromium = (configuredPath: string | undefined): string | undefined =>
   configuredPath === undefined
-    ? programNames.flatMap((name) => folders.map((folder) => join(folder, name))).find(isProgram)
-    : [configuredPath].find(isProgram);
+    ? executableNames.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable)
+    : [configuredPath].find(isExecutable);

@@ -215,7 +215,7 @@ const runAuthenticated = async (
     const seen: Observation = {
       status: responseFields.status,
       headers: responseFields.headers,
-      body: decodeText(body, charset, { isCut: cut !== undefined }),
+      body: decodeText(body, charset, { isTruncated: cut !== undefined }),
       size: responseFields.size,
       cut,
       protocol: responseFields.protocol,

@@ -89,7 +89,7 @@ export const alertBacktesting = defineSchedule({
   missed: 'skip',
   state: { version: 1, schema: z.null(), empty: () => null },
   emits: {},
-  atOnce: { total: 4, perTenant: 1 },
+  concurrency: { total: 4, perTenant: 1 },
   async run({ id }, { tenantId, signal, ports }) {
     const stored = ports.documents.forTenant(tenantId).collection(alertBacktests);
     const document = await stored.find(id);

@@ -153,7 +153,7 @@ export const alertEvaluation = defineSchedule({
   state: { version: 1, schema: z.custom<SavedRuleState>(), empty: createState },
   emits,
   // Their queries wait in a queue (`rule-batchers.ts`).
-  atOnce: { total: 4000, perTenant: 2000 },
+  concurrency: { total: 4000, perTenant: 2000 },
   budgetMs,
   async run(document, run) {
     const { tenantId, dueMs, emit, signal, ports } = run;

@@ -43,7 +43,7 @@ export const recording = defineSchedule({
   state: { version: 1, schema: z.custom<RecordingState>(), empty: emptyRecording },
   emits: { samples: recordedSamples, evaluations: topics.alertEvaluations },
   // Their queries wait in a queue (`rule-batchers.ts`).
-  atOnce: { total: 400, perTenant: 200 },
+  concurrency: { total: 400, perTenant: 200 },
   budgetMs,
   async run(group, run) {
     const { tenantId, dueMs, emit, signal, ports } = run;

@@ -309,7 +309,7 @@ export const anomalyPoints = defineSchedule({
   state: { version: 1, schema: z.custom<State>(), empty: (): State => null },
   emits,
   // Their queries wait in a queue.
-  atOnce: { total: 1000, perTenant: 200 },
+  concurrency: { total: 1000, perTenant: 200 },
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {
     if (!document.enabled) {

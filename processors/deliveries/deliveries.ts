@@ -38,7 +38,7 @@ import { endOutage, getDestinationId, isProbeDue, recordFailure } from '../../su
 import { findChannelType } from '../../subjects/notification-channels/registry.ts';
 import { createAcknowledgeLink } from '../../subjects/on-call/acknowledge-link.ts';
 import { applyAlerts } from '../incidents/consume-alerts.ts';
-import { addCountedPages, decidePageOutcome, personChannel } from './pages.ts';
+import { addCountedPages, decidePageOutcome, getUserChannel } from './pages.ts';
 import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 
 /** Consumer group of this component among the processors. */
@@ -330,7 +330,7 @@ class Deliveries {
       this.applyChange(tenantId, delivery.id, updated);
       return undefined;
     }
-    await this.#withdraw(delivery, pending, notification, decision.answer);
+    await this.#withdraw(delivery, pending, notification, decision.reason);
     return undefined;
   }
 
@@ -394,7 +394,7 @@ class Deliveries {
     const userId = page?.userId ?? null;
     return userId === null
       ? Promise.resolve(this.#channels.find(tenantId, channelId))
-      : personChannel(this.#options.documents, tenantId, { userId, contactId: channelId });
+      : getUserChannel(this.#options.documents, tenantId, { userId, contactId: channelId });
   }
 
   /** Returns how long the rate limit of the channel makes the delivery wait. */

@@ -26,7 +26,7 @@ type Reading = Pick<Documents, 'forTenant'>;
 /** Decision about a page at this time. */
 export type PageOutcome =
   | Extract<PageDecision, { kind: 'send' | 'wait' }>
-  | { readonly kind: 'end'; readonly answer: string };
+  | { readonly kind: 'withdrawn'; readonly reason: string };
 
 /** Returns why a page is no longer needed; undefined if it still is. */
 const findEndReason = async (documents: Reading, tenantId: string, { incidentId, sinceMs }: Page) => {
@@ -71,18 +71,19 @@ export const decidePageOutcome = async (
   const id = createPageKey(page.incidentId, notification.atMs);
   const endReason = await findEndReason(documents, tenantId, page);
   const { userId } = page;
-  if (userId === null) return endReason === undefined ? { kind: 'send', rest: [] } : { kind: 'end', answer: endReason };
+  if (userId === null)
+    return endReason === undefined ? { kind: 'send', rest: [] } : { kind: 'withdrawn', reason: endReason };
   return updateRate(documents, { tenantId, userId }, (storedRate): { rate: PageRate; result: PageOutcome } => {
     const { rest } = storedRate;
     // Earlier versions stored the id of the delivery.
     const currentRate = rest?.id === deliveryId ? { ...storedRate, rest: { ...rest, id } } : storedRate;
     const rateWithoutPage = endReason === undefined ? undefined : withdrawPage(currentRate, id);
     if (endReason !== undefined && rateWithoutPage !== undefined)
-      return { rate: rateWithoutPage, result: { kind: 'end', answer: endReason } };
+      return { rate: rateWithoutPage, result: { kind: 'withdrawn', reason: endReason } };
     const { rate, decision } = decidePage(currentRate, { id, title: commonLabels['alertname'] ?? '' }, nowMs);
     if (decision.kind !== 'counted') return { rate, result: decision };
-    const answer = `the person was sent 10 pages within five minutes: the page of incident ${getPageIncidentId(decision.inId)} counts this one`;
-    return { rate, result: { kind: 'end', answer } };
+    const reason = `the person was sent 10 pages within five minutes: the page of incident ${getPageIncidentId(decision.inId)} counts this one`;
+    return { rate, result: { kind: 'withdrawn', reason } };
   });
 };
 
@@ -112,7 +113,7 @@ export const addCountedPages = (
  * Returns the channel of a person: one of their contacts, or mail to the account. Undefined if the contact or the
  * person no longer exists.
  */
-export const personChannel = async (
+export const getUserChannel = async (
   documents: Reading,
   tenantId: string,
   { userId, contactId }: { readonly userId: string; readonly contactId: string },

@@ -102,7 +102,7 @@ class ScheduleRun {
     this.#schedule = schedule;
     this.#runtime = runtime;
     this.#items = new ScheduleItems(schedule, runtime.log);
-    this.#queue = new FairQueue(schedule.atOnce);
+    this.#queue = new FairQueue(schedule.concurrency);
   }
 
   get degraded(): string | undefined {

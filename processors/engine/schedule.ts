@@ -93,7 +93,7 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
   /** Time limit of one run. Default 30,000. */
   readonly budgetMs?: number;
   /** Maximum number of concurrent runs. Default 64 in a process, and 8 per tenant. */
-  readonly atOnce?: { readonly total: number; readonly perTenant: number };
+  readonly concurrency?: { readonly total: number; readonly perTenant: number };
   /**
    * Runs an item, and resolves to the next state. State and emitted values take effect atomically and once, also when
    * members crash; any other effect may be repeated. A run that rejects or takes too long has no effect: it is counted,
@@ -129,7 +129,7 @@ export const defineSchedule = <Item extends object, State, E extends Emits>(
     throw new TypeError(
       `a schedule cannot be named "${definition.name}": use lower-case letters, digits and single hyphens`,
     );
-  const defaults = { budgetMs: 30_000, atOnce: { total: 64, perTenant: 8 } };
+  const defaults = { budgetMs: 30_000, concurrency: { total: 64, perTenant: 8 } };
   // The engine calls it only with items and states of its own types.
   return { ...defaults, ...definition } as unknown as Schedule;
 };

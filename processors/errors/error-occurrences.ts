@@ -88,7 +88,7 @@ const exceptionKey = ({ traceId, service, identity }: RaisedError): string =>
   `exception ${traceId} ${service} ${identity}`;
 
 /** Adds an error to the waiting errors of its key; if there are too many, the error is emitted immediately. */
-const holdErrors = (
+const bufferErrors = (
   key: string,
   existing: Waiting | undefined,
   held: readonly RaisedError[],
@@ -148,7 +148,7 @@ const findOccurrence = (
  * Adds a record of an exception that was not emitted: it waits, or is merged into the waiting one. Returns how many
  * were emitted.
  */
-const holdOrMerge = (
+const bufferOrMerge = (
   key: string,
   waitingErrors: Waiting | undefined,
   index: number,
@@ -157,9 +157,9 @@ const holdOrMerge = (
 ): number => {
   const held = waitingErrors?.held ?? [];
   const first = held[index];
-  if (first === undefined) return holdErrors(key, waitingErrors, [...held, raised], context) ? 0 : 1;
-  holdErrors(key, waitingErrors, held.with(index, mergeErrors(first, raised)), context);
-  context.drop('told');
+  if (first === undefined) return bufferErrors(key, waitingErrors, [...held, raised], context) ? 0 : 1;
+  bufferErrors(key, waitingErrors, held.with(index, mergeErrors(first, raised)), context);
+  context.drop('duplicate');
   return 0;
 };
 
@@ -172,12 +172,12 @@ const handleError = (raised: RaisedError, context: StepContext): void => {
   const location = `${raised.source} ${raised.spanId}`;
   const locationIndex = locations.indexOf(location);
   if (locationIndex < 0 && locations.length >= maxLocations) {
-    context.drop('told');
+    context.drop('duplicate');
     return;
   }
   const count = (locationIndex < 0 ? 0 : (counts[locationIndex] as number)) + 1;
-  if (count <= occurrence.emitted) context.drop('told');
-  else occurrence.emitted += holdOrMerge(key, waiting, count - occurrence.emitted - 1, raised, context);
+  if (count <= occurrence.emitted) context.drop('duplicate');
+  else occurrence.emitted += bufferOrMerge(key, waiting, count - occurrence.emitted - 1, raised, context);
   occurrence.lastMs = Math.max(occurrence.lastMs, raised.timeMs);
   if (locationIndex >= 0) counts[locationIndex] = count;
   else if (existing !== undefined) {
@@ -213,7 +213,7 @@ export const errorOccurrences = defineProcessor({
     }
     const key = spanKey(traceId, spanId);
     if (context.state.explained.get(key) !== undefined) context.drop('explained');
-    else holdErrors(key, context.state.waiting.get(key), [raised], context);
+    else bufferErrors(key, context.state.waiting.get(key), [raised], context);
   },
 
   timer(_, context) {

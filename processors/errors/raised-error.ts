@@ -37,7 +37,7 @@ const environments = ['deployment.environment.name', 'deployment.environment'] a
 const userAgents = ['user_agent.original', 'http.user_agent'] as const;
 const exceptions = ['exception.type', 'exception.message', 'exception.stacktrace'] as const;
 
-/** Names of all attributes of an error; no others can be read. */
+/** Attribute names that an attribute reader can return. */
 const attributeNames = [
   ...namedTags.flatMap(({ names }) => names),
   ...users,

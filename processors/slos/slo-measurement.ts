@@ -102,7 +102,7 @@ const readNewestStored = async (
 const maxPublishDelayMs = 60_000;
 
 /**
- * Returns since when records have been waiting, as when a partition lags and newer records overtake. The platform
+ * Returns the time since which records have been waiting, for example because one partition lags behind others. The platform
  * reports this lag to the organization (`api/platform-watch/`) from the oldest waiting record until no record has
  * waited for a minute. Undefined if none is reported.
  */
@@ -197,7 +197,7 @@ export const sloMeasurement = defineSchedule({
   state: { version: 1, schema: z.custom<SavedMeasurement>(), empty: (): SavedMeasurement => null },
   emits: { slices: topics.sloSlices, events: topics.events },
   // Their queries wait in a queue (`../alerts/rule-batchers.ts`).
-  atOnce: { total: 1000, perTenant: 1000 },
+  concurrency: { total: 1000, perTenant: 1000 },
   budgetMs: 55_000,
   async run(document, { tenantId, dueMs, state, emit, signal, ports }) {
     const reader = await openTenantReader(ports, tenantId, Math.max(dueMs, Date.now()));
@@ -243,7 +243,7 @@ export const sloMeasurement = defineSchedule({
   },
 });
 
-/** Returns whether the SLO has had data after a check; a failed one without slices tells nothing. */
+/** Returns whether the SLO has had data after a check; unchanged after a failed measurement without slices. */
 const findDataState = (
   { slices, measured: { data }, error }: MeasureResult,
   document: StoredMetadata,

@@ -269,7 +269,7 @@ export const checkStates = defineSchedule({
     upgrade,
   },
   emits: { states: topics.syntheticStates, verdicts: topics.syntheticVerdicts, events: topics.events },
-  atOnce: { total: 1000, perTenant: 1000 },
+  concurrency: { total: 1000, perTenant: 1000 },
   async run(document, { tenantId, dueMs, state, emit, ports, signal }) {
     const check = parseCheck(document);
     if (check === undefined) return state;

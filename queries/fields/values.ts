@@ -15,7 +15,7 @@ const maxShownCharacters = 1_024;
 
 export const FieldValue = z.strictObject({
   value: z.string().describe('Value as text, truncated to 1,024 characters'),
-  isCut: z.boolean(),
+  isTruncated: z.boolean(),
   records: z.int(),
   share: z.number().describe('Share of the records with the field, 0 to 1'),
 });
@@ -90,7 +90,7 @@ export const readTopValues = async (reader: TenantReader, query: FieldValuesQuer
     distinct: Number(first?.distinct_values ?? 0),
     values: rows.map(({ value, size, n }) => ({
       value,
-      isCut: Number(size) > maxShownCharacters,
+      isTruncated: Number(size) > maxShownCharacters,
       records: Number(n),
       share: Number(n) / withField,
     })),

@@ -64,7 +64,7 @@ export const parseNumber = (value: unknown): number | undefined => {
 export const formatResponseNumber = (value: number | undefined): number | string | null =>
   value === undefined ? null : Number.isFinite(value) ? value : String(value);
 
-/** Returns a text that is equal for equal values. */
+/** Returns a string key; equal values have equal keys. */
 export const toValueKey = (value: unknown): string =>
   typeof value === 'string' ? value : JSON.stringify(value ?? null);
 

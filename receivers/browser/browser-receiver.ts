@@ -2,7 +2,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { allowOrigin, respondToPreflight } from '../engine/cors.ts';
-import { createRefusal } from '../engine/error-responses.ts';
+import { createErrorResponse } from '../engine/error-responses.ts';
 import { createHttpIngest, type HttpProtocol } from '../engine/http-ingest.ts';
 import { respondWithRefusal } from '../engine/http-receiver.ts';
 import { defineReceiver, type Engine, type HttpHandler, type Receiver } from '../engine/receiver.ts';
@@ -54,7 +54,12 @@ export const defineBrowserReceiver = (declaration: BrowserReceiver): Receiver =>
         if (answerCors(engine, key, request, response)) return true;
         if (request.method === 'POST') ingest(request, response, signal, { key, origin: request.headers.origin });
         else
-          respondWithRefusal(protocol, request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
+          respondWithRefusal(
+            protocol,
+            request,
+            response,
+            createErrorResponse('bad-method', 'telemetry is sent with POST'),
+          );
         return true;
       };
       return { handlers: { OTLP_HTTP_ADDRESS: handle, HTTP_ADDRESS: handle } };

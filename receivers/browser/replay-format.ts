@@ -58,7 +58,7 @@ const joinParts = (
 };
 
 const readEvents = (value: unknown): JsonObject[] => {
-  if (!Array.isArray(value)) throw createFault('events must be a list of events of rrweb');
+  if (!Array.isArray(value)) throw createFault('events must be an array of rrweb events');
   if (value.length > maxEvents) throw createFault(`there are more than ${maxEvents} events`, 'too-many');
   for (const [index, event] of value.entries()) checkEvent(event, `events[${index}]`);
   return value as JsonObject[];

@@ -3,7 +3,7 @@
  */
 import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { createRefusal, type Refusal } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 import type { Freshness } from './freshness.ts';
 import type { RefusalReason } from './key-uses.ts';
 import type { Caller, Keyring } from './keyring.ts';
@@ -30,40 +30,43 @@ export interface BrowserCredentials {
   readonly source: string;
 }
 
-const missingKey = createRefusal(
+const missingKey = createErrorResponse(
   'unauthenticated',
   'a license key is missing: send it as X-License-Key, as Authorization: Bearer, or as the password of Authorization: Basic',
 );
-const unknownKey = createRefusal('unauthenticated', 'the license key is not known, or it was revoked or has expired');
-const wrongTokenKind = createRefusal(
+const unknownKey = createErrorResponse(
+  'unauthenticated',
+  'the license key is not known, or it was revoked or has expired',
+);
+const wrongTokenKind = createErrorResponse(
   'unauthenticated',
   'this is the token of a session or of a service account: telemetry is sent with a license key, which begins with oiq_lk_',
 );
 /** A session has a JWT, a service account an API token. */
-const refuseUnknownSecret = (secret: string): Refusal =>
+const refuseUnknownSecret = (secret: string): ErrorResponse =>
   secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? wrongTokenKind : unknownKey;
-const unknownBrowserKey = createRefusal(
+const unknownBrowserKey = createErrorResponse(
   'unauthenticated',
   'the browser key in the path is not known, or it was revoked or has expired',
 );
-const browserKeyElsewhere = createRefusal(
+const browserKeyElsewhere = createErrorResponse(
   'forbidden',
   'this key is for browsers: it works on paths below /rum/ only. Collectors and SDKs of servers need a server key',
 );
-const serverKeyInPath = createRefusal(
+const serverKeyInPath = createErrorResponse(
   'forbidden',
   'this key is for servers and must not be in a page: create a key of the kind "browser", and revoke this one if a page showed it',
 );
-const originForbidden = createRefusal(
+const originForbidden = createErrorResponse(
   'forbidden',
   'pages of this origin may not use the browser key: add the origin to the key, or send the Origin header',
 );
-const organizationDisabled = createRefusal('forbidden', 'the organization is disabled or has no plan');
-const addressForbidden = createRefusal('forbidden', 'the license key may not be used from this address');
-export const signalForbidden: Readonly<Record<Signal, Refusal>> = {
-  logs: createRefusal('forbidden', 'logs are not enabled for this license key or plan'),
-  metrics: createRefusal('forbidden', 'metrics are not enabled for this license key or plan'),
-  traces: createRefusal('forbidden', 'traces are not enabled for this license key or plan'),
+const organizationDisabled = createErrorResponse('forbidden', 'the organization is disabled or has no plan');
+const addressForbidden = createErrorResponse('forbidden', 'the license key may not be used from this address');
+export const signalForbidden: Readonly<Record<Signal, ErrorResponse>> = {
+  logs: createErrorResponse('forbidden', 'logs are not enabled for this license key or plan'),
+  metrics: createErrorResponse('forbidden', 'metrics are not enabled for this license key or plan'),
+  traces: createErrorResponse('forbidden', 'traces are not enabled for this license key or plan'),
 };
 
 /** Returns the bearer token, or the Basic password, because agents such as Promtail have no other setting for a key. */
@@ -81,16 +84,20 @@ const parseSecret = (authorization = ''): string | undefined => {
 export type AdmitBrowser = (
   credentials: BrowserCredentials,
   signal: Signal,
-) => Caller | Refusal | Promise<Caller | Refusal>;
+) => Caller | ErrorResponse | Promise<Caller | ErrorResponse>;
 
 /** Without a signal, any key of servers is admitted, and refusals are no part of the usage. */
-export type Admit = (credentials: Credentials, signal?: Signal) => Caller | Refusal | Promise<Caller | Refusal>;
+export type Admit = (
+  credentials: Credentials,
+  signal?: Signal,
+) => Caller | ErrorResponse | Promise<Caller | ErrorResponse>;
 
 /** Returns why the key of an open connection is not valid any more; undefined while it is. Counts nothing. */
-export type FindRevocation = (credentials: Credentials) => Refusal | undefined;
+export type FindRevocation = (credentials: Credentials) => ErrorResponse | undefined;
 
 /** Returns whether a value is a refusal. */
-export const isRefusal = <Value extends object>(value: Value | Refusal): value is Refusal => 'kind' in value;
+export const isRefusal = <Value extends object>(value: Value | ErrorResponse): value is ErrorResponse =>
+  'kind' in value;
 
 /** Returns why a known key may not send this telemetry from this address. */
 const findDenial = (
@@ -103,7 +110,7 @@ const findDenial = (
   return signal === undefined || signals.has(signal) ? undefined : 'signal';
 };
 
-const toRefusal = (reason: RefusalReason, signal: Signal | undefined): Refusal => {
+const toErrorResponse = (reason: RefusalReason, signal: Signal | undefined): ErrorResponse => {
   if (reason === 'signal' && signal !== undefined) return signalForbidden[signal];
   return reason === 'address' ? addressForbidden : organizationDisabled;
 };
@@ -131,11 +138,11 @@ export const createAdmission = ({
   readonly admitBrowser: AdmitBrowser;
   readonly findRevocation: FindRevocation;
 } => {
-  const reject = (caller: Caller, signal: Signal | undefined, refused: Refusal): Refusal => {
+  const reject = (caller: Caller, signal: Signal | undefined, refused: ErrorResponse): ErrorResponse => {
     if (signal !== undefined) rejections.count(caller, signal, refused);
     return refused;
   };
-  const countFailure = (source: string, reason: Refusal): Refusal | Promise<Refusal> => {
+  const countFailure = (source: string, reason: ErrorResponse): ErrorResponse | Promise<ErrorResponse> => {
     const limitRefusal = limits.countFailure(source);
     if (limitRefusal instanceof Promise) return limitRefusal.then((refused) => refused ?? reason);
     return limitRefusal ?? reason;
@@ -144,7 +151,7 @@ export const createAdmission = ({
     bucket: string,
     caller: Caller,
     signal: Signal | undefined,
-  ): Caller | Refusal | Promise<Caller | Refusal> => {
+  ): Caller | ErrorResponse | Promise<Caller | ErrorResponse> => {
     const limitRefusal = limits.countRequest(bucket, caller);
     if (limitRefusal instanceof Promise)
       return limitRefusal.then((refused) => (refused === undefined ? caller : reject(caller, signal, refused)));
@@ -166,7 +173,7 @@ export const createAdmission = ({
     const denialReason = findDenial(caller, source, signal);
     if (denialReason !== undefined) {
       caller.use.recordRefused(source, denialReason);
-      return reject(caller, signal, toRefusal(denialReason, signal));
+      return reject(caller, signal, toErrorResponse(denialReason, signal));
     }
     caller.use.recordUse(source);
     return countRequest(hasKeyHeader ? `key/${caller.keyId}` : `address/${source}`, caller, signal);
@@ -188,7 +195,7 @@ export const createAdmission = ({
     const denialReason = findDenial(caller, source, signal);
     if (denialReason !== undefined) {
       caller.use.recordRefused('', denialReason);
-      return reject(caller, signal, toRefusal(denialReason, signal));
+      return reject(caller, signal, toErrorResponse(denialReason, signal));
     }
     const visitorRefusal = visitorLimits.countRequest(caller.keyId, source);
     if (visitorRefusal !== undefined) return reject(caller, signal, visitorRefusal);
@@ -200,7 +207,7 @@ export const createAdmission = ({
     const caller = keyring.lookup(licenseKey || (parseSecret(authorization) ?? ''), source);
     if (caller === undefined) return unknownKey;
     const denialReason = findDenial(caller, source, undefined);
-    return denialReason === undefined ? undefined : toRefusal(denialReason, undefined);
+    return denialReason === undefined ? undefined : toErrorResponse(denialReason, undefined);
   };
 
   return { admit, admitBrowser, findRevocation };

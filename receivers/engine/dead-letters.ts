@@ -23,8 +23,8 @@ export interface ReceivedRequest extends Origin {
   readonly contentType: string;
 }
 
-/** Reason of a refusal. */
-export interface RefusalError {
+/** Why a body or record is rejected. */
+export interface DeadLetterError {
   readonly reason: string;
   readonly message: string;
   readonly position?: number | undefined;
@@ -34,7 +34,7 @@ export interface RefusalError {
 }
 
 interface DeadLetterOptions {
-  readonly error: RefusalError;
+  readonly error: DeadLetterError;
   /** Whether only the beginning of the body is available. */
   readonly isTruncated: boolean;
   /** Required for bodies of browsers, and of projects whose secrets are replaced */
@@ -165,18 +165,18 @@ const parseShape = (headers: DeadLetterHeaders, format: BodyFormat, secretBox: S
  * records, and a dead letter of the others. Throws `PermanentError` if all are still invalid, if the body was cut, or if
  * it contains no records: a replay that stores nothing is not a success.
  */
-export const republishRefused = (
+export const republishRejected = (
   headers: DeadLetterHeaders,
   body: Buffer,
   shards: number,
   {
     format,
-    capBytes,
+    limitBytes,
     times,
     secretBox,
   }: {
     readonly format: BodyFormat;
-    readonly capBytes: number;
+    readonly limitBytes: number;
     readonly times: TimeRange | undefined;
     readonly secretBox: SecretBox;
   },
@@ -184,7 +184,7 @@ export const republishRefused = (
   if (headers.cut)
     throw new PermanentError('cut', 'only the beginning of the body was stored, so it cannot be replayed');
   const shape = { ...parseShape(headers, format, secretBox), times };
-  const prepared = prepareBody(shape, headers.isSealed ? openSealedBody(body, secretBox) : body, capBytes);
+  const prepared = prepareBody(shape, headers.isSealed ? openSealedBody(body, secretBox) : body, limitBytes);
   if (prepared.records === 0)
     throw new PermanentError('no-records', `the body contains no ${format.name} records: nothing was replayed`);
   const request: ReceivedRequest = {

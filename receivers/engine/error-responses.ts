@@ -5,7 +5,7 @@ import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
  * Reasons why a request was not accepted. The table contains the contract's "Ingest status codes" for HTTP and gRPC's
  * own codes.
  */
-export const refusalKinds = {
+export const errorKinds = {
   malformed: { http: 400, grpc: 3 },
   unauthenticated: { http: 401, grpc: 16 },
   forbidden: { http: 403, grpc: 7 },
@@ -17,16 +17,16 @@ export const refusalKinds = {
   'rate-limited': { http: 429, grpc: 8 },
   unavailable: { http: 503, grpc: 14 },
 } as const;
-export type RefusalKind = keyof typeof refusalKinds;
+export type ErrorKind = keyof typeof errorKinds;
 
 interface PartiallyAccepted {
   readonly records: number;
   readonly rejected: { readonly records: number; readonly message: string };
 }
 
-/** A plain value instead of an error, because many refusals must not cost stack traces. */
-export interface Refusal {
-  readonly kind: RefusalKind;
+/** A plain value instead of an error, because frequent errors must not cost stack traces. */
+export interface ErrorResponse {
+  readonly kind: ErrorKind;
   readonly message: string;
   /** Seconds after which the sender should retry; undefined if a retry cannot succeed. */
   readonly retryAfterSeconds?: number | undefined;
@@ -34,25 +34,26 @@ export interface Refusal {
   readonly reason?: string | undefined;
 }
 
-export const createRefusal = (kind: RefusalKind, message: string, retryAfterSeconds?: number): Refusal => ({
+export const createErrorResponse = (kind: ErrorKind, message: string, retryAfterSeconds?: number): ErrorResponse => ({
   kind,
   message,
   retryAfterSeconds,
 });
 
 /**
- * Returns the refusal of the rejected records of a request, for protocols that have no response for partial success.
+ * Returns the error response for the rejected records of a request, for protocols that have no response for partial success.
  * Their senders do not repeat a request after this status.
  */
-export const createPartialRefusal = (noun: string, { records, rejected }: PartiallyAccepted): Refusal =>
-  createRefusal(
+export const createPartialErrorResponse = (noun: string, { records, rejected }: PartiallyAccepted): ErrorResponse =>
+  createErrorResponse(
     'malformed',
     `only ${records} ${noun} were stored, and ${rejected.records} rejected: do not send them again. The first fault: ${rejected.message}`,
   );
 
-/** Returns the refusal for an error: permanent errors are malformed bodies, all others can be retried. */
-export const toRefusal = (error: unknown): Refusal => {
-  if (error instanceof PermanentError) return createRefusal('malformed', error.message);
-  if (error instanceof UnavailableError) return createRefusal('unavailable', error.message, error.retryAfterSeconds);
-  return createRefusal('unavailable', 'the request could not be accepted now', 5);
+/** Returns the response for an error: permanent errors are malformed bodies, all others can be retried. */
+export const toErrorResponse = (error: unknown): ErrorResponse => {
+  if (error instanceof PermanentError) return createErrorResponse('malformed', error.message);
+  if (error instanceof UnavailableError)
+    return createErrorResponse('unavailable', error.message, error.retryAfterSeconds);
+  return createErrorResponse('unavailable', 'the request could not be accepted now', 5);
 };

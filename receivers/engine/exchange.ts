@@ -3,7 +3,7 @@ import { trackWork } from '../../runtime/current-work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { type BrowserCredentials, isRefusal } from './admission.ts';
-import { createRefusal, type Refusal, toRefusal } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse, toErrorResponse } from './error-responses.ts';
 import type { Accepted, IngestRequest } from './ingestion.ts';
 import type { Caller } from './keyring.ts';
 import type { BodyShape } from './prepare.ts';
@@ -29,24 +29,24 @@ export interface Transport {
   /** Returns a header by its lower-case name; the first if there are several. */
   header(name: string): string | undefined;
   /** Returns the body's format and encoding by its headers, or a refusal. */
-  shape(signal: Signal): BodyShape | Refusal;
+  shape(signal: Signal): BodyShape | ErrorResponse;
   /** Returns the length of the body declared in its headers or first bytes; 0 while unknown. */
-  getAnnouncedBytes(beginning: Buffer | undefined): number;
+  getDeclaredBytes(beginning: Buffer | undefined): number;
   /** Starts passing the body to `exchange`, beginning with bytes that already arrived. */
   read(exchange: Exchange): void;
   /** Returns the message within the frame. A malformed frame is stored as a dead letter. */
-  unframe(framed: Message): Message | Refusal | PermanentError;
+  decodeFrame(framed: Message): Message | ErrorResponse | PermanentError;
   accepted(shape: BodyShape, accepted: Accepted): void;
-  refused(refused: Refusal): void;
+  refused(refused: ErrorResponse): void;
 }
 
 const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
 const parseTraceparent = (header: string | undefined): string =>
   header !== undefined && header.length === 55 && traceparentPattern.test(header) ? header : '';
 
-const shuttingDown = createRefusal('unavailable', 'the receiver is shutting down', 1);
-const createTooLargeError = (capBytes: number): PermanentError =>
-  new PermanentError('too-large', `the body is larger than ${capBytes} bytes`);
+const shuttingDown = createErrorResponse('unavailable', 'the receiver is shutting down', 1);
+const createTooLargeError = (limitBytes: number): PermanentError =>
+  new PermanentError('too-large', `the body is larger than ${limitBytes} bytes`);
 
 /** Handles one request and owns its buffered bytes. It sends one response; later bytes are dropped. */
 export class Exchange {
@@ -78,14 +78,14 @@ export class Exchange {
       if (!(admission instanceof Promise)) return this.#onAdmitted(admission);
       admission.then(
         (caller) => this.#onAdmitted(caller),
-        (error: unknown) => this.#refuse(toRefusal(error)),
+        (error: unknown) => this.#refuse(toErrorResponse(error)),
       );
     } catch (error) {
-      this.#refuse(toRefusal(error));
+      this.#refuse(toErrorResponse(error));
     }
   }
 
-  #admit(): Caller | Refusal | Promise<Caller | Refusal> {
+  #admit(): Caller | ErrorResponse | Promise<Caller | ErrorResponse> {
     const { admit, admitBrowser } = this.#engine;
     const transport = this.#transport;
     const source = this.#source;
@@ -118,7 +118,7 @@ export class Exchange {
     this.#engine.inFlight.leave();
   }
 
-  #onAdmitted(admitted: Caller | Refusal) {
+  #onAdmitted(admitted: Caller | ErrorResponse) {
     if (this.#phase === 'over') return;
     if (isRefusal(admitted)) return this.#refuse(admitted);
     this.#caller = admitted;
@@ -145,8 +145,8 @@ export class Exchange {
     const [caller, shape, body] = [this.#caller, this.#shape, this.#body];
     if (this.#phase !== 'reading' || caller === undefined || shape === undefined) return;
     const { maxBodyBytes, framingBytes } = this.#transport;
-    if (this.#transport.getAnnouncedBytes(body.first) > maxBodyBytes)
-      return this.#refuse(createRefusal('too-large', createTooLargeError(maxBodyBytes).message));
+    if (this.#transport.getDeclaredBytes(body.first) > maxBodyBytes)
+      return this.#refuse(createErrorResponse('too-large', createTooLargeError(maxBodyBytes).message));
     if (this.#isAboveCap) {
       const [first = Buffer.alloc(0), ...rest] = body.parts();
       const cutParts = truncateParts([first.subarray(framingBytes), ...rest], maxBodyBytes);
@@ -158,14 +158,14 @@ export class Exchange {
     }
     if (!this.#isComplete) return;
     const framedMessage: Message = { shape, parts: body.parts() };
-    const message = this.#transport.unframe(framedMessage);
+    const message = this.#transport.decodeFrame(framedMessage);
     if (message instanceof PermanentError) {
       const request = this.#createIngestRequest(caller, shape);
       return this.#respondWith(shape, this.#engine.ingestion.refuse(request, framedMessage.parts, message));
     }
     if (isRefusal(message)) return this.#refuse(message);
     const request = this.#createIngestRequest(caller, message.shape);
-    const accept = (): Promise<Accepted | Refusal> => this.#engine.ingestion.accept(request, message.parts);
+    const accept = (): Promise<Accepted | ErrorResponse> => this.#engine.ingestion.accept(request, message.parts);
     this.#respondWith(message.shape, trackWork(`receiver ${request.receiver} ${this.#signal}`, accept));
   }
 
@@ -183,13 +183,13 @@ export class Exchange {
       receivedAtMs: this.#engine.clock.now(),
       receiver,
       contentType: this.#transport.header('content-type') ?? '',
-      capBytes: maxBodyBytes,
+      limitBytes: maxBodyBytes,
       requestMetrics: this.#engine.requestMetrics[this.#signal],
     };
   }
 
   /** The bytes of the body stay reserved until `answering` resolves; it never rejects. */
-  #respondWith(shape: BodyShape, result: Promise<Accepted | Refusal>): void {
+  #respondWith(shape: BodyShape, result: Promise<Accepted | ErrorResponse>): void {
     const bufferedBytes = this.#body.size;
     this.#body.clear();
     this.#phase = 'taken';
@@ -203,7 +203,7 @@ export class Exchange {
   }
 
   /** Responds without accepting the body. */
-  #refuse(refused: Refusal): void {
+  #refuse(refused: ErrorResponse): void {
     const { requestMetrics, rejections } = this.#engine;
     this.#drop();
     this.#phase = 'over';

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerR
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat } from './body-format.ts';
 import { parseEncoding } from './dead-letters.ts';
-import { createRefusal, type Refusal, refusalKinds } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse, errorKinds } from './error-responses.ts';
 import { Exchange, type Message, type Transport } from './exchange.ts';
 import type { Accepted } from './ingestion.ts';
 import type { BodyShape } from './prepare.ts';
@@ -21,16 +21,20 @@ export interface HttpProtocol {
   readonly receiver: string;
   readonly maxBodyBytes: number;
   /** Returns the body's format and encoding by its headers, or a refusal. */
-  shape(signal: Signal, headers: IncomingHttpHeaders): BodyShape | Refusal;
+  shape(signal: Signal, headers: IncomingHttpHeaders): BodyShape | ErrorResponse;
   accepted(headers: IncomingHttpHeaders, shape: BodyShape, accepted: Accepted): HttpResponse;
-  refused(headers: IncomingHttpHeaders, refused: Refusal): HttpResponse;
+  refused(headers: IncomingHttpHeaders, refused: ErrorResponse): HttpResponse;
 }
 
 /** Returns the shape of a body in a format, with the encoding of its headers, or a refusal. */
-export const shapeBody = (signal: Signal, format: BodyFormat, headers: IncomingHttpHeaders): BodyShape | Refusal => {
+export const shapeBody = (
+  signal: Signal,
+  format: BodyFormat,
+  headers: IncomingHttpHeaders,
+): BodyShape | ErrorResponse => {
   const encoding = parseEncoding(headers['content-encoding'] ?? '');
   return encoding === undefined || encoding === 'snappy'
-    ? createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity')
+    ? createErrorResponse('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity')
     : { signal, format, encoding };
 };
 
@@ -75,11 +79,11 @@ class HttpTransport implements Transport {
     return typeof value === 'object' ? value[0] : value;
   }
 
-  shape(signal: Signal): BodyShape | Refusal {
+  shape(signal: Signal): BodyShape | ErrorResponse {
     return this.#protocol.shape(signal, this.#request.headers);
   }
 
-  getAnnouncedBytes(): number {
+  getDeclaredBytes(): number {
     return Number(this.#request.headers['content-length'] ?? 0);
   }
 
@@ -93,7 +97,7 @@ class HttpTransport implements Transport {
     request.on('error', ignoreError);
   }
 
-  unframe(framed: Message): Message {
+  decodeFrame(framed: Message): Message {
     return framed;
   }
 
@@ -101,7 +105,7 @@ class HttpTransport implements Transport {
     this.#respond(this.#protocol.accepted(this.#request.headers, shape, accepted));
   }
 
-  refused(refused: Refusal): void {
+  refused(refused: ErrorResponse): void {
     this.#respond(this.#protocol.refused(this.#request.headers, refused));
   }
 
@@ -125,16 +129,16 @@ export const createHttpIngest =
 
 /** Returns the status and headers of a refusal in every protocol. */
 export const toRefusalResponse = (
-  { kind, retryAfterSeconds }: Refusal,
+  { kind, retryAfterSeconds }: ErrorResponse,
   contentType: string,
   body: string | Buffer,
 ): HttpResponse => {
   const headers: OutgoingHttpHeaders = { 'content-type': contentType, 'content-length': Buffer.byteLength(body) };
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
   if (kind === 'unauthenticated') headers['www-authenticate'] = 'Bearer';
-  return { status: refusalKinds[kind].http, headers, body };
+  return { status: errorKinds[kind].http, headers, body };
 };
 
 /** Returns a refusal as plain text. */
-export const toTextResponse = (refused: Refusal): HttpResponse =>
+export const toTextResponse = (refused: ErrorResponse): HttpResponse =>
   toRefusalResponse(refused, 'text/plain; charset=utf-8', `${refused.message}\n`);

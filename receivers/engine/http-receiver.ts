@@ -1,7 +1,7 @@
 /** A receiver over HTTP is a declaration of paths, formats and responses. The engine does the rest. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { createRefusal } from './error-responses.ts';
+import { createErrorResponse } from './error-responses.ts';
 import { createHttpIngest, type HttpProtocol } from './http-ingest.ts';
 import { type AddressSetting, defineReceiver, type HttpHandler, type Receiver } from './receiver.ts';
 
@@ -37,7 +37,12 @@ export const defineHttpReceiver = (declaration: HttpReceiver): Receiver =>
           if (signal === undefined) return false;
           if (request.method === 'POST') ingest(request, response, signal);
           else
-            respondWithRefusal(protocol, request, response, createRefusal('bad-method', 'telemetry is sent with POST'));
+            respondWithRefusal(
+              protocol,
+              request,
+              response,
+              createErrorResponse('bad-method', 'telemetry is sent with POST'),
+            );
           return true;
         };
       };

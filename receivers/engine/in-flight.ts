@@ -1,5 +1,5 @@
 /** Counts pending requests, and the memory of their bodies. */
-import { createRefusal, type Refusal } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 
 const mebibyte = 1024 * 1024;
 /** Maximum bytes of bodies that are being read or wait for the bus; further requests receive 503. */
@@ -9,8 +9,8 @@ const maxBrowserBytes = 96 * mebibyte;
 /** Of these, bytes of one visitor: two of the largest bodies. */
 const maxVisitorBytes = 10 * mebibyte;
 
-const tooManyBodies = createRefusal('unavailable', 'too many bodies are being read', 1);
-const tooManyOfVisitor = createRefusal('rate-limited', 'too many bodies of this browser are being read', 1);
+const tooManyBodies = createErrorResponse('unavailable', 'too many bodies are being read', 1);
+const tooManyOfVisitor = createErrorResponse('rate-limited', 'too many bodies of this browser are being read', 1);
 
 export class InFlight {
   #requests = 0;
@@ -34,7 +34,7 @@ export class InFlight {
    * Reserves memory. Returns a refusal if there is not enough. `visitor` is the address of a browser; undefined for
    * servers.
    */
-  reserveBytes(bytes: number, visitor?: string): Refusal | undefined {
+  reserveBytes(bytes: number, visitor?: string): ErrorResponse | undefined {
     if (this.#bufferedBytes + bytes > maxBufferedBytes) return tooManyBodies;
     if (visitor !== undefined) {
       const visitorBytes = (this.#visitorBytes.get(visitor) ?? 0) + bytes;

@@ -8,7 +8,7 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { createReadableTimes } from '../../schemas/readable-times.ts';
 import { isRefusal, signalForbidden } from './admission.ts';
 import { type ReceivedRequest, toDeadLetters, toPartialDeadLetters } from './dead-letters.ts';
-import { createRefusal, type Refusal, toRefusal } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse, toErrorResponse } from './error-responses.ts';
 import type { Caller } from './keyring.ts';
 import type { Offload, OffloadResult } from './offload.ts';
 import { PendingBodies } from './pending-bodies.ts';
@@ -27,7 +27,7 @@ export interface IngestRequest extends ReceivedRequest {
   readonly caller: Caller;
   /** Address of the visitor of a page, for limits only */
   readonly visitor: string | undefined;
-  readonly capBytes: number;
+  readonly limitBytes: number;
   readonly requestMetrics: RequestMetrics;
 }
 
@@ -68,7 +68,7 @@ const readDecompressedBytes = (error: unknown): number | undefined =>
 
 /** Events of recordings in a form that cannot be masked, for example without a number. */
 const unmaskableRecording = {
-  ...createRefusal('forbidden', 'events of recordings cannot be read, so they cannot be masked'),
+  ...createErrorResponse('forbidden', 'events of recordings cannot be read, so they cannot be masked'),
   reason: 'unreadable-recording',
 };
 
@@ -134,11 +134,11 @@ export class Ingestion {
    * Accepts a complete body. Never rejects: every failure is a refusal. Resolves only when the body, or the copy of a
    * refused one, is durable.
    */
-  async accept(received: IngestRequest, parts: readonly Buffer[]): Promise<Accepted | Refusal> {
+  async accept(received: IngestRequest, parts: readonly Buffer[]): Promise<Accepted | ErrorResponse> {
     const startedAt = performance.now();
     let bytes = countBytes(parts);
     let records = 0;
-    let outcome: Accepted | Refusal;
+    let outcome: Accepted | ErrorResponse;
     let request = received;
     try {
       if (received.caller.redactsSecrets) request = await this.#addRedaction(received);
@@ -155,7 +155,7 @@ export class Ingestion {
         outcome = await this.#storeDeadLetter(request, [preparation.body], preparation.error, false);
       }
     } catch (error) {
-      outcome = this.#toRefusal(error);
+      outcome = this.#toErrorResponse(error);
     }
     this.#count(request, outcome, records, bytes);
     request.requestMetrics.observeDuration(performance.now() - startedAt);
@@ -163,15 +163,15 @@ export class Ingestion {
   }
 
   #prepare(
-    { caller, shape, capBytes, visitor = '' }: IngestRequest,
+    { caller, shape, limitBytes, visitor = '' }: IngestRequest,
     parts: readonly Buffer[],
-  ): OffloadResult | Refusal | Promise<OffloadResult | Refusal> {
+  ): OffloadResult | ErrorResponse | Promise<OffloadResult | ErrorResponse> {
     const { browser, keyId, redactsSecrets } = caller;
     if (browser === undefined)
-      return (redactsSecrets ? this.#redactionOffload : this.#offload).prepare(shape, parts, capBytes);
+      return (redactsSecrets ? this.#redactionOffload : this.#offload).prepare(shape, parts, limitBytes);
     const refusal = this.#pendingBodies.enter(keyId, visitor);
     if (refusal !== undefined) return refusal;
-    const preparing = Promise.resolve(this.#browserOffload.prepare(shape, parts, capBytes));
+    const preparing = Promise.resolve(this.#browserOffload.prepare(shape, parts, limitBytes));
     return preparing.finally(() => this.#pendingBodies.leave(keyId, visitor));
   }
 
@@ -181,12 +181,12 @@ export class Ingestion {
     parts: readonly Uint8Array[],
     fault: PermanentError,
     isTruncated = false,
-  ): Promise<Refusal> {
+  ): Promise<ErrorResponse> {
     let request = received;
     try {
       if (received.caller.redactsSecrets) request = await this.#addRedaction(received);
     } catch (error) {
-      return this.#toRefusal(error);
+      return this.#toErrorResponse(error);
     }
     const response = await this.#storeDeadLetter(request, parts, fault, isTruncated);
     this.#count(request, response, 0, countBytes(parts));
@@ -195,7 +195,7 @@ export class Ingestion {
 
   #count(
     { caller, signal, requestMetrics }: IngestRequest,
-    answer: Accepted | Refusal,
+    answer: Accepted | ErrorResponse,
     records: number,
     bytes: number,
   ): void {
@@ -205,7 +205,7 @@ export class Ingestion {
       this.#rejections.count(caller, signal, answer, records, bytes);
   }
 
-  async #publish(request: IngestRequest, preparedBody: PreparedBody): Promise<Accepted | Refusal> {
+  async #publish(request: IngestRequest, preparedBody: PreparedBody): Promise<Accepted | ErrorResponse> {
     const prepared = this.#dropForbidden(request, preparedBody);
     const { size, records, writeCounts, messageParts, additional, publications, rejectedParts } = prepared;
     const { caller, signal } = request;
@@ -284,10 +284,11 @@ export class Ingestion {
     parts: readonly Uint8Array[],
     error: unknown,
     cut: boolean,
-  ): Promise<Refusal> {
-    if (!(error instanceof PermanentError)) return this.#toRefusal(error);
+  ): Promise<ErrorResponse> {
+    if (!(error instanceof PermanentError)) return this.#toErrorResponse(error);
     if (request.shape.format.isSensitive?.(error)) {
-      const refusal = error.reason === 'too-large' ? createRefusal('too-large', error.message) : toRefusal(error);
+      const refusal =
+        error.reason === 'too-large' ? createErrorResponse('too-large', error.message) : toErrorResponse(error);
       this.#rejections.count(
         request.caller,
         request.signal,
@@ -302,10 +303,14 @@ export class Ingestion {
       await this.#publisher.publishAlone(toDeadLetters(request, parts, { error, isTruncated: cut, secretBox }));
     } catch (cause) {
       this.#logWarning(cause);
-      return createRefusal('unavailable', 'the request was refused, but no copy could be stored: send it again', 5);
+      return createErrorResponse(
+        'unavailable',
+        'the request was refused, but no copy could be stored: send it again',
+        5,
+      );
     }
     this.#metrics.add('oiq_dead_letters_total', 1, { origin: request.receiver, reason: error.reason });
-    return error.reason === 'too-large' ? createRefusal('too-large', error.message) : toRefusal(error);
+    return error.reason === 'too-large' ? createErrorResponse('too-large', error.message) : toErrorResponse(error);
   }
 
   /** Returns undefined for requests whose dead letters are not encrypted. */
@@ -319,8 +324,8 @@ export class Ingestion {
     return { ...request, shape: { ...request.shape, redaction: { tenantId, fingerprintKey: this.#fingerprintKey } } };
   }
 
-  #toRefusal(error: unknown): Refusal {
-    const response = toRefusal(error);
+  #toErrorResponse(error: unknown): ErrorResponse {
+    const response = toErrorResponse(error);
     if (response.kind === 'unavailable') this.#logWarning(error);
     return response;
   }

@@ -2,7 +2,7 @@
 import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Bucket, Counters } from '../../schemas/ports/counters.ts';
 import type { Plan } from '../../schemas/resources/plan.ts';
-import { createRefusal, type Refusal } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 import type { Caller } from './keyring.ts';
 import { type GrantTokens, TokenLease } from './token-lease.ts';
 
@@ -22,10 +22,10 @@ interface BucketLeases {
   readonly minute: TokenLease;
 }
 
-const accountRate = createRefusal('rate-limited', 'too many requests a second for this account', 1);
-const accountMinute = createRefusal('rate-limited', 'too many requests a minute for this account', 60);
-const keyRate = createRefusal('rate-limited', 'too many requests a second for this license key', 1);
-const tooManyFailures = createRefusal(
+const accountRate = createErrorResponse('rate-limited', 'too many requests a second for this account', 1);
+const accountMinute = createErrorResponse('rate-limited', 'too many requests a minute for this account', 60);
+const keyRate = createErrorResponse('rate-limited', 'too many requests a second for this license key', 1);
+const tooManyFailures = createErrorResponse(
   'rate-limited',
   'too many requests with an unknown license key from this address',
   1,
@@ -52,7 +52,7 @@ export class Limits {
   /**
    * Counts one request of the bucket (a license key or an address) and of the key. Returns undefined within all limits.
    */
-  countRequest(bucket: string, caller: Caller): Refusal | undefined | Promise<Refusal | undefined> {
+  countRequest(bucket: string, caller: Caller): ErrorResponse | undefined | Promise<ErrorResponse | undefined> {
     const key = this.#getKeyLease(caller).acquire();
     const { second, minute } = this.#getBucketLeases(bucket, caller.limits);
     const secondGranted = second.acquire();
@@ -62,7 +62,7 @@ export class Limits {
   }
 
   /** Counts a failed authentication of an address. */
-  countFailure(source: string): Refusal | undefined | Promise<Refusal | undefined> {
+  countFailure(source: string): ErrorResponse | undefined | Promise<ErrorResponse | undefined> {
     let tokens = this.#failures.get(source);
     if (tokens === undefined) {
       this.#forgetIdle(this.#failures, (tokenLease) => tokenLease);
@@ -97,7 +97,7 @@ export class Limits {
     bucket: string,
     caller: Caller,
     pending: readonly (boolean | Promise<boolean>)[],
-  ): Promise<Refusal | undefined> {
+  ): Promise<ErrorResponse | undefined> {
     const [isWithinKey, isWithinSecond, isWithinMinute] = await Promise.all(pending);
     if (isWithinKey && isWithinSecond && isWithinMinute) return undefined;
     // A refused request must not use up the limits that would have admitted it.

@@ -20,7 +20,7 @@ const toError = (failure: Failure): Error => {
     error.decompressedBytes = failure.decompressedBytes;
     return error;
   }
-  return failure.kind === 'too-large' ? new TooLargeError(failure.capBytes) : new UnavailableError(failure.message);
+  return failure.kind === 'too-large' ? new TooLargeError(failure.limitBytes) : new UnavailableError(failure.message);
 };
 
 /** Input of the worker. The format is passed by name, because functions cannot be transferred. */
@@ -28,7 +28,7 @@ export interface Job extends Omit<BodyShape, 'format'> {
   readonly format: string;
   /** Body in parts, which the worker joins: copying a large body at once would block the event loop. */
   readonly parts: readonly Uint8Array[];
-  readonly capBytes: number;
+  readonly limitBytes: number;
 }
 
 /** The body is returned with the result, because its memory was transferred, not copied. */
@@ -45,7 +45,7 @@ export type Failure =
       readonly position: number | undefined;
       readonly decompressedBytes: number | undefined;
     }
-  | { readonly kind: 'too-large'; readonly capBytes: number }
+  | { readonly kind: 'too-large'; readonly limitBytes: number }
   | { readonly kind: 'other'; readonly message: string };
 
 /** The body is returned with the result, because its memory belonged to a worker in the meantime. */
@@ -84,16 +84,17 @@ export class Offload {
    * Prepares a body; returns synchronously for small ones. The caller must not use `parts` afterwards; the result has
    * the body in one buffer.
    */
-  prepare(shape: BodyShape, parts: readonly Buffer[], capBytes: number): OffloadResult | Promise<OffloadResult> {
+  prepare(shape: BodyShape, parts: readonly Buffer[], limitBytes: number): OffloadResult | Promise<OffloadResult> {
     const bytes = countBytes(parts);
-    if (this.#isLarge(shape, bytes)) return this.#enqueue(shape, parts, capBytes);
+    if (this.#isLarge(shape, bytes)) return this.#enqueue(shape, parts, limitBytes);
     const body = joinParts(parts);
-    const mainThreadCap = Math.min(capBytes, shape.format.isCostly ? largeCostlyBytes : largeBytes);
+    const mainThreadLimit = Math.min(limitBytes, shape.format.isCostly ? largeCostlyBytes : largeBytes);
     try {
-      return { prepared: prepareBody(shape, body, mainThreadCap), body };
+      return { prepared: prepareBody(shape, body, mainThreadLimit), body };
     } catch (error) {
       // The body only exceeded the limit of the main thread; the worker applies the real cap.
-      if (error instanceof TooLargeError && mainThreadCap < capBytes) return this.#enqueue(shape, [body], capBytes);
+      if (error instanceof TooLargeError && mainThreadLimit < limitBytes)
+        return this.#enqueue(shape, [body], limitBytes);
       return { error, body };
     }
   }
@@ -120,7 +121,7 @@ export class Offload {
     return bytes > (format.isCostly ? largeCostlyBytes : largeBytes);
   }
 
-  #enqueue(shape: BodyShape, parts: readonly Buffer[], capBytes: number): OffloadResult | Promise<OffloadResult> {
+  #enqueue(shape: BodyShape, parts: readonly Buffer[], limitBytes: number): OffloadResult | Promise<OffloadResult> {
     if (this.#isClosed || this.#queue.length >= maxQueueLength) {
       const error = new UnavailableError('too many large bodies are waiting', { retryAfterSeconds: 1 });
       return { error, body: emptyBody };
@@ -130,7 +131,7 @@ export class Offload {
       part.byteLength === part.buffer.byteLength ? part : Buffer.from(new Uint8Array(part).buffer),
     );
     return new Promise((resolve) => {
-      const job = { ...shape, format: shape.format.name, parts: ownedParts, capBytes };
+      const job = { ...shape, format: shape.format.name, parts: ownedParts, limitBytes };
       this.#queue.push({ job, queuedAtMs: performance.now(), resolve });
       this.#startNextJob();
     });

@@ -2,19 +2,19 @@
  * Bodies of browsers that wait to be checked, by visitor and key. A flood from one address, or through one key, leaves
  * room in the queue for others.
  */
-import { createRefusal, type Refusal } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 
 /** Half of what the queue holds. */
 const maxOfKey = 32;
 const maxOfVisitor = 8;
 
-const tooMany = createRefusal('rate-limited', 'too many bodies of this browser or key wait to be checked', 1);
+const tooMany = createErrorResponse('rate-limited', 'too many bodies of this browser or key wait to be checked', 1);
 
 export class PendingBodies {
   readonly #counts = new Map<string, number>();
 
   /** Adds a body. Returns why it has to wait outside; undefined if there is room, and `leave` has to be called. */
-  enter(keyId: string, visitor: string): Refusal | undefined {
+  enter(keyId: string, visitor: string): ErrorResponse | undefined {
     const [ofKey, ofVisitor] = [this.#count(keyId), this.#count(`${keyId} ${visitor}`)];
     if (ofKey >= maxOfKey || ofVisitor >= maxOfVisitor) return tooMany;
     this.#counts.set(keyId, ofKey + 1);

@@ -310,10 +310,10 @@ const passesThrough = ({ format, encoding }: BodyShape): boolean =>
   format.translate === undefined && encoding !== 'deflate';
 
 /** Prepares a body. Throws `PermanentError` if it is malformed and `TooLargeError` if it exceeds the cap. */
-export const prepareBody = (shape: BodyShape, body: Buffer, capBytes: number): PreparedBody => {
+export const prepareBody = (shape: BodyShape, body: Buffer, limitBytes: number): PreparedBody => {
   // A protobuf message without fields has zero bytes. Zero bytes are neither JSON nor a compressed stream.
   if (body.length === 0 && shape.encoding === 'identity' && shape.format.translate === undefined) return emptyPrepared;
-  const decompressed = shape.encoding === 'identity' ? body : decompress(shape.encoding, body, capBytes);
+  const decompressed = shape.encoding === 'identity' ? body : decompress(shape.encoding, body, limitBytes);
   try {
     return prepareDecompressed(shape, body, decompressed);
   } catch (error) {

@@ -10,7 +10,7 @@ import type { Counters } from '../../schemas/ports/counters.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import { getQuotaWindow, type QuotaWindow } from '../../schemas/resources/quota.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { createRefusal, type Refusal } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 import type { ByteThreshold, Caller, KeyScope } from './keyring.ts';
 import { type GrantTokens, TokenLease } from './token-lease.ts';
 import type { ReadUsedBytes } from './used-bytes.ts';
@@ -44,17 +44,17 @@ const createQuotaRefusal = (
   { window, scope, bytes, isPlan: isPlanLimit }: ByteThreshold,
   endMs: number,
   nowMs: number,
-): Refusal => {
+): ErrorResponse => {
   const resetNote = `it resets at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
   if (isKeyScope(scope)) return createKeyRefusal(endMs, nowMs);
   const message = isPlanLimit
     ? 'the daily ingest volume of the plan is used up; it resets at 00:00 UTC'
     : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${resetNote}`;
-  return { ...createRefusal('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
+  return { ...createErrorResponse('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
 };
 
-const createKeyRefusal = (endMs: number, nowMs: number): Refusal => ({
-  ...createRefusal(
+const createKeyRefusal = (endMs: number, nowMs: number): ErrorResponse => ({
+  ...createErrorResponse(
     'rate-limited',
     'the daily volume of this browser key is used up; it resets at 00:00 UTC',
     Math.ceil((endMs - nowMs) / 1000),
@@ -82,7 +82,7 @@ export class Quotas {
    * Counts bytes against every threshold of the telemetry signal, or against none. Returns undefined if they are within
    * all.
    */
-  spend(caller: Caller, signal: Signal, bytes: number): Refusal | undefined | Promise<Refusal | undefined> {
+  spend(caller: Caller, signal: Signal, bytes: number): ErrorResponse | undefined | Promise<ErrorResponse | undefined> {
     const thresholds = caller.thresholds[signal];
     if (thresholds.length === 0) return undefined;
     const now = this.#options.clock.now();
@@ -98,7 +98,7 @@ export class Quotas {
     thresholds: readonly ByteThreshold[],
     leases: readonly QuotaLease[],
     bytes: number,
-  ): Promise<Refusal | undefined> {
+  ): Promise<ErrorResponse | undefined> {
     const grants = await Promise.all(pending);
     const refusedIndex = grants.indexOf(false);
     const [threshold, refusingLease] = [thresholds[refusedIndex], leases[refusedIndex]];

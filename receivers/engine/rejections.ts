@@ -8,7 +8,7 @@ import type { Clock } from '../../schemas/ports/clock.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { topics, type UsageReport } from '../../schemas/topics.ts';
-import type { Refusal } from './error-responses.ts';
+import type { ErrorResponse } from './error-responses.ts';
 import type { Caller } from './keyring.ts';
 
 const flushMs = 5_000;
@@ -52,7 +52,7 @@ export class Rejections {
   count(
     caller: Pick<Caller, 'tenantId' | 'projectId' | 'keyId'>,
     signal: Signal,
-    refusal: Refusal,
+    refusal: ErrorResponse,
     records = 0,
     bytes = 0,
   ): void {

@@ -3,7 +3,7 @@
  * instance. They keep a flood through a public key from using up what the key may send for all visitors.
  */
 import type { Clock } from '../../schemas/ports/clock.ts';
-import { createRefusal, type Refusal } from './error-responses.ts';
+import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 
 const requestsPerMinute = 600;
 const requestsBurst = 120;
@@ -11,8 +11,8 @@ const bytesPerMinute = 20 * 1024 * 1024;
 const maxVisitors = 50_000;
 const minuteMs = 60_000;
 
-const tooManyRequests = createRefusal('rate-limited', 'too many requests a minute from this browser', 10);
-const tooManyBytes = createRefusal('rate-limited', 'too many bytes a minute from this browser', 60);
+const tooManyRequests = createErrorResponse('rate-limited', 'too many requests a minute from this browser', 10);
+const tooManyBytes = createErrorResponse('rate-limited', 'too many bytes a minute from this browser', 60);
 
 interface Visitor {
   requests: number;
@@ -29,7 +29,7 @@ export class VisitorLimits {
   }
 
   /** Counts a request. Returns undefined within the limit. */
-  countRequest(keyId: string, visitorId: string): Refusal | undefined {
+  countRequest(keyId: string, visitorId: string): ErrorResponse | undefined {
     const visitor = this.#refill(keyId, visitorId);
     if (visitor.bytes <= 0) return tooManyBytes;
     if (visitor.requests < 1) return tooManyRequests;

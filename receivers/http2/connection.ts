@@ -69,7 +69,7 @@ export class Connection implements StreamOwner, FrameSink {
   }
 
   /** Ends streams and phases that take too long. */
-  sweep(now: number): void {
+  checkDeadlines(now: number): void {
     if (this.#deadlineAt !== 0 && this.#deadlineAt < now) this.#socket.destroy();
   }
 

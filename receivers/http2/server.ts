@@ -1,7 +1,7 @@
 /** An HTTP/2 server without TLS, for peers with prior knowledge of HTTP/2. */
 import { createServer, type Server, type Socket } from 'node:net';
 import { Connection } from './connection.ts';
-import { sweepUntilClosed } from './deadlines.ts';
+import { checkDeadlinesUntilClosed } from './deadlines.ts';
 import { defaultOptions, type Http2Options } from './options.ts';
 import type { Http2Stream, StreamHandler } from './stream.ts';
 
@@ -44,7 +44,7 @@ export const createHttp2Server = (
     });
     connections.set(connection, connectionClosed);
   });
-  sweepUntilClosed(server, sweepIntervalMs, connections);
+  checkDeadlinesUntilClosed(server, sweepIntervalMs, connections);
   return {
     server,
     async close() {

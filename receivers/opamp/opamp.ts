@@ -12,7 +12,7 @@ import { getTextBefore } from '../../schemas/text.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type Credentials, isRefusal } from '../engine/admission.ts';
 import { parseEncoding } from '../engine/dead-letters.ts';
-import { createRefusal, type Refusal, refusalKinds, toRefusal } from '../engine/error-responses.ts';
+import { createErrorResponse, type ErrorResponse, errorKinds, toErrorResponse } from '../engine/error-responses.ts';
 import { ItemLog } from '../engine/item-log.ts';
 import type { Caller } from '../engine/keyring.ts';
 import type {
@@ -38,18 +38,24 @@ const mediaType = 'application/x-protobuf';
 const minRetrySeconds = 30;
 const closeTimeoutMs = 1_000;
 
-const shuttingDown = createRefusal('unavailable', 'the receiver is shutting down', 1);
-const notPost = createRefusal('bad-method', 'send AgentToServer messages with POST, or open a WebSocket with GET');
-const wrongType = createRefusal('unsupported-type', `Content-Type must be ${mediaType}`);
-const wrongEncoding = createRefusal('unsupported-encoding', 'Content-Encoding must be gzip, deflate, zstd or identity');
+const shuttingDown = createErrorResponse('unavailable', 'the receiver is shutting down', 1);
+const notPost = createErrorResponse(
+  'bad-method',
+  'send AgentToServer messages with POST, or open a WebSocket with GET',
+);
+const wrongType = createErrorResponse('unsupported-type', `Content-Type must be ${mediaType}`);
+const wrongEncoding = createErrorResponse(
+  'unsupported-encoding',
+  'Content-Encoding must be gzip, deflate, zstd or identity',
+);
 
-const computeRetrySeconds = ({ retryAfterSeconds = 0 }: Refusal): number =>
+const computeRetrySeconds = ({ retryAfterSeconds = 0 }: ErrorResponse): number =>
   Math.max(minRetrySeconds, retryAfterSeconds) + Math.floor(Math.random() * minRetrySeconds);
 
-const isRetriable = ({ kind }: Refusal): boolean => kind === 'unavailable' || kind === 'rate-limited';
+const isRetriable = ({ kind }: ErrorResponse): boolean => kind === 'unavailable' || kind === 'rate-limited';
 
 /** Returns a refusal as a message for the agent. */
-const toErrorMessage = (refused: Refusal, retryAfterSeconds: number, instanceUid: Uint8Array): ServerMessage => ({
+const toErrorMessage = (refused: ErrorResponse, retryAfterSeconds: number, instanceUid: Uint8Array): ServerMessage => ({
   instanceUid,
   error: isRetriable(refused)
     ? { type: 'unavailable', message: refused.message, retryAfterSeconds }
@@ -72,9 +78,9 @@ const readBody = (
   request: IncomingMessage,
   maxBytes: number,
   inFlight: ExtraEndpointServices['inFlight'],
-): Promise<Buffer | Refusal> =>
+): Promise<Buffer | ErrorResponse> =>
   new Promise((resolve, reject) => {
-    const tooLarge = createRefusal('too-large', `the message is larger than ${maxBytes} bytes`);
+    const tooLarge = createErrorResponse('too-large', `the message is larger than ${maxBytes} bytes`);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) return resolve(tooLarge);
     const body = new RequestBody();
     let isDone = false;
@@ -98,13 +104,13 @@ const readBody = (
     );
   });
 
-const decode = (request: IncomingMessage, body: Buffer, maxBytes: number): Buffer | Refusal => {
+const decode = (request: IncomingMessage, body: Buffer, maxBytes: number): Buffer | ErrorResponse => {
   const encoding = parseEncoding(request.headers['content-encoding'] ?? '');
   if (encoding === undefined || encoding === 'snappy') return wrongEncoding;
   try {
     return decompress(encoding, body, maxBytes);
   } catch (error) {
-    return error instanceof TooLargeError ? createRefusal('too-large', error.message) : toRefusal(error);
+    return error instanceof TooLargeError ? createErrorResponse('too-large', error.message) : toErrorResponse(error);
   }
 };
 
@@ -114,18 +120,18 @@ interface HttpResult {
   readonly message: ServerMessage;
 }
 
-const toRefusalHeaders = (refused: Refusal, retrySeconds: number): Readonly<Record<string, string>> => {
+const toRefusalHeaders = (refused: ErrorResponse, retrySeconds: number): Readonly<Record<string, string>> => {
   if (isRetriable(refused)) return { 'retry-after': String(retrySeconds) };
   if (refused.kind === 'unauthenticated') return { 'www-authenticate': 'Bearer' };
   return refused.kind === 'bad-method' ? { allow: 'GET, POST' } : {};
 };
 
 /** Returns the response to a request. Errors of the message are also in the status. */
-const toHttpResult = (outcome: ServerMessage | Refusal): HttpResult => {
+const toHttpResult = (outcome: ServerMessage | ErrorResponse): HttpResult => {
   if (isRefusal(outcome)) {
     const retrySeconds = computeRetrySeconds(outcome);
     return {
-      status: refusalKinds[outcome.kind].http,
+      status: errorKinds[outcome.kind].http,
       headers: toRefusalHeaders(outcome, retrySeconds),
       message: toErrorMessage(outcome, retrySeconds, noUid),
     };
@@ -133,8 +139,8 @@ const toHttpResult = (outcome: ServerMessage | Refusal): HttpResult => {
   return { status: outcome.error === undefined ? 200 : 400, headers: {}, message: outcome };
 };
 
-const writeRefusal = (socket: Duplex, refused: Refusal): void =>
-  refuseUpgrade(socket, refusalKinds[refused.kind].http, `${refused.message}\n`, {
+const writeRefusal = (socket: Duplex, refused: ErrorResponse): void =>
+  refuseUpgrade(socket, errorKinds[refused.kind].http, `${refused.message}\n`, {
     'content-type': 'text/plain; charset=utf-8',
     ...toRefusalHeaders(refused, computeRetrySeconds(refused)),
   });
@@ -177,7 +183,7 @@ class Opamp implements ExtraEndpoints {
       perMessageDeflate: false,
     });
     this.#server.on('wsClientError', (error, socket) =>
-      writeRefusal(socket, createRefusal('malformed', error.message)),
+      writeRefusal(socket, createErrorResponse('malformed', error.message)),
     );
     this.#socketTimer = setInterval(() => this.#checkSockets(), Math.min(5_000, this.#intervalMs / 2)).unref();
     const createHandler = (path: string) => (request: IncomingMessage, response: ServerResponse) => {
@@ -223,12 +229,12 @@ class Opamp implements ExtraEndpoints {
     this.#services.metrics.add('oiq_opamp_messages_total', 1, { transport, outcome });
   }
 
-  async #admit(credentials: Credentials): Promise<Caller | Refusal> {
+  async #admit(credentials: Credentials): Promise<Caller | ErrorResponse> {
     if (this.#isClosed || this.#services.inFlight.isDraining) return shuttingDown;
     try {
       return await this.#services.admit(credentials);
     } catch (error) {
-      return toRefusal(error);
+      return toErrorResponse(error);
     }
   }
 
@@ -238,7 +244,7 @@ class Opamp implements ExtraEndpoints {
     start: number,
     caller: Caller,
     connection?: AgentSocket,
-  ): Promise<ServerMessage | Refusal> {
+  ): Promise<ServerMessage | ErrorResponse> {
     try {
       const message = readAgentMessage(bytes, start);
       const response = await this.#registry.process(message, caller, connection);
@@ -247,14 +253,14 @@ class Opamp implements ExtraEndpoints {
       return response;
     } catch (error) {
       if (!(error instanceof PermanentError)) this.#services.log.warn({ error }, 'an OpAMP message was not stored');
-      return toRefusal(error);
+      return toErrorResponse(error);
     }
   }
 
   async #serveRequest(request: IncomingMessage, response: ServerResponse): Promise<void> {
     // Bytes after a response are read and dropped, so that the sender can finish and read it.
     request.on('error', () => undefined);
-    const outcome = await this.#handleRequest(request, response).catch((error: unknown) => toRefusal(error));
+    const outcome = await this.#handleRequest(request, response).catch((error: unknown) => toErrorResponse(error));
     const result = toHttpResult(outcome);
     this.#count('http', result.message);
     if (response.destroyed || response.headersSent) return;
@@ -272,7 +278,7 @@ class Opamp implements ExtraEndpoints {
     response.end(sentBody);
   }
 
-  async #handleRequest(request: IncomingMessage, response: ServerResponse): Promise<ServerMessage | Refusal> {
+  async #handleRequest(request: IncomingMessage, response: ServerResponse): Promise<ServerMessage | ErrorResponse> {
     if (request.method !== 'POST') return notPost;
     const caller = await this.#admit(this.#readCredentials(request));
     if (isRefusal(caller)) return caller;
@@ -305,7 +311,8 @@ class Opamp implements ExtraEndpoints {
       credentials,
       intervalMs: this.#intervalMs,
       onMessage: (bytes, start) => this.#respondOnSocket(agentSocket, bytes, start),
-      onMalformed: (message) => this.#send(agentSocket, toErrorMessage(createRefusal('malformed', message), 0, noUid)),
+      onMalformed: (message) =>
+        this.#send(agentSocket, toErrorMessage(createErrorResponse('malformed', message), 0, noUid)),
       onAlive: (keys) => this.#registry.touch(keys),
       onClose: (keys) => {
         this.#sockets.delete(agentSocket);

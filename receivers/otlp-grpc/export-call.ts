@@ -3,7 +3,7 @@ import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
 import { parseEncoding } from '../engine/dead-letters.ts';
-import { createRefusal, type Refusal, refusalKinds } from '../engine/error-responses.ts';
+import { createErrorResponse, type ErrorResponse, errorKinds } from '../engine/error-responses.ts';
 import { Exchange, type Message, type Transport } from '../engine/exchange.ts';
 import type { Accepted } from '../engine/ingestion.ts';
 import type { BodyShape } from '../engine/prepare.ts';
@@ -50,7 +50,7 @@ export class ExportCall implements Transport, StreamHandler {
   }
 
   /** Ends the call after the caller's deadline, or after the timeout of a body. */
-  sweep(now: number): void {
+  checkDeadlines(now: number): void {
     if (now >= this.#deadlineAt)
       respondWithError(this.#stream, statusCode.deadlineExceeded, 'the deadline passed before the request was durable');
   }
@@ -77,21 +77,21 @@ export class ExportCall implements Transport, StreamHandler {
   }
 
   /**
-   * The message is not compressed as a whole: compression is indicated by the flag that precedes it, which `unframe`
+   * The message is not compressed as a whole: compression is indicated by the flag that precedes it, which `decodeFrame`
    * reads.
    */
   shape(signal: Signal): BodyShape {
     return { signal, format: otlpProtobuf, encoding: 'identity' };
   }
 
-  getAnnouncedBytes(beginning: Buffer | undefined): number {
+  getDeclaredBytes(beginning: Buffer | undefined): number {
     return beginning !== undefined && beginning.length >= headerBytes ? beginning.readUInt32BE(1) : 0;
   }
 
   /** The body arrives without a request, within the stream's window. */
   read(): void {}
 
-  unframe({ shape, parts }: Message): Message | Refusal | PermanentError {
+  decodeFrame({ shape, parts }: Message): Message | ErrorResponse | PermanentError {
     const [firstPart = Buffer.alloc(0), ...rest] = parts;
     const [flag = 0] = firstPart;
     if (firstPart.length < headerBytes || countBytes(parts) !== headerBytes + firstPart.readUInt32BE(1) || flag > 1)
@@ -100,7 +100,7 @@ export class ExportCall implements Transport, StreamHandler {
     if (flag === 0) return { shape, parts: message };
     const encoding = parseEncoding(this.header('grpc-encoding') ?? '');
     if (encoding === undefined || encoding === 'snappy' || encoding === 'identity')
-      return createRefusal('unsupported-encoding', 'grpc-encoding must be gzip, deflate, zstd or identity');
+      return createErrorResponse('unsupported-encoding', 'grpc-encoding must be gzip, deflate, zstd or identity');
     return { shape: { ...shape, encoding }, parts: message };
   }
 
@@ -109,7 +109,7 @@ export class ExportCall implements Transport, StreamHandler {
     else respondWithMessage(this.#stream, frameMessage(encodePartialSuccess(rejected)));
   }
 
-  refused({ kind, message, retryAfterSeconds }: Refusal): void {
-    respondWithError(this.#stream, refusalKinds[kind].grpc, message, retryAfterSeconds);
+  refused({ kind, message, retryAfterSeconds }: ErrorResponse): void {
+    respondWithError(this.#stream, errorKinds[kind].grpc, message, retryAfterSeconds);
   }
 }

@@ -85,7 +85,7 @@ export const parseTimeoutMs = (header: string | undefined): number | undefined =
 /** Calls `onMessage` with every complete message of a stream, in order. A message above the cap ends the call. */
 export const createMessageReader = (
   stream: ServerStream,
-  capBytes: number,
+  limitBytes: number,
   onMessage: (message: Buffer) => void,
   { end, closed }: { end?: () => void; closed?: () => void } = {},
 ): StreamHandler => {
@@ -95,7 +95,7 @@ export const createMessageReader = (
       unreadBytes = unreadBytes.length === 0 ? chunk : Buffer.concat([unreadBytes, chunk]);
       while (unreadBytes.length >= headerBytes && !stream.isClosed) {
         const length = unreadBytes.readUInt32BE(1);
-        if (length > capBytes)
+        if (length > limitBytes)
           return respondWithError(stream, statusCode.resourceExhausted, 'the message is too large');
         if (unreadBytes[0] !== 0)
           return respondWithError(stream, statusCode.unimplemented, 'compressed messages are not accepted here');

@@ -4,7 +4,7 @@ import { bind } from '../../runtime/bind.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { otlpProtobuf } from '../engine/body-format.ts';
 import { defineReceiver, type Engine, type Listener } from '../engine/receiver.ts';
-import { sweepUntilClosed } from '../http2/deadlines.ts';
+import { checkDeadlinesUntilClosed } from '../http2/deadlines.ts';
 import { createHttp2Server } from '../http2/server.ts';
 import { ExportCall, maxBodyBytes, receiverName } from './export-call.ts';
 import { respondWithError, statusCode } from './framing.ts';
@@ -73,7 +73,7 @@ const listen = async (engine: Engine): Promise<Listener> => {
   };
 
   const http2 = servers[engine.settings.GRPC_SERVER](handleStream);
-  sweepUntilClosed(http2.server, sweepIntervalMs, calls);
+  checkDeadlinesUntilClosed(http2.server, sweepIntervalMs, calls);
   const address = await bind(http2.server, setting, engine.settings[setting]);
   return {
     setting,

@@ -38,7 +38,7 @@ type NoExcessColumns<Row, Declared extends Table> = Row extends readonly (infer 
  * invalid value goes to the dead-letter topic. Values of processors are stored once, even if they were published
  * again after a crash.
  */
-export const landValues = <
+export const defineValueSink = <
   ValueTopicType extends ValueTopic,
   const Declared extends LandableTable,
   Row extends WrittenRow<Declared> | readonly WrittenRow<Declared>[],

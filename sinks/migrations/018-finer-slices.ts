@@ -4,7 +4,7 @@
  */
 import type { ServerColumns } from '../../schemas/ports/columns.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { changeShape } from './declared-tables.ts';
+import { changeSchema } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 const settings = { index_granularity: 1024 };
@@ -56,6 +56,6 @@ export const refineSliceGranularity: Migration = {
       await tables.execute(copyRows('slo_slices_finer', 'slo_slices'));
       await tables.execute('DROP TABLE IF EXISTS slo_slices_finer');
     }
-    await changeShape(tables, 'slo_slices', (shape) => ({ ...shape, settings }));
+    await changeSchema(tables, 'slo_slices', (shape) => ({ ...shape, settings }));
   },
 };

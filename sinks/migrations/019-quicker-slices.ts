@@ -2,7 +2,7 @@
  * Changes numeric slice columns to codecs that decode in half the time, for partial reads of blocks, without using more
  * space: small integers, and times at regular intervals. Existing parts get them when they are merged.
  */
-import { changeShape, tableExists } from './declared-tables.ts';
+import { changeSchema, tableExists } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 const columns = {
@@ -20,6 +20,6 @@ export const changeSliceCodecs: Migration = {
     if (!(await tableExists(tables, 'slo_slices'))) return;
     for (const [name, type] of Object.entries(columns))
       await tables.execute(`ALTER TABLE slo_slices MODIFY COLUMN ${name} ${type}`);
-    await changeShape(tables, 'slo_slices', (shape) => ({ ...shape, columns: { ...shape.columns, ...columns } }));
+    await changeSchema(tables, 'slo_slices', (shape) => ({ ...shape, columns: { ...shape.columns, ...columns } }));
   },
 };

@@ -2,7 +2,7 @@
  * Errors land like records: an insert writes one file for all columns, and merges combine more parts. Existing parts do
  * not change.
  */
-import { changeShape, tableExists } from './declared-tables.ts';
+import { changeSchema, tableExists } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 const settings = { merge_selector_base: 16, min_level_for_wide_part: 1 };
@@ -15,6 +15,6 @@ export const cheaperErrors: Migration = {
     if (!(await tableExists(tables, 'error_occurrences'))) return;
     const list = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     await tables.execute(`ALTER TABLE error_occurrences MODIFY SETTING ${list.join(', ')}`);
-    await changeShape(tables, 'error_occurrences', (shape) => ({ ...shape, settings }));
+    await changeSchema(tables, 'error_occurrences', (shape) => ({ ...shape, settings }));
   },
 };

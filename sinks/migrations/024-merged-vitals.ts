@@ -1,5 +1,5 @@
 /** Parts of a past day of web vitals become one, so that reads need not merge them. */
-import { changeShape, tableExists } from './declared-tables.ts';
+import { changeSchema, tableExists } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 const settings = {
@@ -16,6 +16,6 @@ export const mergeVitals: Migration = {
     if (!(await tableExists(tables, 'rum_vitals'))) return;
     const list = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
     await tables.execute(`ALTER TABLE rum_vitals MODIFY SETTING ${list.join(', ')}`);
-    await changeShape(tables, 'rum_vitals', (shape) => ({ ...shape, settings }));
+    await changeSchema(tables, 'rum_vitals', (shape) => ({ ...shape, settings }));
   },
 };

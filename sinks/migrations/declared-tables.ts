@@ -8,7 +8,7 @@ import { quoteString } from '../../schemas/tables/literal.ts';
 import { buildCreateTable, buildCreateView, type MaterializedView, type Table } from '../../schemas/tables/table.ts';
 
 /** The parts of a declaration that define the table. */
-export type TableShape = Pick<
+export type TableSchema = Pick<
   Table,
   'columns' | 'engine' | 'partitionBy' | 'orderBy' | 'primaryKey' | 'indexes' | 'settings'
 >;
@@ -21,7 +21,7 @@ const extractShape = ({
   primaryKey,
   indexes,
   settings,
-}: TableShape): TableShape => ({
+}: TableSchema): TableSchema => ({
   columns,
   ...(engine === undefined ? {} : { engine }),
   ...(partitionBy === undefined ? {} : { partitionBy }),
@@ -31,27 +31,27 @@ const extractShape = ({
   ...(settings === undefined ? {} : { settings }),
 });
 
-const formatComment = (shape: TableShape): string => `declared: ${JSON.stringify(extractShape(shape))}`;
-const parseComment = (comment: string): TableShape | undefined =>
-  comment.startsWith('declared: ') ? (JSON.parse(comment.slice('declared: '.length)) as TableShape) : undefined;
+const formatComment = (shape: TableSchema): string => `declared: ${JSON.stringify(extractShape(shape))}`;
+const parseComment = (comment: string): TableSchema | undefined =>
+  comment.startsWith('declared: ') ? (JSON.parse(comment.slice('declared: '.length)) as TableSchema) : undefined;
 
-const storeShape = (columns: ServerColumns, table: string, shape: TableShape): Promise<void> =>
+const storeShape = (columns: ServerColumns, table: string, shape: TableSchema): Promise<void> =>
   columns.execute(`ALTER TABLE ${table} MODIFY COMMENT ${quoteString(formatComment(shape))}`);
 
 /** Existing tables with the shape of their declaration; undefined for those of written migrations. */
-const readShapes = async (columns: ServerColumns): Promise<ReadonlyMap<string, TableShape | undefined>> => {
+const readShapes = async (columns: ServerColumns): Promise<ReadonlyMap<string, TableSchema | undefined>> => {
   const rows = await columns.query<{ name: string; comment: string }>(
     'SELECT name, comment FROM system.tables WHERE database = currentDatabase()',
   );
   return new Map(rows.map(({ name, comment }) => [name, parseComment(comment)]));
 };
 
-/** Returns whether a table without a written migration exists already. A new one has its current declaration. */
+/** Returns whether a table without a written migration exists already. A new table is created from the current declaration. */
 export const tableExists = async (columns: ServerColumns, table: string): Promise<boolean> =>
   (await readShapes(columns)).has(table);
 
 /** Returns newly declared columns. Throws if anything else differs. */
-const findAddedColumns = (table: Table, storedShape: TableShape): string[] => {
+const findAddedColumns = (table: Table, storedShape: TableSchema): string[] => {
   const refuse = (problem: string): never => {
     throw new Error(
       `table ${table.name} cannot be changed to match its declaration: ${problem}. Columns are added automatically; for any other change, write a migration (sinks/migrations/README.md). If a newer program made this change, run that program`,
@@ -76,7 +76,7 @@ const findAddedColumns = (table: Table, storedShape: TableShape): string[] => {
  * Creates missing declared tables and views, and adds missing columns. Throws before any change if a declaration
  * differs otherwise. Idempotent, and safe in concurrent processes.
  */
-export const migrateDeclared = async (
+export const migrateDeclaredTables = async (
   columns: ServerColumns,
   log: Log,
   tables: readonly Table[],
@@ -123,10 +123,10 @@ export const migrateDeclared = async (
 };
 
 /** For a written migration that changed a declared table: `change` converts the stored shape to the new one. */
-export const changeShape = async (
+export const changeSchema = async (
   columns: ServerColumns,
   table: string,
-  change: (shape: TableShape) => TableShape,
+  change: (shape: TableSchema) => TableSchema,
 ): Promise<void> => {
   const shape = (await readShapes(columns)).get(table);
   if (shape === undefined) throw new Error(`no table ${table} was created from its declaration`);

@@ -28,7 +28,7 @@ import { indexWordsAsRead } from './021-words-as-read.ts';
 import { countColoredErrors } from './022-severities-in-color.ts';
 import { storeNestedValues } from './023-nested-values.ts';
 import { mergeVitals } from './024-merged-vitals.ts';
-import { migrateDeclared } from './declared-tables.ts';
+import { migrateDeclaredTables } from './declared-tables.ts';
 import type { Migration } from './migration.ts';
 
 export const migrations: readonly Migration[] = [
@@ -124,6 +124,6 @@ const migrateServer = async (
     log.info({ id: migration.id, name: migration.name }, 'migration applied');
     count++;
   }
-  await migrateDeclared(columns, log, tables, declaredViews);
+  await migrateDeclaredTables(columns, log, tables, declaredViews);
   return count;
 };

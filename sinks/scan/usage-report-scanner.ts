@@ -3,7 +3,7 @@ import type { Scanner } from './scanner.ts';
 import { emptyUsageRow, UsageColumns } from './usage-columns.ts';
 
 /**
- * Returns the scanner of the usage sink. It does not use `landValues`: a report may be published twice, so its rows
+ * Returns the scanner of the usage sink. It does not use `defineValueSink`: a report may be published twice, so its rows
  * must not depend on the position.
  */
 export const createUsageReportScanner = (): Scanner => {

@@ -3,7 +3,7 @@
  * explain.
  */
 
-import { computeExcess, findDegradations, findOnset, type Worsening } from './degradations.ts';
+import { computeExcess, type Degradation, findDegradations, findOnset } from './degradations.ts';
 import { type ContextEdge, type IncidentContext, type MinuteActivity, minuteMs } from './incident-context.ts';
 
 /** Maximum number of calls that are followed from a symptom. */
@@ -11,7 +11,7 @@ const maxCalls = 6;
 /** Minimum share of the symptom for which calls are followed. */
 const minShare = 0.1;
 
-export interface BlamedNode {
+export interface AttributedNode {
   readonly node: string;
   /**
    * Shares of the symptom, from 0 to 1: the share that reaches the node, and the share that none of its callees
@@ -24,7 +24,7 @@ export interface BlamedNode {
   readonly earliestMs: number;
   readonly latestMs: number;
   /** Degradations of its own requests; empty if there are none, or if it sends no spans. */
-  readonly degradations: readonly Worsening[];
+  readonly degradations: readonly Degradation[];
   /** Path from the symptom to the node. */
   readonly path: readonly string[];
 }
@@ -33,7 +33,7 @@ export interface BlamedNode {
 const computeExplainedShare = (
   { minutes }: ContextEdge,
   node: readonly MinuteActivity[],
-  degradations: readonly Worsening[],
+  degradations: readonly Degradation[],
   { onsetMs, untilMs }: { readonly onsetMs: number; readonly untilMs: number },
 ): number => {
   const edgeDegradations = findDegradations(minutes, onsetMs, { untilMs });
@@ -60,9 +60,9 @@ const computeExplainedShare = (
 };
 
 /** Returns every node that causes part of the symptom, largest share first. */
-export const attributeSymptom = (context: IncidentContext): BlamedNode[] => {
+export const attributeSymptom = (context: IncidentContext): AttributedNode[] => {
   const { symptoms, detectedMs, untilMs, nodes } = context;
-  const blamedNodes = new Map<string, BlamedNode>();
+  const attributedNodes = new Map<string, AttributedNode>();
   const visit = (node: string, reachingShare: number, path: readonly string[], aroundMs: number): void => {
     const minutes = nodes.get(node) ?? [];
     const knownOnset = { onsetMs: aroundMs, earliestMs: aroundMs, latestMs: aroundMs };
@@ -76,8 +76,8 @@ export const attributeSymptom = (context: IncidentContext): BlamedNode[] => {
     const total = shares.reduce((sum, { share }) => sum + share, 0);
     const scale = total > 1 ? 1 / total : 1;
     const ownShare = reachingShare * Math.max(0, 1 - total);
-    const existing = blamedNodes.get(node);
-    blamedNodes.set(node, {
+    const existing = attributedNodes.get(node);
+    attributedNodes.set(node, {
       node,
       onsetMs,
       earliestMs,
@@ -93,5 +93,5 @@ export const attributeSymptom = (context: IncidentContext): BlamedNode[] => {
     }
   };
   for (const node of symptoms) visit(node, 1 / symptoms.length, [], detectedMs);
-  return [...blamedNodes.values()].toSorted((left, right) => right.own - left.own);
+  return [...attributedNodes.values()].toSorted((left, right) => right.own - left.own);
 };

@@ -21,7 +21,7 @@ const minimum = { minutes: 3, requests: 50 };
 /** What a symptom that has just begun needs: requests since then, and minutes before to compare with */
 const youngMinimum = { requests: 20, minutesBefore: 15 };
 
-export interface Worsening {
+export interface Degradation {
   readonly aspect: AspectComparison['aspect'];
   readonly compared: AspectComparison;
 }
@@ -145,7 +145,7 @@ export const findDegradations = (
   minutes: readonly MinuteActivity[],
   atMs: number,
   range: ComparedRange,
-): Worsening[] | undefined => {
+): Degradation[] | undefined => {
   const [before, after] = selectSides(minutes, atMs, range);
   if (!canCompare(before, after)) return undefined;
   return compareSides(before, after)

@@ -1,6 +1,6 @@
 /** Links from evidence to the records that show it, as paths of the API */
 import { createNode } from '../services/edges.ts';
-import type { BlamedNode } from './attribution.ts';
+import type { AttributedNode } from './attribution.ts';
 import { getNodeDisplayName } from './incident-context.ts';
 
 const servicePrefix = `${createNode('service', '').id}:`;
@@ -11,7 +11,7 @@ interface LinkRange {
 }
 
 /** Returns the search of the requests that a node serves; of a node without spans, of the calls of its caller. */
-const buildRequestsSearch = ({ node, path, degradations }: BlamedNode, host: string | undefined): string => {
+const buildRequestsSearch = ({ node, path, degradations }: AttributedNode, host: string | undefined): string => {
   const isService = node.startsWith(servicePrefix);
   const service = isService ? node : (path.at(-2) ?? '');
   return [
@@ -23,9 +23,13 @@ const buildRequestsSearch = ({ node, path, degradations }: BlamedNode, host: str
 };
 
 /** Returns the link to the requests of a node in a range: the failed ones, if more of them fail. */
-export const createRequestsLink = (blamedNode: BlamedNode, { fromMs, untilMs }: LinkRange, host?: string): string => {
+export const createRequestsLink = (
+  attributedNode: AttributedNode,
+  { fromMs, untilMs }: LinkRange,
+  host?: string,
+): string => {
   const parameters = new URLSearchParams({
-    search: buildRequestsSearch(blamedNode, host),
+    search: buildRequestsSearch(attributedNode, host),
     from: new Date(fromMs).toISOString(),
     to: new Date(Math.max(fromMs, untilMs)).toISOString(),
     scope: 'account',

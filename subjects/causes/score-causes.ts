@@ -3,14 +3,14 @@
  * not begin after it, and it is tested by the minutes before and after. Candidates that cannot be tested are not
  * claimed.
  */
-import { attributeSymptom, type BlamedNode } from './attribution.ts';
+import { type AttributedNode, attributeSymptom } from './attribution.ts';
 import {
   computeExcess,
+  type Degradation,
   findDegradations,
   findIncreaseOnset,
   findUncertainty,
   selectMinutes,
-  type Worsening,
 } from './degradations.ts';
 import { createRequestsLink } from './evidence-links.ts';
 import {
@@ -36,7 +36,7 @@ export interface Evidence {
   readonly link: string;
 }
 
-export interface JudgedCause {
+export interface ScoredCause {
   readonly kind: CauseKind;
   /** Subject of the cause: a service, a database, a host. */
   readonly at: string;
@@ -54,9 +54,9 @@ export interface Causes {
   readonly onsetMs: number;
   readonly symptom: readonly string[];
   /** Claimed causes, most likely first. */
-  readonly causes: readonly JudgedCause[];
+  readonly causes: readonly ScoredCause[];
   /** Analyzed candidates that are not claimed. */
-  readonly sharesOnOthers: readonly JudgedCause[];
+  readonly sharesOnOthers: readonly ScoredCause[];
   /** Reason why no cause is claimed; null if there is one. */
   readonly reason: string | null;
 }
@@ -89,7 +89,7 @@ const formatMinutes = (ms: number): string => `${Math.round(ms / minuteMs)} minu
 const formatPercent = (share: number): string => `${Number((100 * share).toPrecision(2))} %`;
 const aspectNames = { errors: 'errors', latency: 'latency', tail: 'slow requests' } as const;
 
-export const describeWorsening = (worse: readonly Worsening[]): string =>
+export const describeDegradations = (worse: readonly Degradation[]): string =>
   worse
     .map(({ aspect, compared: { before, after } }) =>
       aspect === 'latency'
@@ -107,7 +107,7 @@ interface WeightedEvidence {
 }
 
 /** Judges a candidate by its start: shortly before the symptom it is likely, after the symptom impossible. */
-const judgeTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: BlamedNode): WeightedEvidence => {
+const scoreTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: AttributedNode): WeightedEvidence => {
   const gap = (Math.max(beginMs, earliestMs) - beginMs) / minuteMs;
   if (beginMs > latestMs + maxDelayMinutes * minuteMs)
     return {
@@ -128,8 +128,8 @@ const judgeTime = (beginMs: number, { onsetMs, earliestMs, latestMs }: BlamedNod
     : { weight, evidence: [`it began ${startText}`], counterEvidence: [] };
 };
 
-const judgeLocation = (blamedNode: BlamedNode, { untilMs }: IncidentContext): WeightedEvidence => {
-  const { node, own, reachingShare, path, onsetMs } = blamedNode;
+const scoreLocation = (attributedNode: AttributedNode, { untilMs }: IncidentContext): WeightedEvidence => {
+  const { node, own, reachingShare, path, onsetMs } = attributedNode;
   const evidence =
     path.length === 1
       ? [`${getNodeDisplayName(node)} has the symptom itself`]
@@ -140,13 +140,22 @@ const judgeLocation = (blamedNode: BlamedNode, { untilMs }: IncidentContext): We
     own < 0.5 * reachingShare
       ? [`${formatPercent(1 - own / reachingShare)} of the symptom comes from its dependencies`]
       : [];
-  return { weight: own, evidence, counterEvidence, link: createRequestsLink(blamedNode, { fromMs: onsetMs, untilMs }) };
+  return {
+    weight: own,
+    evidence,
+    counterEvidence,
+    link: createRequestsLink(attributedNode, { fromMs: onsetMs, untilMs }),
+  };
 };
 
 /** Judges whether requests of the node degraded with the candidate, and not only with the symptom. */
-const judgeEffect = (atMs: number, blamedNode: BlamedNode, { nodes, untilMs }: IncidentContext): WeightedEvidence => {
-  const { node, onsetMs, earliestMs, degradations } = blamedNode;
-  const link = createRequestsLink(blamedNode, { fromMs: Math.min(atMs, onsetMs), untilMs });
+const scoreEffect = (
+  atMs: number,
+  attributedNode: AttributedNode,
+  { nodes, untilMs }: IncidentContext,
+): WeightedEvidence => {
+  const { node, onsetMs, earliestMs, degradations } = attributedNode;
+  const link = createRequestsLink(attributedNode, { fromMs: Math.min(atMs, onsetMs), untilMs });
   const minutes = nodes.get(node) ?? [];
   const sinceChange = findDegradations(minutes, Math.min(atMs, onsetMs), { untilMs });
   // A change that takes effect within minutes leaves the first of them as they were.
@@ -161,7 +170,7 @@ const judgeEffect = (atMs: number, blamedNode: BlamedNode, { nodes, untilMs }: I
     };
   if (since.length === 0)
     return { weight: 0, evidence: [], counterEvidence: ['requests are no worse after it than before'], link };
-  const evidence = [`${getNodeDisplayName(node)} after it: ${describeWorsening(since)}`];
+  const evidence = [`${getNodeDisplayName(node)} after it: ${describeDegradations(since)}`];
   if (earliestMs - atMs <= decisiveGap * minuteMs) return { weight: 1, evidence, counterEvidence: [], link };
   const degradationsBefore = findDegradations(minutes, atMs, { untilMs: earliestMs });
   const isCausedByCandidate = degradationsBefore?.some(({ aspect }) =>
@@ -177,13 +186,13 @@ const judgeEffect = (atMs: number, blamedNode: BlamedNode, { nodes, untilMs }: I
       };
 };
 
-type CauseFields = Pick<JudgedCause, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
+type CauseFields = Pick<ScoredCause, 'kind' | 'at' | 'beginMs' | 'title' | 'link'>;
 
 const combineEvidence = (
   fields: CauseFields,
   path: readonly string[],
   ...evidenceList: readonly WeightedEvidence[]
-): JudgedCause => ({
+): ScoredCause => ({
   ...fields,
   path,
   score: evidenceList.reduce((product, { weight }) => product * weight, priors[fields.kind]),
@@ -193,13 +202,17 @@ const combineEvidence = (
   ),
 });
 
-const createOffPathCause = (fields: CauseFields): JudgedCause =>
+const createOffPathCause = (fields: CauseFields): ScoredCause =>
   combineEvidence(fields, [], { weight: 0, evidence: [], counterEvidence: ['it is not on the path of the symptom'] });
 
 /** Judges by the share of a node's degradation on one of its hosts. */
-const judgeHost = (host: string, blamedNode: BlamedNode, { hosts, untilMs }: IncidentContext): WeightedEvidence => {
-  const { node, onsetMs, degradations } = blamedNode;
-  const link = createRequestsLink(blamedNode, { fromMs: onsetMs, untilMs }, host);
+const scoreHost = (
+  host: string,
+  attributedNode: AttributedNode,
+  { hosts, untilMs }: IncidentContext,
+): WeightedEvidence => {
+  const { node, onsetMs, degradations } = attributedNode;
+  const link = createRequestsLink(attributedNode, { fromMs: onsetMs, untilMs }, host);
   const hostMinutes = hosts.get(node);
   const minutesOnHost = hostMinutes?.get(host);
   if (hostMinutes === undefined || minutesOnHost === undefined)
@@ -234,23 +247,25 @@ const judgeHost = (host: string, blamedNode: BlamedNode, { hosts, untilMs }: Inc
 
 const judgeChange = (
   change: Change,
-  blamedByNode: ReadonlyMap<string, BlamedNode>,
+  attributionByNode: ReadonlyMap<string, AttributedNode>,
   context: IncidentContext,
-): JudgedCause[] => {
+): ScoredCause[] => {
   const { kind, node, host, atMs, title, link } = change;
   const fields = { kind, beginMs: atMs, title, link };
-  const blamedNodes = [...blamedByNode.values()].filter((blamedNode) =>
-    node === undefined ? context.hosts.get(blamedNode.node)?.has(host ?? '') === true : blamedNode.node === node,
+  const attributedNodes = [...attributionByNode.values()].filter((attributedNode) =>
+    node === undefined
+      ? context.hosts.get(attributedNode.node)?.has(host ?? '') === true
+      : attributedNode.node === node,
   );
-  if (blamedNodes.length === 0) return [createOffPathCause({ ...fields, at: node ?? host ?? '' })];
-  return blamedNodes.map((blamedNode) =>
+  if (attributedNodes.length === 0) return [createOffPathCause({ ...fields, at: node ?? host ?? '' })];
+  return attributedNodes.map((attributedNode) =>
     combineEvidence(
       { ...fields, at: node ?? host ?? '' },
-      blamedNode.path,
-      judgeLocation(blamedNode, context),
-      judgeTime(atMs, blamedNode),
-      ...(node === undefined && host !== undefined ? [judgeHost(host, blamedNode, context)] : []),
-      judgeEffect(atMs, blamedNode, context),
+      attributedNode.path,
+      scoreLocation(attributedNode, context),
+      scoreTime(atMs, attributedNode),
+      ...(node === undefined && host !== undefined ? [scoreHost(host, attributedNode, context)] : []),
+      scoreEffect(atMs, attributedNode, context),
     ),
   );
 };
@@ -284,42 +299,44 @@ const judgeSaturation = ({ values }: Gauge, onsetMs: number, beginMs: number, un
 
 const judgeGauge = (
   gauge: Gauge,
-  blamedByNode: ReadonlyMap<string, BlamedNode>,
+  attributionByNode: ReadonlyMap<string, AttributedNode>,
   context: IncidentContext,
-): JudgedCause[] => {
+): ScoredCause[] => {
   const { node, host, title, link, values } = gauge;
-  const blamedNodes = [...blamedByNode.values()].filter((blamedNode) =>
-    node === undefined ? context.hosts.get(blamedNode.node)?.has(host ?? '') === true : blamedNode.node === node,
+  const attributedNodes = [...attributionByNode.values()].filter((attributedNode) =>
+    node === undefined
+      ? context.hosts.get(attributedNode.node)?.has(host ?? '') === true
+      : attributedNode.node === node,
   );
   const subject = node ?? host ?? '';
   const kind = 'saturation';
-  if (blamedNodes.length === 0)
+  if (attributedNodes.length === 0)
     return [
       createOffPathCause({ kind, at: subject, beginMs: findIncreaseOnset(values, context.detectedMs), title, link }),
     ];
-  return blamedNodes.map((blamedNode) => {
-    const beginMs = findIncreaseOnset(values, blamedNode.onsetMs);
+  return attributedNodes.map((attributedNode) => {
+    const beginMs = findIncreaseOnset(values, attributedNode.onsetMs);
     // A resource may fill up slowly, so an early start is not counted against it if it was not full before.
     return combineEvidence(
       { kind, at: subject, beginMs, title, link },
-      blamedNode.path,
-      judgeLocation(blamedNode, context),
-      judgeTime(Math.max(beginMs, blamedNode.onsetMs - 3 * minuteMs), blamedNode),
-      ...(node === undefined && host !== undefined ? [judgeHost(host, blamedNode, context)] : []),
-      judgeSaturation(gauge, blamedNode.onsetMs, beginMs, context.untilMs),
-      blamedNode.degradations.length === 0
+      attributedNode.path,
+      scoreLocation(attributedNode, context),
+      scoreTime(Math.max(beginMs, attributedNode.onsetMs - 3 * minuteMs), attributedNode),
+      ...(node === undefined && host !== undefined ? [scoreHost(host, attributedNode, context)] : []),
+      judgeSaturation(gauge, attributedNode.onsetMs, beginMs, context.untilMs),
+      attributedNode.degradations.length === 0
         ? {
             weight: 0,
             evidence: [],
-            counterEvidence: [`requests of ${getNodeDisplayName(blamedNode.node)} are not worse`],
+            counterEvidence: [`requests of ${getNodeDisplayName(attributedNode.node)} are not worse`],
           }
         : {
             weight: 1,
             evidence: [
-              `${getNodeDisplayName(blamedNode.node)} since then: ${describeWorsening(blamedNode.degradations)}`,
+              `${getNodeDisplayName(attributedNode.node)} since then: ${describeDegradations(attributedNode.degradations)}`,
             ],
             counterEvidence: [],
-            link: createRequestsLink(blamedNode, { fromMs: blamedNode.onsetMs, untilMs: context.untilMs }),
+            link: createRequestsLink(attributedNode, { fromMs: attributedNode.onsetMs, untilMs: context.untilMs }),
           },
     );
   });
@@ -330,18 +347,18 @@ const judgeGauge = (
  */
 const judgeNovelty = (
   { kind, node, firstMs, count, title, link }: Novelty,
-  blamedByNode: ReadonlyMap<string, BlamedNode>,
+  attributionByNode: ReadonlyMap<string, AttributedNode>,
   context: IncidentContext,
-): JudgedCause => {
+): ScoredCause => {
   const fields = { kind, at: node, beginMs: firstMs, title, link };
-  const place = blamedByNode.get(node);
+  const place = attributionByNode.get(node);
   if (place === undefined) return createOffPathCause(fields);
   const isBefore = place.onsetMs - firstMs >= minuteMs;
   return combineEvidence(
     fields,
     place.path,
-    judgeLocation(place, context),
-    judgeTime(firstMs, place),
+    scoreLocation(place, context),
+    scoreTime(firstMs, place),
     { weight: 1, evidence: [`it never occurred before, and has occurred ${count} times since`], counterEvidence: [] },
     isBefore
       ? { weight: 1, evidence: [], counterEvidence: [] }
@@ -350,7 +367,7 @@ const judgeNovelty = (
       ? { weight: 0, evidence: [], counterEvidence: [`requests of ${getNodeDisplayName(node)} are not worse`] }
       : {
           weight: 1,
-          evidence: [`${getNodeDisplayName(node)} since then: ${describeWorsening(place.degradations)}`],
+          evidence: [`${getNodeDisplayName(node)} since then: ${describeDegradations(place.degradations)}`],
           counterEvidence: [],
           link: createRequestsLink(place, { fromMs: place.onsetMs, untilMs: context.untilMs }),
         },
@@ -358,48 +375,52 @@ const judgeNovelty = (
 };
 
 /** A callee as the origin of the symptom, regardless of its own cause. */
-const judgeCallee = (blamedNode: BlamedNode, context: IncidentContext): JudgedCause[] =>
-  blamedNode.path.length === 1
+const judgeCallee = (attributedNode: AttributedNode, context: IncidentContext): ScoredCause[] =>
+  attributedNode.path.length === 1
     ? []
     : [
         combineEvidence(
           {
             kind: 'callee',
-            at: blamedNode.node,
-            beginMs: blamedNode.onsetMs,
+            at: attributedNode.node,
+            beginMs: attributedNode.onsetMs,
             link: '',
-            title: `${getNodeDisplayName(blamedNode.node)} fails or is slow`,
+            title: `${getNodeDisplayName(attributedNode.node)} fails or is slow`,
           },
-          blamedNode.path,
-          judgeLocation(blamedNode, context),
-          blamedNode.degradations.length === 0
+          attributedNode.path,
+          scoreLocation(attributedNode, context),
+          attributedNode.degradations.length === 0
             ? { weight: 1, evidence: [], counterEvidence: ['none of its own requests is known to have become worse'] }
             : {
                 weight: 1.1,
-                evidence: [`it reports this itself: ${describeWorsening(blamedNode.degradations)}`],
+                evidence: [`it reports this itself: ${describeDegradations(attributedNode.degradations)}`],
                 counterEvidence: [],
-                link: createRequestsLink(blamedNode, { fromMs: blamedNode.onsetMs, untilMs: context.untilMs }),
+                link: createRequestsLink(attributedNode, { fromMs: attributedNode.onsetMs, untilMs: context.untilMs }),
               },
         ),
       ];
 
 /** Other services on the same full hosts that make many more requests than before. */
-const judgeNeighbours = (blamedNode: BlamedNode, context: IncidentContext): JudgedCause[] => {
-  const ownHosts = context.hosts.get(blamedNode.node) ?? new Map<string, never>();
+const judgeNeighbours = (attributedNode: AttributedNode, context: IncidentContext): ScoredCause[] => {
+  const ownHosts = context.hosts.get(attributedNode.node) ?? new Map<string, never>();
   return [...ownHosts.keys()].flatMap((host) => {
     const isFull = context.gauges.some(
       (gauge) =>
         gauge.host === host &&
-        judgeSaturation(gauge, blamedNode.onsetMs, findIncreaseOnset(gauge.values, blamedNode.onsetMs), context.untilMs)
-          .weight > 0,
+        judgeSaturation(
+          gauge,
+          attributedNode.onsetMs,
+          findIncreaseOnset(gauge.values, attributedNode.onsetMs),
+          context.untilMs,
+        ).weight > 0,
     );
     if (!isFull) return [];
     return [...context.hosts].flatMap(([node, hosts]) => {
       const minutes = hosts.get(host);
-      if (node === blamedNode.node || minutes === undefined || blamedNode.path.includes(node)) return [];
+      if (node === attributedNode.node || minutes === undefined || attributedNode.path.includes(node)) return [];
       const beginMs = findIncreaseOnset(
         minutes.map(({ atMs, requests }) => [atMs, requests] as const),
-        blamedNode.onsetMs,
+        attributedNode.onsetMs,
       );
       const requests = (fromMs: number, toMs: number): number =>
         mean(selectMinutes(minutes, fromMs, toMs).map((minute) => minute.requests));
@@ -417,10 +438,10 @@ const judgeNeighbours = (blamedNode: BlamedNode, context: IncidentContext): Judg
             title: `${getNodeDisplayName(node)} on ${host} receives ${(meanAfter / Math.max(1, meanBefore)).toFixed(1)} times as many requests`,
             link: '',
           },
-          blamedNode.path,
-          judgeLocation(blamedNode, context),
-          judgeTime(beginMs, blamedNode),
-          judgeHost(host, blamedNode, context),
+          attributedNode.path,
+          scoreLocation(attributedNode, context),
+          scoreTime(beginMs, attributedNode),
+          scoreHost(host, attributedNode, context),
           { weight: 1.1, evidence: [`it also runs on ${host}, which has been full since`], counterEvidence: [] },
         ),
       ];
@@ -429,8 +450,8 @@ const judgeNeighbours = (blamedNode: BlamedNode, context: IncidentContext): Judg
 };
 
 /** Deduplicates the judgements of one candidate at several nodes: the best one counts. */
-const deduplicate = (judgedCauses: readonly JudgedCause[]): JudgedCause[] => {
-  const best = new Map<string, JudgedCause>();
+const deduplicate = (judgedCauses: readonly ScoredCause[]): ScoredCause[] => {
+  const best = new Map<string, ScoredCause>();
   for (const cause of judgedCauses) {
     const key = JSON.stringify([cause.kind, cause.at, cause.title]);
     if (cause.score > (best.get(key)?.score ?? -1)) best.set(key, cause);
@@ -441,7 +462,7 @@ const deduplicate = (judgedCauses: readonly JudgedCause[]): JudgedCause[] => {
 /** Returns why there are no causes: none explains the symptom, there is no symptom, or it cannot be determined. */
 const explainMissingCauses = (
   { symptoms, nodes, untilMs }: IncidentContext,
-  symptomNodes: readonly BlamedNode[],
+  symptomNodes: readonly AttributedNode[],
   hasSymptom: boolean,
 ): string => {
   if (hasSymptom) return 'no event on the path of the symptom explains it';
@@ -458,17 +479,17 @@ const explainMissingCauses = (
 /** Judges all candidates of a context. */
 export const findCauses = (context: IncidentContext): Causes => {
   const blamed = attributeSymptom(context);
-  const byNode = new Map(blamed.map((blamedNode) => [blamedNode.node, blamedNode]));
+  const byNode = new Map(blamed.map((attributedNode) => [attributedNode.node, attributedNode]));
   const symptomNodes = context.symptoms.flatMap((node) => byNode.get(node) ?? []);
   const onsetMs = Math.min(...symptomNodes.map((symptomNode) => symptomNode.onsetMs), context.detectedMs);
   const symptom = symptomNodes.flatMap(({ node, degradations }) =>
-    degradations.length === 0 ? [] : [`${getNodeDisplayName(node)}: ${describeWorsening(degradations)}`],
+    degradations.length === 0 ? [] : [`${getNodeDisplayName(node)}: ${describeDegradations(degradations)}`],
   );
   const allCauses = deduplicate([
     ...context.changes.flatMap((change) => judgeChange(change, byNode, context)),
     ...context.gauges.flatMap((gauge) => judgeGauge(gauge, byNode, context)),
     ...context.novelties.map((novelty) => judgeNovelty(novelty, byNode, context)),
-    ...blamed.flatMap((blamedNode) => judgeCallee(blamedNode, context)),
+    ...blamed.flatMap((attributedNode) => judgeCallee(attributedNode, context)),
     ...blamed.flatMap((place) => judgeNeighbours(place, context)),
   ]).map((judgedCause) => ({ ...judgedCause, score: Math.min(1, judgedCause.score) }));
   const hasSymptom = symptom.length > 0;

@@ -5,7 +5,7 @@
  */
 
 import { minuteMs } from './incident-context.ts';
-import type { Evidence, JudgedCause } from './score-causes.ts';
+import type { Evidence, ScoredCause } from './score-causes.ts';
 
 export interface SymptomSource {
   readonly what: 'alert rule' | 'detector' | 'plan' | 'alert routing';
@@ -65,7 +65,7 @@ const sourceKinds: Readonly<Record<SymptomSource['what'], SourceKind>> = {
 const judgeSourceChange = (
   { shownBy: { what, id }, atMs, title }: SourceChange,
   { noticedMs, areRequestsWorse }: SymptomFacts,
-): JudgedCause => {
+): ScoredCause => {
   const gap = (noticedMs - atMs) / minuteMs;
   const timeText = `it was changed ${Math.round(Math.abs(gap))} minutes ${gap < 0 ? 'after' : 'before'} the symptom`;
   const isAfter = atMs > noticedMs + clockToleranceMs;
@@ -89,5 +89,5 @@ const judgeSourceChange = (
 };
 
 /** Judges users' changes of the source of a symptom, most likely cause first. */
-export const judgeSourceChanges = (changes: readonly SourceChange[], facts: SymptomFacts): JudgedCause[] =>
+export const scoreSourceChanges = (changes: readonly SourceChange[], facts: SymptomFacts): ScoredCause[] =>
   changes.map((change) => judgeSourceChange(change, facts)).toSorted((left, right) => right.score - left.score);

@@ -132,7 +132,7 @@ export const readDatabases = async (
   reader: TenantReader,
   query: InstanceQuery,
   minutes: Range,
-): Promise<{ readonly items: DatabaseInstance[]; readonly isCut: boolean }> => {
+): Promise<{ readonly items: DatabaseInstance[]; readonly isTruncated: boolean }> => {
   const { entitlements } = reader.plan;
   const [calls, monitoredRows] = await Promise.all([
     entitlements.includes('traces') ? readCalls(reader, query, minutes) : [],
@@ -147,7 +147,7 @@ export const readDatabases = async (
   for (const row of monitoredRows) mergeMonitored(databases, row, missing.calls);
   return {
     items: databases.sort((left, right) => (left.id < right.id ? -1 : 1)),
-    isCut: calls.length === maxInstances || monitoredRows.length === maxInstances,
+    isTruncated: calls.length === maxInstances || monitoredRows.length === maxInstances,
   };
 };
 

@@ -26,7 +26,7 @@ export const Statement = z.strictObject({
   statement: z
     .string()
     .describe('Normalized statement: ? represents any number of values, and no literals of the sender remain'),
-  isCut: z.boolean().describe('Whether senders truncated it: several statements may have this beginning'),
+  isTruncated: z.boolean().describe('Whether senders truncated it: several statements may have this beginning'),
   databases: z.array(z.string()).describe('Databases; up to 10'),
   collections: z.array(z.string()).describe('Tables or collections named by senders; up to 10'),
   services: z.array(z.string()).describe('Calling services; up to 20'),
@@ -189,7 +189,7 @@ const toStatement = (
     digest: row.digest,
     engine: row.engine,
     statement: row.shown,
-    isCut: row.shown.endsWith(truncationMark),
+    isTruncated: row.shown.endsWith(truncationMark),
     databases: [...row.databases],
     collections: [...row.collections],
     services: [...row.services],

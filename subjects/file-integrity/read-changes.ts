@@ -152,8 +152,8 @@ export const readFiles = async (
       argMaxIf(after['owner'], (time, id), mapContains(after, 'owner')) AS owner,
       argMaxIf(after['group'], (time, id), mapContains(after, 'group')) AS group
     FROM (
-      SELECT host, time, id, after, told.1 AS file, told.2 AS what FROM file_changes
-      ARRAY JOIN if(action = 'renamed' AND path_before != '', [(path, toString(action)), (path_before, 'deleted')], [(path, toString(action))]) AS told
+      SELECT host, time, id, after, entry.1 AS file, entry.2 AS what FROM file_changes
+      ARRAY JOIN if(action = 'renamed' AND path_before != '', [(path, toString(action)), (path_before, 'deleted')], [(path, toString(action))]) AS entry
       WHERE tenant_id = {tenant:String} AND action != 'read' AND ${sql}
     ) WHERE ${filterSql}
     GROUP BY host, file ORDER BY file, host LIMIT ${maxRows + 1}`,

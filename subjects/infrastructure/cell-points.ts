@@ -42,7 +42,7 @@ export interface StepRows {
   readonly asCumulative: Float64Array;
   readonly coveredMs: Float64Array;
   /** Whether the result was truncated at the limit */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 const maxRows = 1_000_000;
@@ -137,7 +137,7 @@ export const readStepRows = async (reader: TenantReader, query: CellQuery): Prom
     deltaIncrease: collectNumbers('asDelta'),
     asCumulative: collectNumbers('asCumulative'),
     coveredMs: collectNumbers('coveredMs'),
-    isCut: ids.length > maxRows || (selectedIds?.length ?? 0) > maxSelectedSeries,
+    isTruncated: ids.length > maxRows || (selectedIds?.length ?? 0) > maxSelectedSeries,
   };
 };
 

@@ -35,7 +35,7 @@ export interface Cell {
 export interface Cells {
   readonly cells: readonly Cell[];
   /** Whether the result was truncated at the limit */
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 const maxCells = 300_000;
@@ -52,7 +52,7 @@ interface RowGroup extends SeriesGroup {
 
 /** Returns the cells of metrics in the range, by metric, resource, labels and step. */
 export const readCells = async (reader: TenantReader, query: CellQuery): Promise<Cells> => {
-  if (query.metrics.length === 0) return { cells: [], isCut: false };
+  if (query.metrics.length === 0) return { cells: [], isTruncated: false };
   const stepRows = await readStepRows(reader, query);
   const { metrics, labels, range, stepMs } = query;
   const fromMs = Number(range.from / 1_000_000n);
@@ -67,7 +67,7 @@ export const readCells = async (reader: TenantReader, query: CellQuery): Promise
       cells.push(sumSeries(group, resource, { stepRows, rows: currentRows, series: knownSeries.series, bucketMs }));
     }
   }
-  return { cells: cells.slice(0, maxCells), isCut: stepRows.isCut || cells.length > maxCells };
+  return { cells: cells.slice(0, maxCells), isTruncated: stepRows.isTruncated || cells.length > maxCells };
 };
 
 /** Returns groups in order, with the rows of each. */

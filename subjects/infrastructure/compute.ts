@@ -65,14 +65,14 @@ export const readCompute = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: Compute[]; readonly isCut: boolean }> => {
-  const [hosts, { cells, isCut }] = await Promise.all([
+): Promise<{ readonly items: Compute[]; readonly isTruncated: boolean }> => {
+  const [hosts, { cells, isTruncated }] = await Promise.all([
     readHosts(reader, range, scope),
     readCells(reader, { metrics, counters, labels, range: recentRange(range), ...scope }),
   ]);
   const containers = Map.groupBy(cells, toContainerKey);
   return {
-    isCut: hosts.isCut || isCut,
+    isTruncated: hosts.isTruncated || isTruncated,
     items: [
       ...hosts.items.map(toInstance),
       ...[...containers].flatMap(([key, containerCells]) =>

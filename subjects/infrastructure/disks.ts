@@ -74,8 +74,8 @@ export const readDisks = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: DiskWithHistory[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readCells(reader, {
+): Promise<{ readonly items: DiskWithHistory[]; readonly isTruncated: boolean }> => {
+  const { cells, isTruncated } = await readCells(reader, {
     metrics: [...filesystemMetrics, ...ioMetrics, ...volumeMetrics, nodeNameMetric],
     counters: ioMetrics,
     labels,
@@ -87,7 +87,7 @@ export const readDisks = async (
   const filesystems = [...hosts].flatMap(([key, host]) =>
     findDisks(host.cells).map((disk) => toFilesystemDisk(key, host, disk)),
   );
-  return { isCut, items: [...deduplicateShares(filesystems), ...toVolumeDisks(cells.filter(isVolumeCell))] };
+  return { isTruncated, items: [...deduplicateShares(filesystems), ...toVolumeDisks(cells.filter(isVolumeCell))] };
 };
 
 const computeUtilization = (used: number, total: number): NumberOrReason => toKnownNumber(total > 0 ? used / total : 0);

@@ -93,10 +93,10 @@ export const readHosts = async (
   range: Range,
   scope: ProjectScope,
   only?: string,
-): Promise<{ readonly items: Host[]; readonly isCut: boolean }> => {
+): Promise<{ readonly items: Host[]; readonly isTruncated: boolean }> => {
   const from = range.from < range.to - lookbackNs ? range.from : range.to - lookbackNs;
   const lookbackRange = { from, to: range.to };
-  const [{ cells, isCut }, reportedHosts] = await Promise.all([
+  const [{ cells, isTruncated }, reportedHosts] = await Promise.all([
     readCells(reader, {
       metrics: [...hostMetrics, ...filesystemMetrics],
       counters: hostCounters,
@@ -125,7 +125,7 @@ export const readHosts = async (
     });
     return [toHost(key, host, state, lastReceived)];
   });
-  return { items, isCut };
+  return { items, isTruncated };
 };
 
 /** Returns senders whose last point is so recent that their silence need not be checked. */

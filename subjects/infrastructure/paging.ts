@@ -100,7 +100,7 @@ interface ListDefinition<Item> {
 
 interface ListItems<Item> {
   readonly items: readonly Item[];
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
 }
 
 /** Reads the items of the requested range, applies the filters, and returns one page. */
@@ -128,7 +128,7 @@ export const readListPage = async <Item, Query extends ListQuery>(
   );
 };
 
-/** Returns one page of these items; `isCut` is true if there are more than the limit. */
+/** Returns one page of these items; `isTruncated` is true if there are more than the limit. */
 export const createPage = <Item>(
   kind: string,
   query: ListQuery,
@@ -153,7 +153,7 @@ export const createPage = <Item>(
     to: formatTime(page.range.to),
     items: [...pageItems],
     nextCursor: last === undefined ? null : encodeCursor(kind, [page.range.from, page.range.to, encodePosition(last)]),
-    partial: listItems.isCut
+    partial: listItems.isTruncated
       ? [
           {
             code: 'rows' as const,

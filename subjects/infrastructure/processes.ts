@@ -53,8 +53,8 @@ export const readProcesses = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: Process[]; readonly isCut: boolean }> => {
-  const { cells: allCells, isCut } = await readCells(reader, {
+): Promise<{ readonly items: Process[]; readonly isTruncated: boolean }> => {
+  const { cells: allCells, isTruncated } = await readCells(reader, {
     metrics,
     counters,
     labels,
@@ -67,7 +67,7 @@ export const readProcesses = async (
   const keyOf = createHostKeys(identifiedCells.map(({ identity }) => identity));
   const processes = Map.groupBy(identifiedCells, ({ cell, identity }) => toProcessId(cell, keyOf(identity)));
   return {
-    isCut,
+    isTruncated,
     items: [...processes].map(([id, processCells]) =>
       toProcess(
         id,

@@ -208,7 +208,7 @@ const mergeAgents = (opamp: Agent, telemetry: Agent): Agent => ({
 
 interface ReadAgents {
   readonly items: Agent[];
-  readonly isCut: boolean;
+  readonly isTruncated: boolean;
   /** By the id of the agent */
   readonly opampAgents: ReadonlyMap<string, OpampAgent>;
 }
@@ -217,7 +217,7 @@ interface ReadAgents {
 export const readAgents = async (reader: TenantReader, range: Range, scope: ProjectScope): Promise<ReadAgents> => {
   const from = range.from < range.to - lookbackNs ? range.from : range.to - lookbackNs;
   const atMs = Number(range.to / 1_000_000n);
-  const [{ senders, isCut: hasMoreSenders }, { agents, isCut: hasMoreAgents }] = await Promise.all([
+  const [{ senders, isTruncated: hasMoreSenders }, { agents, isTruncated: hasMoreAgents }] = await Promise.all([
     readSenders(reader, { from, to: range.to }, scope),
     readOpampAgents(reader, Number(from / 1_000_000n), scope),
   ]);
@@ -240,7 +240,7 @@ export const readAgents = async (reader: TenantReader, range: Range, scope: Proj
     items.push(item);
   }
   for (const agent of telemetryAgents) items.push(toAgentOfTelemetry(agent, atMs));
-  return { items, isCut: hasMoreSenders || hasMoreAgents, opampAgents };
+  return { items, isTruncated: hasMoreSenders || hasMoreAgents, opampAgents };
 };
 
 /** Reads an agent with its components and configuration. */

@@ -125,8 +125,8 @@ export const readCoverage = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: CoverageItem[]; readonly isCut: boolean }> => {
-  const { senders, isCut } = await readSenders(reader, range, scope);
+): Promise<{ readonly items: CoverageItem[]; readonly isTruncated: boolean }> => {
+  const { senders, isTruncated } = await readSenders(reader, range, scope);
   const byService = Map.groupBy(
     senders.filter(({ service }) => service !== ''),
     ({ service }) => service,
@@ -153,5 +153,5 @@ export const readCoverage = async (
       toSilentItem('host', name, 'A resource names the host, and no instrumented service runs on it.'),
     ),
   ];
-  return { items, isCut };
+  return { items, isTruncated };
 };

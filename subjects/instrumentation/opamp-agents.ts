@@ -44,7 +44,7 @@ export const readOpampAgents = async (
   { columns }: Pick<TenantReader, 'columns'>,
   sinceMs: number,
   scope: ProjectScope,
-): Promise<{ readonly agents: readonly OpampAgent[]; readonly isCut: boolean }> => {
+): Promise<{ readonly agents: readonly OpampAgent[]; readonly isTruncated: boolean }> => {
   const rows = await columns.query<Row>(
     `SELECT agent_id AS id, any(instance_uid) AS uid, groupArray(part) AS kinds, groupArray(summary) AS texts
     FROM fleet_agents FINAL WHERE tenant_id = {tenant:String} AND part != 'configuration'${buildProjectScopeCondition(scope)}
@@ -57,7 +57,7 @@ export const readOpampAgents = async (
     const { heartbeat, description, health } = Summaries.parse(Object.fromEntries(entries));
     return { id, instanceUid: uid, heartbeat, attributes: description?.attributes ?? {}, health };
   });
-  return { agents, isCut: rows.length > maxAgents };
+  return { agents, isTruncated: rows.length > maxAgents };
 };
 
 /** Reads health with all components, and the configuration of an agent. */

@@ -43,7 +43,7 @@ export const readSenders = async (
   { columns }: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly senders: readonly Sender[]; readonly isCut: boolean }> => {
+): Promise<{ readonly senders: readonly Sender[]; readonly isTruncated: boolean }> => {
   const parameters = {
     ...toMinutesParameters(range),
     ...toSeriesSeenParameters(range),
@@ -79,5 +79,5 @@ export const readSenders = async (
       lastMs: Number(last),
     };
   });
-  return { senders, isCut: rows.length > maxSenders };
+  return { senders, isTruncated: rows.length > maxSenders };
 };

@@ -110,10 +110,10 @@ export const readClusters = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: Cluster[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reader, range, scope, metrics);
+): Promise<{ readonly items: Cluster[]; readonly isTruncated: boolean }> => {
+  const { cells, isTruncated } = await readPositionedCells(reader, range, scope, metrics);
   const clusters = Map.groupBy(cells.filter(belongsToCluster), ({ place }) => place.cluster);
-  return { isCut, items: [...clusters].map(([id, clusterCells]) => toCluster(id, clusterCells)) };
+  return { isTruncated, items: [...clusters].map(([id, clusterCells]) => toCluster(id, clusterCells)) };
 };
 
 const summarizeReadiness = (nodes: readonly Node[]): Cluster['nodes'] => {
@@ -164,11 +164,11 @@ export const readNamespaces = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: Namespace[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reader, range, scope, metrics);
+): Promise<{ readonly items: Namespace[]; readonly isTruncated: boolean }> => {
+  const { cells, isTruncated } = await readPositionedCells(reader, range, scope, metrics);
   const inNamespaces = cells.filter(({ place }) => place.namespace !== '');
   const namespaces = Map.groupBy(inNamespaces, ({ place }) => `${place.cluster}/${place.namespace}`);
-  return { isCut, items: [...namespaces].map(([id, namespaceCells]) => toNamespace(id, namespaceCells)) };
+  return { isTruncated, items: [...namespaces].map(([id, namespaceCells]) => toNamespace(id, namespaceCells)) };
 };
 
 const toNamespace = (id: string, cells: readonly PositionedCell[]): Namespace => {

@@ -79,12 +79,12 @@ export const readContainers = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: Container[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reader, range, scope, containerMetrics);
+): Promise<{ readonly items: Container[]; readonly isTruncated: boolean }> => {
+  const { cells, isTruncated } = await readPositionedCells(reader, range, scope, containerMetrics);
   const pods = groupByPod(cells);
   const history = await readContainerHistory(reader, range, scope, createPodKeys(cells));
   const reportedMetrics = collectMetrics(cells);
-  return { isCut, items: [...pods.values()].flatMap((pod) => toContainers(pod, history, reportedMetrics)) };
+  return { isTruncated, items: [...pods.values()].flatMap((pod) => toContainers(pod, history, reportedMetrics)) };
 };
 
 /**

@@ -66,9 +66,9 @@ export const readNodes = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: Node[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reader, range, scope, nodeMetrics);
-  return { items: toNodes(cells), isCut };
+): Promise<{ readonly items: Node[]; readonly isTruncated: boolean }> => {
+  const { cells, isTruncated } = await readPositionedCells(reader, range, scope, nodeMetrics);
+  return { items: toNodes(cells), isTruncated };
 };
 
 /** Returns whether a pod still occupies its requested resources. */

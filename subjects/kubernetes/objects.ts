@@ -83,8 +83,8 @@ export const readPositionedCells = async (
   range: Range,
   scope: ProjectScope,
   metrics: readonly string[],
-): Promise<{ readonly cells: readonly PositionedCell[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readCells(reader, {
+): Promise<{ readonly cells: readonly PositionedCell[]; readonly isTruncated: boolean }> => {
+  const { cells, isTruncated } = await readCells(reader, {
     metrics,
     counters: kubernetesCounters,
     labels: kubernetesLabels,
@@ -97,7 +97,7 @@ export const readPositionedCells = async (
   for (const cell of positionedCells)
     newest.set(toMetricKey(cell), Math.max(newest.get(toMetricKey(cell)) ?? 0, cell.atMs));
   return {
-    isCut,
+    isTruncated,
     cells: positionedCells.filter((cell) => cell.atMs >= (newest.get(toMetricKey(cell)) ?? 0) - staleAfterMs),
   };
 };

@@ -51,9 +51,9 @@ export const readPods = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: Pod[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reader, range, scope, podMetrics);
-  return { isCut, items: [...groupByPod(cells).values()].map(toPod) };
+): Promise<{ readonly items: Pod[]; readonly isTruncated: boolean }> => {
+  const { cells, isTruncated } = await readPositionedCells(reader, range, scope, podMetrics);
+  return { isTruncated, items: [...groupByPod(cells).values()].map(toPod) };
 };
 
 /** Returns the phase that any sender reports. */

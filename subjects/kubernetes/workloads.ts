@@ -43,11 +43,11 @@ export const readWorkloads = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-): Promise<{ readonly items: Workload[]; readonly isCut: boolean }> => {
-  const { cells, isCut } = await readPositionedCells(reader, range, scope, [
+): Promise<{ readonly items: Workload[]; readonly isTruncated: boolean }> => {
+  const { cells, isTruncated } = await readPositionedCells(reader, range, scope, [
     ...new Set([...workloadMetrics, ...podMetrics]),
   ]);
-  return { items: toWorkloads(cells), isCut };
+  return { items: toWorkloads(cells), isTruncated };
 };
 
 const kindByMetric = new Map<string, WorkloadKind>(

@@ -76,7 +76,7 @@ const first = (object: Readonly<Record<string, unknown>>, names: readonly string
   return undefined;
 };
 
-/** Types of parts by the names of senders. */
+/** Part types by the name that each convention uses. */
 const partTypeNames: Readonly<Record<string, MessagePart['type']>> = {
   text: 'text',
   input_text: 'text',

@@ -59,7 +59,7 @@ export const countPages = (pages: readonly PageEntry[]): PageCounts => ({
 });
 
 /** Returns the page counts of each paged person, in descending order of pages. */
-export const countPagesByPerson = (pages: readonly PageEntry[]): (PageCounts & { readonly userId: string })[] =>
+export const countPagesByUser = (pages: readonly PageEntry[]): (PageCounts & { readonly userId: string })[] =>
   [
     ...Map.groupBy(
       pages.filter(({ to }) => to.kind === 'person'),

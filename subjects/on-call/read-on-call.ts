@@ -12,7 +12,7 @@ import { type Absence, type Absences, computeShifts, type OnCall, onCallAt } fro
 type TenantCollections = Pick<TenantDocuments, 'collection'>;
 
 /** Returns the users in the layers and overrides of a version. */
-export const listPeople = ({
+export const listUsers = ({
   layers,
   overrides,
 }: Pick<StoredOnCallVersion, 'layers' | 'overrides'>): readonly string[] => [
@@ -93,7 +93,7 @@ export const readShifts = async (
   { fromMs, toMs, nowMs }: { readonly fromMs: number; readonly toMs: number; readonly nowMs: number },
 ): Promise<{ readonly slices: readonly TimeSlice<OnCall>[]; readonly people: readonly string[] }> => {
   const versions = await readVersions(documents, scheduleId, { fromMs, toMs });
-  const people = versions.flatMap(listPeople);
+  const people = versions.flatMap(listUsers);
   const absences = await readAbsences(documents, people, { nowMs, sinceMs: fromMs });
   return { slices: computeShifts(versions, absences, { fromMs, toMs }), people };
 };
@@ -118,7 +118,7 @@ export const readOnCall = async (
     scheduleId === undefined
       ? await readVersionsAt(documents, atMs)
       : await readVersions(documents, scheduleId, { fromMs: atMs, toMs: atMs + 1 });
-  const absences = await readAbsences(documents, versions.flatMap(listPeople), { nowMs, sinceMs: atMs });
+  const absences = await readAbsences(documents, versions.flatMap(listUsers), { nowMs, sinceMs: atMs });
   return versions
     .map((version) => ({ scheduleId: version.scheduleId, name: version.name, ...onCallAt([version], absences, atMs) }))
     .sort((left, right) => (left.name < right.name ? -1 : 1));

@@ -1,9 +1,9 @@
 /** Questions that a query cannot answer: their intent, and the API operation to use instead */
 import { mentionsDeployment } from './deployment-times.ts';
-import type { Investigated, Refusal } from './interpretation.ts';
+import type { ErrorResponse, Investigated } from './interpretation.ts';
 import type { Word } from './words.ts';
 
-type Intent = readonly [phrases: string, refusal: Omit<Refusal, 'nearest'>];
+type Intent = readonly [phrases: string, refusal: Omit<ErrorResponse, 'nearest'>];
 
 /** What a question wants to be investigated */
 export interface InvestigationIntent {
@@ -32,7 +32,7 @@ const investigations: readonly (readonly [phrases: string, about: Investigated, 
 ];
 
 /** Why a question about causes is refused if it names no service */
-export const causeRefusal: Omit<Refusal, 'nearest'> = {
+export const causeRefusal: Omit<ErrorResponse, 'nearest'> = {
   code: 'cause',
   reason:
     'causes are found for one service: name it, as in "why is checkout slow", or start from an alert, an anomaly or an incident',
@@ -84,16 +84,16 @@ const intents: readonly Intent[] = [
   ['deployment|deployments|deploys', createElsewhereRefusal('deployments', 'GET /api/events')],
 ];
 
-function createElsewhereRefusal(subject: string, operation: string): Omit<Refusal, 'nearest'> {
+function createElsewhereRefusal(subject: string, operation: string): Omit<ErrorResponse, 'nearest'> {
   return { code: 'elsewhere', reason: `${subject} are not telemetry and have their own lists`, operation };
 }
 
-const changeRefusal: Omit<Refusal, 'nearest'> = {
+const changeRefusal: Omit<ErrorResponse, 'nearest'> = {
   code: 'change',
   reason: 'the question requests a change: questions are read-only',
   operation: null,
 };
-const peopleRefusal: Omit<Refusal, 'nearest'> = {
+const peopleRefusal: Omit<ErrorResponse, 'nearest'> = {
   code: 'elsewhere',
   reason: 'telemetry does not record who did something; the audit log records who changed what in OIQ',
   operation: 'GET /api/audit',
@@ -163,7 +163,10 @@ export const findInvestigationIntent = (questionWords: readonly Word[]): Investi
  * Returns why a query cannot answer a question; `undefined` if it can. `isKnown` identifies words of names and
  * values, which express no intent.
  */
-export const findIntent = (questionWords: readonly Word[], isKnown: (word: string) => boolean): Refusal | undefined => {
+export const findIntent = (
+  questionWords: readonly Word[],
+  isKnown: (word: string) => boolean,
+): ErrorResponse | undefined => {
   const words = questionWords.filter(({ is }) => is !== 'quoted' && is !== 'condition');
   if (isCommand(words)) return { ...changeRefusal, nearest: [] };
   const joinedWords = joinWords(words);

@@ -8,7 +8,7 @@ import { continueDraft } from './continuations.ts';
 import { resolveDeployments } from './deployment-times.ts';
 import { describeMark } from './format.ts';
 import { causeRefusal, findIntent, findInvestigationIntent, type InvestigationIntent } from './intents.ts';
-import type { Interpretation, InterpretationResult, InterpretedWord, Refusal } from './interpretation.ts';
+import type { ErrorResponse, Interpretation, InterpretationResult, InterpretedWord } from './interpretation.ts';
 import { interpretInvestigation } from './investigate.ts';
 import { isSearch, parsePromql, parseSearchQuery } from './languages.ts';
 import { getLexicon, type Lexicon, type Target } from './lexicon.ts';
@@ -98,7 +98,7 @@ const interpretAlone = (
   if (isSearch(question)) return interpretSearch(question, range, records);
   const writtenWords = splitWords(question);
   if (writtenWords.length > maxWords)
-    return createRefusal({
+    return createErrorResponse({
       code: 'unclear',
       reason: `the question has more than ${maxWords} words: enter a shorter question`,
       nearest: [],
@@ -110,7 +110,7 @@ const interpretAlone = (
   const investigation = investigationIntent && investigate(investigationIntent, words, input, catalogue);
   if (investigation !== undefined) return investigation;
   const intent = findIntent(words, (word) => storedNames.has(word) || labels.has(word));
-  if (intent !== undefined) return createRefusal(intent);
+  if (intent !== undefined) return createErrorResponse(intent);
   const targetContexts = [...records, ...createMetricContexts(words, index, catalogue, labelledMetrics)];
   const attempts = targetContexts.map((reader) =>
     interpretTarget([{ words, writtenWords, phrase: reader.phrase }], reader, input, catalogue),
@@ -127,10 +127,10 @@ const investigate = (
   try {
     const investigation = interpretInvestigation(intent, words, input, catalogue);
     if (investigation !== undefined) return { is: 'investigation', investigation };
-    return intent.mayBeQuery ? undefined : createRefusal({ ...causeRefusal, nearest: [] });
+    return intent.mayBeQuery ? undefined : createErrorResponse({ ...causeRefusal, nearest: [] });
   } catch (error) {
     if (!(error instanceof UnclearQuestionError)) throw error;
-    return createRefusal({ code: error.code, reason: error.message, nearest: [], operation: null });
+    return createErrorResponse({ code: error.code, reason: error.message, nearest: [], operation: null });
   }
 };
 
@@ -219,7 +219,7 @@ export const findNamedMetrics = (question: string, catalogue: Catalogue): readon
   return index.findPhrase(words)?.metrics.slice(0, maxMetrics) ?? [];
 };
 
-const createRefusal = (refusal: Refusal, words: readonly InterpretedWord[] = []): InterpretationResult => ({
+const createErrorResponse = (refusal: ErrorResponse, words: readonly InterpretedWord[] = []): InterpretationResult => ({
   is: 'refusal',
   refusal,
   words,
@@ -255,7 +255,7 @@ const interpretSearch = (question: string, range: Range, records: readonly Targe
     .map((name) => name.replace(/^[(-]{1,8}/, ''))
     .filter((name) => name !== '' && !names.includes(name));
   const nearest = [...new Set(unknown.flatMap((name) => findSimilarNames(name, names)))].slice(0, maxNamesInReason);
-  return createRefusal({
+  return createErrorResponse({
     code: 'unknown-name',
     reason: 'the search uses names that neither log records nor spans have in full',
     nearest,
@@ -416,13 +416,13 @@ const selectResult = (
   const failedAttempts = attempts.flatMap((attempt) => ('unknown' in attempt ? [attempt] : []));
   const closest = failedAttempts.toSorted((left, right) => left.unknown.length - right.unknown.length)[0];
   if (closest === undefined)
-    return createRefusal({ code: 'unclear', reason: 'the question is empty', nearest: [], operation: null });
+    return createErrorResponse({ code: 'unclear', reason: 'the question is empty', nearest: [], operation: null });
   if (closest.problem !== undefined)
-    return createRefusal(
+    return createErrorResponse(
       { code: closest.problem.code, reason: closest.problem.message, nearest: [], operation: null },
       closest.words,
     );
-  return createRefusal(createUnknownNameRefusal(closest.unknown, targetContexts, catalogue), closest.words);
+  return createErrorResponse(createUnknownNameRefusal(closest.unknown, targetContexts, catalogue), closest.words);
 };
 
 /**
@@ -450,7 +450,7 @@ const createUnknownNameRefusal = (
   unknown: readonly string[],
   targetContexts: readonly TargetContext[],
   { metrics }: Catalogue,
-): Refusal => {
+): ErrorResponse => {
   const names = new Set([
     ...targetContexts.flatMap(({ lexicon }) => lexicon.fields.flatMap(({ name, values }) => [name, ...values])),
     ...metrics.map(({ name }) => name),

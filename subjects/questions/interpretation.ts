@@ -53,7 +53,7 @@ export const refusalCodes = [
   ] as const),
 ] as const;
 
-export interface Refusal {
+export interface ErrorResponse {
   readonly code: (typeof refusalCodes)[number];
   /** For people. */
   readonly reason: string;
@@ -68,4 +68,4 @@ export type InterpretationResult =
   /** Several meanings, of which the user selects one */
   | { readonly is: 'alternatives'; readonly interpretations: readonly Interpretation[] }
   | { readonly is: 'investigation'; readonly investigation: Investigation }
-  | { readonly is: 'refusal'; readonly refusal: Refusal; readonly words: readonly InterpretedWord[] };
+  | { readonly is: 'refusal'; readonly refusal: ErrorResponse; readonly words: readonly InterpretedWord[] };

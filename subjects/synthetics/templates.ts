@@ -138,7 +138,7 @@ export const renderText = (text: string, values: TemplateValues, encode: EncodeV
   return result + text.slice(at);
 };
 
-/** Fields whose keys are texts of users */
+/** Fields with user-defined keys */
 const recordFields: ReadonlySet<string> = new Set(['headers', 'metadata']);
 
 /** A text in settings, with its path */
@@ -173,7 +173,7 @@ export const renderAll = <Settings>(settings: Settings, values: TemplateValues):
     if (typeof value === 'string') return renderText(value, values, fieldEncoding(name, value, siblings));
     if (Array.isArray(value)) return value.map((inner) => render(inner, '', {}));
     if (typeof value !== 'object' || value === null) return value;
-    // Names of headers are no names of fields.
+    // Header names are not field names.
     return Object.fromEntries(
       Object.entries(value).map(([key, inner]) => [key, render(inner, recordFields.has(name) ? '' : key, value)]),
     );

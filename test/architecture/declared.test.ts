@@ -114,7 +114,7 @@ const components: readonly {
   { what: 'receiver', folder: 'receivers/', declares: /= define(Http|Browser)?Receiver[<(]/, list: receivers },
   { what: 'processor', folder: 'processors/', declares: /= defineProcessor[<(]/, list: processors },
   { what: 'schedule', folder: 'processors/', declares: /= defineSchedule[<(]/, list: schedules },
-  { what: 'sink', folder: 'sinks/', declares: /= (defineSink|landValues)[<(]/, list: sinks },
+  { what: 'sink', folder: 'sinks/', declares: /= (defineSink|defineValueSink)[<(]/, list: sinks },
   { what: 'table', folder: 'schemas/tables/', declares: /= defineTable[<(]/, list: allTables },
   { what: 'view', folder: 'schemas/tables/', declares: /: MaterializedView = /, list: allViews },
   { what: 'channel type', folder: 'subjects/', declares: /= defineChannelType[<(]/, list: channelTypes },

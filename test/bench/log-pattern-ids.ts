@@ -16,7 +16,7 @@ import { landedPosition, partitionByDayReceived } from '../../schemas/tables/par
 import { buildBodyHasAllWords } from '../../schemas/tables/search.ts';
 import { buildCreateTable, defineTable } from '../../schemas/tables/table.ts';
 import { defineTopic } from '../../schemas/topic.ts';
-import { landValues } from '../../sinks/engine/land-values.ts';
+import { defineValueSink } from '../../sinks/engine/land-values.ts';
 import { readPatternLogs } from '../../subjects/log-patterns/pattern-records.ts';
 import { logsRequest, messageOf, openTables, text } from '../cases/sink-tables.ts';
 
@@ -80,7 +80,7 @@ const idsTable = defineTable({
   partitionBy: partitionByDayReceived,
   orderBy: ['tenant_id', 'log_partition', 'log_offset', 'log_ordinal'],
 });
-const idsSink = landValues({
+const idsSink = defineValueSink({
   topic,
   table: idsTable,
   row: (values) =>

@@ -6,7 +6,7 @@ import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
 import type { Chromium } from '../end-to-end/chromium.ts';
 import { landLogs } from '../end-to-end/landed-logs.ts';
 import { landedIn, type SentSpan } from '../end-to-end/landed-spans.ts';
-import { signedInAt } from '../end-to-end/page-walk.ts';
+import { signInAndOpen } from '../end-to-end/page-walk.ts';
 import { costOf, type PageCost, seenIn, watchPage } from './page-cost.ts';
 import type { Row } from './report.ts';
 
@@ -103,7 +103,7 @@ export const measureCase = async (chromium: Chromium, of: Case): Promise<Row[]> 
     page.setDefaultTimeout(20_000);
     await page.setViewportSize({ width: 1440, height: 900 });
     await watchPage(page);
-    await signedInAt(tab, harness.url, '/settings', 'owner@a.example');
+    await signInAndOpen(tab, harness.url, '/settings', 'owner@a.example');
     return await of({ harness, page });
   } finally {
     await harness.close();

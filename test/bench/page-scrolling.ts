@@ -9,7 +9,7 @@ import type { PageDocument } from '../../web/index.ts';
 import { type Harness, startHarness } from '../end-to-end/api-harness.ts';
 import { type Chromium, startChromium } from '../end-to-end/chromium.ts';
 import { landLogs } from '../end-to-end/landed-logs.ts';
-import { signedInAt } from '../end-to-end/page-walk.ts';
+import { signInAndOpen } from '../end-to-end/page-walk.ts';
 import type { Row } from './report.ts';
 
 const records = Number(process.env['BENCH_RECORDS'] ?? 100_000);
@@ -86,7 +86,7 @@ const measured = async (name: string, harness: Harness, chromium: Chromium, buil
   const { page } = tab;
   await page.setViewportSize({ width: 1440, height: 900 });
   if (built !== undefined) await serve(page, built);
-  await signedInAt(tab, harness.url, '/logs?from=now-1h&to=now');
+  await signInAndOpen(tab, harness.url, '/logs?from=now-1h&to=now');
   await page.locator('.records .extent .row').first().waitFor();
   page.setDefaultTimeout(0);
   await page.evaluate(`(async (wanted) => {

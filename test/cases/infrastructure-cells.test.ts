@@ -145,7 +145,7 @@ test('only series selected by a condition are read', async (t) => {
     [['level one state used', 1000]],
   );
   const none = { sql: 'false', parameters: {} };
-  t.deepEqual(await read('a', { series: none }), { cells: [], isCut: false });
+  t.deepEqual(await read('a', { series: none }), { cells: [], isTruncated: false });
 });
 
 test('a metric is present while its series can have points: series rows are written once an hour', async (t) => {

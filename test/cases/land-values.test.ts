@@ -4,7 +4,7 @@ import type { ErrorOccurrence } from '../../schemas/error-occurrences.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { defineTable } from '../../schemas/tables/table.ts';
 import { scanBatch } from '../../sinks/engine/batch-scan.ts';
-import { landValues } from '../../sinks/engine/land-values.ts';
+import { defineValueSink } from '../../sinks/engine/land-values.ts';
 import { errorOccurrences } from '../../sinks/errors.ts';
 import { createValueColumn } from '../../sinks/native/values.ts';
 import { errorCounts, errorCountsTable } from '../contract/made-up-sink.ts';
@@ -22,23 +22,27 @@ const nothing = {
 const declared = { topic: errorCounts, table: errorCountsTable } as const;
 
 test('a row with a missing, extra or wrongly typed column does not compile, nor does a table without a retention', (t) => {
-  landValues({ ...declared, row: () => nothing });
-  landValues({ ...declared, row: ({ errors }) => [{ ...nothing, errors }, nothing] });
+  defineValueSink({ ...declared, row: () => nothing });
+  defineValueSink({ ...declared, row: ({ errors }) => [{ ...nothing, errors }, nothing] });
   // @ts-expect-error errors is missing
-  landValues({ ...declared, row: () => ({ ...nothing, errors: undefined }) });
+  defineValueSink({ ...declared, row: () => ({ ...nothing, errors: undefined }) });
   const { errors: _, ...fewer } = nothing;
   // @ts-expect-error errors is missing
-  landValues({ ...declared, row: () => fewer });
+  defineValueSink({ ...declared, row: () => fewer });
   // @ts-expect-error errors is a number
-  landValues({ ...declared, row: ({ tenantId }) => ({ ...nothing, errors: tenantId }) });
+  defineValueSink({ ...declared, row: ({ tenantId }) => ({ ...nothing, errors: tenantId }) });
   // @ts-expect-error the column error does not exist
-  landValues({ ...declared, row: () => ({ ...nothing, error: 1 }) });
+  defineValueSink({ ...declared, row: () => ({ ...nothing, error: 1 }) });
   // @ts-expect-error the topic's values have no such field
-  landValues({ ...declared, row: ({ count }) => ({ ...nothing, errors: count }) });
+  defineValueSink({ ...declared, row: ({ count }) => ({ ...nothing, errors: count }) });
   const table = { ...errorCountsTable, columns: { errors: 'UInt64' } } as const;
-  landValues({ topic: errorCounts, table: { ...table, engine: 'ReplacingMergeTree' }, row: () => ({ errors: 1 }) });
+  defineValueSink({
+    topic: errorCounts,
+    table: { ...table, engine: 'ReplacingMergeTree' },
+    row: () => ({ errors: 1 }),
+  });
   // @ts-expect-error the origin of rows is not stored, and they do not merge
-  landValues({ topic: errorCounts, table, row: () => ({}) });
+  defineValueSink({ topic: errorCounts, table, row: () => ({}) });
   // @ts-expect-error the retention is missing
   t.throws(() => defineTable({ name: 'a', summary: 'a', columns: {}, orderBy: [] }));
 });

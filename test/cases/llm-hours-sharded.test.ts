@@ -1,3 +1,3 @@
-import { overServedColumns } from '../end-to-end/served-columns.ts';
+import { runOnClickhouse } from '../end-to-end/served-columns.ts';
 
-await overServedColumns(() => import('./llm-hours.test.ts'), { servers: 2 });
+await runOnClickhouse(() => import('./llm-hours.test.ts'), { servers: 2 });

@@ -33,7 +33,7 @@ test.before(async () => {
 });
 test.after.always(() => tables?.close());
 
-const landValues = async (sink: string, values: readonly object[], tenant: string): Promise<void> => {
+const defineValueSink = async (sink: string, values: readonly object[], tenant: string): Promise<void> => {
   offset += 1;
   const message = { offset, value: Buffer.from(JSON.stringify(values)), headers: { tenant } };
   const { rejected } = await tables.land([message], { sink });
@@ -98,20 +98,20 @@ const toRecord = (call: Call, tenantId: string) => ({
 });
 
 const landCalls = (calls: readonly Call[], tenantId: string): Promise<void> =>
-  landValues(
+  defineValueSink(
     'llm-calls',
     calls.map((call) => toRecord(call, tenantId)),
     tenantId,
   );
 
 const landVerdict = (call: Call, verdict: object, tenantId: string): Promise<void> =>
-  landValues('llm-calls', [{ ...toPosition(call, tenantId), ...verdict }], tenantId);
+  defineValueSink('llm-calls', [{ ...toPosition(call, tenantId), ...verdict }], tenantId);
 
 let version = 0;
 const landPrice = async (tenantId: string, model: string, periods: readonly LlmPriceFields[]): Promise<void> => {
   version += 1;
   const rates = toPriceRows(model, { model, periods: [...periods] });
-  await landValues('llm-prices', [{ tenantId, priceId: model, version, rates }], tenantId);
+  await defineValueSink('llm-prices', [{ tenantId, priceId: model, version, rates }], tenantId);
 };
 
 const priceFrom = (ms: number, input: string, currency = 'USD'): LlmPriceFields => ({

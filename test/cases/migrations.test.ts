@@ -11,7 +11,7 @@ import { buildAttributeEqualsSql, buildBodyHasAllWords } from '../../schemas/tab
 import { sloSlicesTable } from '../../schemas/tables/slos.ts';
 import { buildCreateTable, buildCreateView, defineTable, type Table } from '../../schemas/tables/table.ts';
 import { reduceInsertCost } from '../../sinks/migrations/008-cheaper-inserts.ts';
-import { changeShape } from '../../sinks/migrations/declared-tables.ts';
+import { changeSchema } from '../../sinks/migrations/declared-tables.ts';
 import { migrate, migrations } from '../../sinks/migrations/index.ts';
 import type { Migration } from '../../sinks/migrations/migration.ts';
 
@@ -261,7 +261,7 @@ test.serial('a manual migration changes what the declaration cannot, and later c
     name: 'widen',
     async up() {
       await columns.execute('ALTER TABLE made_up MODIFY COLUMN count UInt64');
-      await changeShape(columns, 'made_up', (shape) => ({ ...shape, columns: { ...shape.columns, count: 'UInt64' } }));
+      await changeSchema(columns, 'made_up', (shape) => ({ ...shape, columns: { ...shape.columns, count: 'UInt64' } }));
     },
   };
   const wide = defineTable({ ...madeUp, columns: { id: 'String', count: 'UInt64', last: 'String' } });

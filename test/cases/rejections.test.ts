@@ -1,5 +1,5 @@
 import test from 'ava';
-import { createRefusal } from '../../receivers/engine/error-responses.ts';
+import { createErrorResponse } from '../../receivers/engine/error-responses.ts';
 import { Rejections } from '../../receivers/engine/rejections.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Message, Producer } from '../../schemas/ports/bus.ts';
@@ -20,7 +20,7 @@ const setUp = () => {
   return { clock, published, reports, rejections, state };
 };
 const caller = { tenantId: 'acme', projectId: 'shop', keyId: 'k1' };
-const limited = createRefusal('rate-limited', 'too many', 1);
+const limited = createErrorResponse('rate-limited', 'too many', 1);
 const overQuota = { ...limited, reason: 'quota' };
 
 test('rejections with the same key, signal, reason and hour form one row', async (t) => {

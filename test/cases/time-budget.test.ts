@@ -66,7 +66,7 @@ const groupOf = (seen: Seen): Group =>
         path: '/api/slow',
         operationId: 'write',
         budgetMs: brief,
-        unaudited: 'a test',
+        auditExemption: 'a test',
         body: z.strictObject({ writes: z.boolean() }),
         handler: async ({ body }, { documents }) => {
           const { writes } = body as { writes: boolean };
@@ -80,7 +80,7 @@ const groupOf = (seen: Seen): Group =>
         path: '/api/late',
         operationId: 'late',
         budgetMs: brief,
-        unaudited: 'a test',
+        auditExemption: 'a test',
         body: z.strictObject({ way: z.enum(['change', 'insert', 'transaction', 'mail']) }),
         handler: async ({ body, change, signal }, ports) => {
           const { way } = body as { way: string };

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
 import type { Documents } from '../../schemas/ports/documents.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { auditContract } from './audit.ts';
 
@@ -17,5 +17,8 @@ function suite(): void {
     await client.db(name).dropDatabase();
     await client.close();
   });
-  auditContract('mongodb', async (): Promise<Documents> => patientDocuments((await urls).replace('/?', `/${name}?`)));
+  auditContract(
+    'mongodb',
+    async (): Promise<Documents> => openPatientDocuments((await urls).replace('/?', `/${name}?`)),
+  );
 }

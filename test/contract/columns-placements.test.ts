@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import test from 'ava';
 import { openClickhouseColumns } from '../../adapters/columns-clickhouse/columns-clickhouse.ts';
 import { reportShards } from '../../commands/clickhouse-shards.ts';
-import { emptyShard } from '../../commands/drain-shard.ts';
+import { drainShard } from '../../commands/drain-shard.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
@@ -254,7 +254,7 @@ if (reason === undefined) {
       const half = await reportShards(two, firstShards(3));
       t.regex(half.problems.join(), /names no server of shard 3 .* that respond/);
 
-      await t.throwsAsync(emptyShard(three, { cluster: firstShards(3), from: 3, to: 1, report() {} }), {
+      await t.throwsAsync(drainShard(three, { cluster: firstShards(3), from: 3, to: 1, report() {} }), {
         message: /shard 3 gets new rows: give it <weight>0<\/weight>/,
       });
       const leaving = await opened(emptying, 3);
@@ -278,9 +278,9 @@ if (reason === undefined) {
         query: { value: leaving.query.bind(leaving) },
         execute: { value: leaving.execute.bind(leaving) },
       });
-      await t.throwsAsync(emptyShard(dying, { cluster: emptying, from: 3, to: 1, report() {} }), { message: 'struck' });
+      await t.throwsAsync(drainShard(dying, { cluster: emptying, from: 3, to: 1, report() {} }), { message: 'struck' });
       const lines: string[] = [];
-      await emptyShard(leaving, { cluster: emptying, from: 3, to: 1, report: (line) => lines.push(line) });
+      await drainShard(leaving, { cluster: emptying, from: 3, to: 1, report: (line) => lines.push(line) });
       t.true(lines.includes('logs: 500 rows before, 500 after'), lines.join('\n'));
       const again = await opened(firstShards(2), 2);
       for (const reader of [leaving, again])

@@ -11,7 +11,7 @@ import type { SchedulePorts } from '../../processors/engine/schedule.ts';
 import type { Documents, TenantDocuments } from '../../schemas/ports/documents.ts';
 import { dashboardSnapshotContents, dashboardSnapshots } from '../../schemas/resources/dashboard-snapshot.ts';
 import { removeSnapshots } from '../../subjects/dashboards/snapshots/remove.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 
 const inADay = new Date(Date.now() + 86_400_000).toISOString();
@@ -84,7 +84,7 @@ else {
     await client.close();
   });
   contract('mongodb', async () => {
-    const documents = await patientDocuments((await urls).replace('/?', `/${name}?`));
+    const documents = await openPatientDocuments((await urls).replace('/?', `/${name}?`));
     await documents.ensureCollections([dashboardSnapshots, dashboardSnapshotContents]);
     return documents;
   });

@@ -13,7 +13,7 @@ import {
   type Documents,
   defineCollection,
 } from '../../schemas/ports/documents.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { freePorts } from '../services/ports.ts';
 import { startService, startServices, unavailable } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
@@ -33,7 +33,7 @@ function suites(): void {
   const urls = startServices(['mongodb']).then((services) => services.url('mongodb'));
   const stores: Documents[] = [];
   const open = async (): Promise<Documents> => {
-    const documents = await patientDocuments(within(await urls));
+    const documents = await openPatientDocuments(within(await urls));
     stores.push(documents);
     return documents;
   };

@@ -15,7 +15,7 @@ import { ConflictError } from '../../schemas/ports/documents.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { type Incident, incidents } from '../../schemas/resources/incident.ts';
 import { changeState } from '../../subjects/incidents/state.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 
 export interface EscalationMemberOptions {
   readonly store: { readonly path: string } | { readonly mongodb: string };
@@ -68,7 +68,7 @@ const striking = (documents: Pick<Documents, 'forTenant'>): Pick<Documents, 'for
 
 const clock = { ms: openedMs, now: () => clock.ms };
 const opened =
-  'path' in store ? await openSqliteDocuments({ path: store.path, clock }) : await patientDocuments(store.mongodb);
+  'path' in store ? await openSqliteDocuments({ path: store.path, clock }) : await openPatientDocuments(store.mongodb);
 const documents: Documents = {
   ...opened,
   ...striking(opened),

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { killRounds } from '../budget.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { escalationContract } from './escalation-killed.ts';
 
@@ -14,7 +14,7 @@ else
       const url = services.url('mongodb').replace('/?', `/oiq-escalation-${process.pid}-${Date.now()}?`);
       return { mongodb: url };
     },
-    open: (store) => patientDocuments('mongodb' in store ? store.mongodb : ''),
+    open: (store) => openPatientDocuments('mongodb' in store ? store.mongodb : ''),
     members: 2,
     // Most are killed within a transaction, which the server keeps open for ten seconds more.
     rounds: killRounds,

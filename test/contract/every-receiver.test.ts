@@ -1,8 +1,8 @@
 /** What must hold for every receiver of the list, whoever writes it. Each is tried with its examples (`receiver-examples.ts`). */
 import test from 'ava';
-import { refusalKinds } from '../../receivers/engine/error-responses.ts';
+import { errorKinds } from '../../receivers/engine/error-responses.ts';
 import type { ListenAddress } from '../../receivers/engine/receiver.ts';
-import { republishRefused } from '../../receivers/index.ts';
+import { republishRejected } from '../../receivers/index.ts';
 import { receivers, requireFormat } from '../../receivers/registry.ts';
 import { decompress } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -152,7 +152,7 @@ for (const receiver of storing) {
     const [[, send] = []] = sends;
     if (send === undefined) throw new Error(`${name} listens nowhere`);
     const isGrpc = listens[0]?.protocol === 'grpc';
-    const codeOf = (kind: keyof typeof refusalKinds): number => refusalKinds[kind][isGrpc ? 'grpc' : 'http'];
+    const codeOf = (kind: keyof typeof errorKinds): number => errorKinds[kind][isGrpc ? 'grpc' : 'http'];
     const title = `${name}, ${format}`;
 
     for (const [setting, sendThere] of sends) {
@@ -196,7 +196,7 @@ for (const receiver of storing) {
       t.is(typeof deadLetter?.headers.position, 'number');
       t.true(message.includes(deadLetter?.headers.message ?? 'no message'), message);
       t.is(rowsOf(fixture.bus.messages), 1);
-      const again = t.throws(() => deadLetter && republishRefused(deadLetter.headers, deadLetter.body, { secretBox }));
+      const again = t.throws(() => deadLetter && republishRejected(deadLetter.headers, deadLetter.body, { secretBox }));
       t.is(again?.message ?? '', deadLetter?.headers.message ?? 'none');
     });
 
@@ -206,17 +206,17 @@ for (const receiver of storing) {
       const headers = fixture.bus.deadLetters()[0]?.headers;
       if (headers === undefined) return t.fail('there is no dead letter');
       await send(fixture, good);
-      const messages = republishRefused(headers, storeBody(headers, good), { secretBox });
+      const messages = republishRejected(headers, storeBody(headers, good), { secretBox });
       t.is(recordsIn(messages), records);
       const place = ({ topic, key, value }: Message) => ({ topic, key, value: Buffer.from(value).toString('hex') });
       t.deepEqual(messages.map(place), published(fixture).map(place));
       // What is read as something else than it is must not count as replayed.
       const reason = { instanceOf: Error, message: /contains no .* records/ };
       t.throws(
-        () => republishRefused(headers, storeBody(headers, packed(bodies.nothing, encoding)), { secretBox }),
+        () => republishRejected(headers, storeBody(headers, packed(bodies.nothing, encoding)), { secretBox }),
         reason,
       );
-      t.throws(() => republishRefused({ ...headers, format: 'no-such-format' }, good, { secretBox }), {
+      t.throws(() => republishRejected({ ...headers, format: 'no-such-format' }, good, { secretBox }), {
         message: /no-such-format/,
       });
     });

@@ -1,5 +1,5 @@
 import test from 'ava';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { jobsContract } from './jobs.ts';
 
@@ -9,5 +9,5 @@ else
   jobsContract(async () => {
     const services = await startServices(['mongodb']);
     const url = services.url('mongodb').replace('/?', `/oiq-jobs-${process.pid}-${Date.now()}?`);
-    return patientDocuments(url);
+    return openPatientDocuments(url);
   });

@@ -14,7 +14,7 @@ import type { DeclaredOperation } from '../../api/kernel/operation.ts';
 import type { Ports } from '../../api/kernel/ports.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 
 const clock = { now: () => Date.now() };
@@ -146,7 +146,7 @@ else {
     await client.close();
   });
   suite('mongodb', async () => {
-    const documents = await patientDocuments(within(await urls));
+    const documents = await openPatientDocuments(within(await urls));
     await documents.ensureCollections([users, memberships]);
     return documents;
   });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { landedPosition, ordinal, partitionByDayReceived } from '../../schemas/tables/parts.ts';
 import { defineTable } from '../../schemas/tables/table.ts';
 import { defineDerivedTopic, defineTopic } from '../../schemas/topic.ts';
-import { landValues } from '../../sinks/engine/land-values.ts';
+import { defineValueSink } from '../../sinks/engine/land-values.ts';
 import { sinks as real } from '../../sinks/registry.ts';
 
 export const errorCounts = defineTopic({
@@ -41,7 +41,7 @@ export const errorCountsTable = defineTable({
   orderBy: ['tenant_id', 'minute'],
 });
 
-export const errorCountsSink = landValues({
+export const errorCountsSink = defineValueSink({
   topic: errorCounts,
   table: errorCountsTable,
   row: ({ tenantId, isNew, ...value }) => ({ ...value, tenant_id: tenantId, is_new: isNew }),
@@ -62,7 +62,7 @@ export const errorBurstsTable = defineTable({
   orderBy: ['tenant_id'],
 });
 
-export const errorBurstsSink = landValues({
+export const errorBurstsSink = defineValueSink({
   topic: errorBursts,
   table: errorBurstsTable,
   row: ({ tenantId, errors }) => errors.map((error) => ({ tenant_id: tenantId, error })),

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
 import { createRedisCounters } from '../../adapters/counters-redis.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { operationsSucceed } from './operations-success.ts';
 
@@ -19,7 +19,7 @@ else {
   operationsSucceed('mongodb and redis', async () => {
     const [mongodb, redis] = [(await services).url('mongodb'), (await services).url('redis')];
     return {
-      openDocuments: async () => patientDocuments(mongodb.replace('/?', `/${name}?`)),
+      openDocuments: async () => openPatientDocuments(mongodb.replace('/?', `/${name}?`)),
       openCounters: async () => createRedisCounters({ url: redis, prefix: `${name}:` }),
     };
   });

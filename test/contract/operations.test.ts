@@ -54,11 +54,11 @@ const builtOperations = operations.filter(({ built }) => built);
 
 test('every built operation other than a GET declares its audit record, or why it leaves none', (t) => {
   const silent = builtOperations.filter(
-    ({ method, audit, unaudited }) => method !== 'GET' && audit.length === 0 && !unaudited,
+    ({ method, audit, auditExemption }) => method !== 'GET' && audit.length === 0 && !auditExemption,
   );
   t.deepEqual(silent.map(named), []);
   t.deepEqual(
-    builtOperations.filter(({ audit, unaudited }) => audit.length > 0 && unaudited !== undefined).map(named),
+    builtOperations.filter(({ audit, auditExemption }) => audit.length > 0 && auditExemption !== undefined).map(named),
     [],
   );
   for (const { audit } of builtOperations)

@@ -1,6 +1,6 @@
 /** Requests in which some records cannot be accepted: the others are stored, and these are dead letters of their own. */
 import test from 'ava';
-import { republishRefused } from '../../receivers/index.ts';
+import { republishRejected } from '../../receivers/index.ts';
 import { compressSnappy } from '../../schemas/compression.ts';
 import { defaultPlans } from '../../schemas/resources/plan.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -148,11 +148,11 @@ test('one bad record of a batch does not cost the others, and a replay of its de
     if (deadLetter === undefined) return t.fail(name);
     t.deepEqual(JSON.parse(deadLetter.body.toString()), requests.logs([badRecord]), name);
     t.regex(deadLetter.headers.message, /logRecords\[0\]/, name);
-    t.throws(() => republishRefused(deadLetter.headers, deadLetter.body, { secretBox }), undefined, name);
+    t.throws(() => republishRejected(deadLetter.headers, deadLetter.body, { secretBox }), undefined, name);
     // Once its record is right, for example by a newer version, the same dead letter is exactly that record.
     const mended = Buffer.from(JSON.stringify(requests.logs([recordAt.logs(nanoseconds(nowMs))])));
     t.deepEqual(
-      republishRefused(deadLetter.headers, mended, { secretBox }).map(({ headers }) => headers['records']),
+      republishRejected(deadLetter.headers, mended, { secretBox }).map(({ headers }) => headers['records']),
       ['1'],
     );
   }
@@ -168,7 +168,7 @@ test('a replay of a request that an earlier version refused whole stores the val
   const [refused] = fixture.bus.deadLetters();
   if (refused === undefined) return t.fail('there is no dead letter');
   const whole = Buffer.from(JSON.stringify(requests.logs([recordAt.logs('0'), bad, recordAt.logs('0')])));
-  const [accepted, deadLetter, ...others] = republishRefused(refused.headers, whole, { secretBox });
+  const [accepted, deadLetter, ...others] = republishRejected(refused.headers, whole, { secretBox });
   t.is(accepted?.headers['records'], '2');
   t.deepEqual(JSON.parse(Buffer.from(deadLetter?.value ?? []).toString()), requests.logs([bad]));
   t.deepEqual(others, []);

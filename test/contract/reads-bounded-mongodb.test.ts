@@ -1,7 +1,7 @@
 import test from 'ava';
 import { type Db, MongoClient } from 'mongodb';
 import { type MongoRecord, toRecord } from '../../adapters/documents-mongodb/encoding.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { at, type CountedStore, foreignDocuments, readsAreBounded } from './reads-bounded.ts';
 
@@ -37,7 +37,7 @@ else {
     await fill(database);
     let last = new Date(0);
     return {
-      options: { openDocuments: async () => patientDocuments(url.replace('/?', `/${name}?`)) },
+      options: { openDocuments: async () => openPatientDocuments(url.replace('/?', `/${name}?`)) },
       async filled() {
         await database.command({ profile: 2 });
       },

@@ -8,7 +8,7 @@ import { Worker } from 'node:worker_threads';
 import { deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
 import test from 'ava';
-import { republishRefused } from '../../receivers/index.ts';
+import { republishRejected } from '../../receivers/index.ts';
 import { compressSnappy, decompress } from '../../schemas/compression.ts';
 import type { DeadLetterHeaders } from '../../schemas/dead-letter.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -449,13 +449,13 @@ const refusedDeadLetter = {
 } satisfies DeadLetterHeaders;
 
 test('a dead letter yields the messages that its receiver would have published', (t) => {
-  const [message] = republishRefused(refusedDeadLetter, gzipSync(jsonRequest('logs', 4)), { secretBox });
+  const [message] = republishRejected(refusedDeadLetter, gzipSync(jsonRequest('logs', 4)), { secretBox });
   t.is(message?.topic, 'otlp.logs');
   t.deepEqual(Buffer.from(message?.value ?? []), convertJsonRequest('logs', Buffer.from(jsonRequest('logs', 4))));
-  t.throws(() => republishRefused({ ...refusedDeadLetter, cut: true }, Buffer.alloc(1), { secretBox }), {
+  t.throws(() => republishRejected({ ...refusedDeadLetter, cut: true }, Buffer.alloc(1), { secretBox }), {
     instanceOf: PermanentError,
   });
-  t.throws(() => republishRefused(refusedDeadLetter, Buffer.alloc(1), { secretBox }), { instanceOf: PermanentError });
+  t.throws(() => republishRejected(refusedDeadLetter, Buffer.alloc(1), { secretBox }), { instanceOf: PermanentError });
 });
 
 const before = {
@@ -503,7 +503,9 @@ const before = {
 
 for (const [name, { body, originalHeaders, ...formatFields }] of Object.entries(before)) {
   test(`a dead letter from before formats had names is read in its format: ${name}`, (t) => {
-    const [message] = republishRefused({ ...refusedDeadLetter, ...formatFields, originalHeaders }, body, { secretBox });
+    const [message] = republishRejected({ ...refusedDeadLetter, ...formatFields, originalHeaders }, body, {
+      secretBox,
+    });
     t.is(message?.headers?.['records'], name === 'remote-write 2.0' ? '1' : '4');
     t.is(message?.headers?.['format'], originalHeaders.format);
   });

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { resourcesContract } from './resources.ts';
 
@@ -15,7 +15,7 @@ else {
     await client.close();
   });
   resourcesContract('mongodb', {
-    open: async () => patientDocuments((await urls).replace('/?', `/${name}?`)),
+    open: async () => openPatientDocuments((await urls).replace('/?', `/${name}?`)),
     parts: 3,
   });
 }

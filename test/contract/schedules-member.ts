@@ -8,12 +8,12 @@ import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Columns } from '../../schemas/ports/columns.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { madeUpChecks } from './made-up-checks.ts';
 
 const [brokers = '', url = '', id = ''] = process.argv.slice(2);
 const bus = await openKafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6000 });
-const documents = await patientDocuments(url);
+const documents = await openPatientDocuments(url);
 const producer = await bus.producer();
 const states = openStates({ documents, clock: systemClock });
 const running = runSchedule(madeUpChecks(id).schedule, {

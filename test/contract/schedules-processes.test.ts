@@ -8,7 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
 import { madeUpChecks } from './made-up-checks.ts';
@@ -41,7 +41,7 @@ test('every due time takes effect once, even if a process is paused beyond its s
   const brokers = services.url('kafka');
   const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);
   const bus = await openKafkaBus({ brokers: brokers.split(',') });
-  const documents = await patientDocuments(url);
+  const documents = await openPatientDocuments(url);
   t.teardown(async () => {
     await bus.close();
     await documents.close();

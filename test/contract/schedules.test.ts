@@ -16,7 +16,7 @@ import { silentLog } from '../../schemas/ports/log.ts';
 import { silentMetrics } from '../../schemas/ports/metrics.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
 import { defineDerivedTopic } from '../../schemas/topic.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices } from '../services/services.ts';
 import { eventually } from '../waiting.ts';
 import { schedulesContract } from './schedules.ts';
@@ -41,7 +41,7 @@ const stores = {
   async MongoDB() {
     const services = await startServices(['mongodb']);
     const url = services.url('mongodb').replace('/?', `/oiq-schedules-${process.pid}-${Date.now()}?`);
-    return patientDocuments(url);
+    return openPatientDocuments(url);
   },
 };
 

@@ -13,7 +13,7 @@ import { useCode } from '../../api/identity/second-factor.ts';
 import { createSecretBox } from '../../runtime/secret-box.ts';
 import type { Documents } from '../../schemas/ports/documents.ts';
 import { multiFactors, multiFactorsTenant } from '../../schemas/resources/multi-factor.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 
 const clock = { now: () => Date.now() };
@@ -84,7 +84,7 @@ else {
   });
   contract('mongodb', async () => {
     const url = (await urls).replace('/?', `/${name}?`);
-    const instances = [await patientDocuments(url), await patientDocuments(url)];
+    const instances = [await openPatientDocuments(url), await openPatientDocuments(url)];
     await instances[0]?.ensureCollections([multiFactors]);
     return instances;
   });

@@ -5,10 +5,10 @@ import { openStates } from '../../runtime/states.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
 import type { Collection, Documents } from '../../schemas/ports/documents.ts';
 import { processorStateChunks, processorStates } from '../../schemas/resources/processor-state.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 
 const [store, place = '', key = '', number, moment] = process.argv.slice(2);
-const documents = await (store === 'mongodb' ? patientDocuments(place) : openSqliteDocuments({ path: place }));
+const documents = await (store === 'mongodb' ? openPatientDocuments(place) : openSqliteDocuments({ path: place }));
 
 const waitToBeKilled = async (): Promise<never> => {
   process.stdout.write('now\n');

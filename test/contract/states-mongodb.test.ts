@@ -1,7 +1,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { statesContract } from './states.ts';
 
@@ -21,7 +21,7 @@ function suite(): void {
   statesContract('mongodb', {
     async open() {
       const url = await urlOf();
-      return [await patientDocuments(url), await patientDocuments(url)];
+      return [await openPatientDocuments(url), await openPatientDocuments(url)];
     },
     store: async () => ['mongodb', await urlOf()],
   });

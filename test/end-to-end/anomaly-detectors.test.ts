@@ -14,7 +14,7 @@ import { startHarness } from './api-harness.ts';
 import { startChromium } from './chromium.ts';
 import { portsOf } from './harness-ports.ts';
 import { landOtlp, resourceOf } from './land-otlp.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 const environment = { OIQ_SECRET_KEY: 'k'.repeat(40) };
 const harness = await startHarness({ environment });
@@ -216,7 +216,7 @@ inThePage(
     const { page } = tab;
     const [anomaly] = (await read('/api/ai/anomalies')).items;
     const shown = await read(`/api/ai/anomalies/${encodeURIComponent(anomaly.id)}`);
-    await signedInAt(tab, harness.url, '/anomalies', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/anomalies', 'editor@a.example');
     const row = page.getByRole('row', { name: /service=shop/ });
     await row.getByRole('button').click();
     const sidePanel = page.getByRole('complementary', { name: 'Anomaly' });

@@ -445,7 +445,7 @@ test('a backtest over a period that was evaluated live gives the same transition
   const backtest = () => request('GET', `/api/v2/alerts/backtests/${started.id}`);
   await eventually('the backtest', async () => (await backtest()).status !== 'running');
   const result = await backtest();
-  t.like(result, { status: 'finished', failed: 0, progress: 1, isCut: false });
+  t.like(result, { status: 'finished', failed: 0, progress: 1, isTruncated: false });
   t.deepEqual(result.transitions, live);
   t.like(result.groups[0], { firings: 1 });
 });

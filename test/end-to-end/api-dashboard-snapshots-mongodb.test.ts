@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { snapshotsSuite } from './api-dashboard-snapshots.ts';
 
@@ -10,7 +10,7 @@ if (reason !== undefined) test.skip(`mongodb: ${reason}`, () => undefined);
 else {
   const within = async (): Promise<string> =>
     (await startServices(['mongodb'])).url('mongodb').replace('/?', `/${database}?`);
-  snapshotsSuite('mongodb', async () => patientDocuments(await within()));
+  snapshotsSuite('mongodb', async () => openPatientDocuments(await within()));
   test.after.always(async () => {
     const client = await new MongoClient(await within()).connect();
     await client.db(database).dropDatabase();

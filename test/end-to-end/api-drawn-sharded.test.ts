@@ -1,6 +1,6 @@
 /** Suites over several shards that do not need to run each time: a run draws one, or runs the one that is named. */
 import { runSeed } from '../parts.ts';
-import { overServedColumns } from './served-columns.ts';
+import { runOnClickhouse } from './served-columns.ts';
 
 const suites = [
   'api-ai-root-cause',
@@ -22,4 +22,4 @@ const suites = [
 ];
 
 const suite = process.env['TEST_SHARDED_SUITE'] ?? suites[runSeed % suites.length];
-await overServedColumns(() => import(`./${suite}.test.ts`), { servers: 2 });
+await runOnClickhouse(() => import(`./${suite}.test.ts`), { servers: 2 });

@@ -1,3 +1,3 @@
-import { overServedColumns } from './served-columns.ts';
+import { runOnClickhouse } from './served-columns.ts';
 
-await overServedColumns(() => import('./api-log-pages.test.ts'));
+await runOnClickhouse(() => import('./api-log-pages.test.ts'));

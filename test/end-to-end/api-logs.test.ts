@@ -343,8 +343,8 @@ test('top values of a field are counted, for names with any characters', async (
     withField: 30,
     distinct: 2,
     items: [
-      { value: 'v0', isCut: false, records: 15, share: 0.5 },
-      { value: 'v1', isCut: false, records: 15, share: 0.5 },
+      { value: 'v0', isTruncated: false, records: 15, share: 0.5 },
+      { value: 'v1', isTruncated: false, records: 15, share: 0.5 },
     ],
     partial: [],
   });

@@ -1,3 +1,3 @@
-import { overServedColumns } from './served-columns.ts';
+import { runOnClickhouse } from './served-columns.ts';
 
-await overServedColumns(() => import('./api-network.test.ts'), { servers: 2 });
+await runOnClickhouse(() => import('./api-network.test.ts'), { servers: 2 });

@@ -1,3 +1,3 @@
-import { overServedColumns } from './served-columns.ts';
+import { runOnClickhouse } from './served-columns.ts';
 
-await overServedColumns(() => import('./api-services-deployments.test.ts'));
+await runOnClickhouse(() => import('./api-services-deployments.test.ts'));

@@ -1,3 +1,3 @@
-import { overServedColumns } from './served-columns.ts';
+import { runOnClickhouse } from './served-columns.ts';
 
-await overServedColumns(() => import('./api-traces-compare.test.ts'), { servers: 2 });
+await runOnClickhouse(() => import('./api-traces-compare.test.ts'), { servers: 2 });

@@ -11,7 +11,7 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import { plans, plansTenant } from '../../schemas/resources/plan.ts';
 import { parseSettings } from '../../schemas/settings.ts';
 import { copyColumns } from '../services/columns-template.ts';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { owner } from './oiq-process.ts';
 
 /** A limit that no load generator reaches. */
@@ -52,7 +52,7 @@ export const embeddedDeployment = async (dataDirectory: string): Promise<string>
 };
 
 /** Sets up an installation with documents in a MongoDB database. Returns its license key. */
-export const mongoDeployment = async (url: string): Promise<string> => setUp(await patientDocuments(url));
+export const mongoDeployment = async (url: string): Promise<string> => setUp(await openPatientDocuments(url));
 
 /** The limits of single keys as well. */
 export const withoutLimits = { OIQ_KEY_REQUESTS_PER_SECOND: String(noLimit) } as const;

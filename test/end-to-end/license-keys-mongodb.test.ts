@@ -1,6 +1,6 @@
 import test from 'ava';
 import { MongoClient } from 'mongodb';
-import { patientDocuments } from '../services/patient-documents.ts';
+import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { licenseKeysContract } from './license-keys.ts';
 
@@ -14,5 +14,5 @@ else {
     await client.db(name).dropDatabase();
     await client.close();
   });
-  licenseKeysContract('mongodb', async () => patientDocuments((await urls).replace('/?', `/${name}?`)));
+  licenseKeysContract('mongodb', async () => openPatientDocuments((await urls).replace('/?', `/${name}?`)));
 }

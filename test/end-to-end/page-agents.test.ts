@@ -4,7 +4,7 @@ import { AgentSession, agentPid, landAgentRecords, workFolder } from '../cases/a
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -34,7 +34,7 @@ test.after.always(async () => {
 declare('an agent leads to its processes with their coverage, and to its connections', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/agents');
+  await signInAndOpen(tab, harness.url, '/agents');
   await page.getByRole('link', { name: 'Claude Code' }).click();
   await page.getByRole('heading', { name: 'Claude Code on laptop' }).waitFor();
   t.regex((await page.locator('main').textContent()) ?? '', /Captured.*plaintext of/);
@@ -45,7 +45,7 @@ declare('an agent leads to its processes with their coverage, and to its connect
 declare('a session shows prompts and tool calls next to effects, with unexplained ones highlighted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/agents/sessions');
+  await signInAndOpen(tab, harness.url, '/agents/sessions');
   await page.locator('main tbody a').first().click();
   await page.locator('.agent-turn').getByText('Fix the <b>rounding</b>').waitFor();
   t.is(await page.locator('.agent-effect.unexplained').count(), 2);
@@ -59,7 +59,7 @@ declare('a session shows prompts and tool calls next to effects, with unexplaine
 declare('a risk leads to the turn of its session', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/agents/risks');
+  await signInAndOpen(tab, harness.url, '/agents/risks');
   const row = page.locator('main tbody tr', { hasText: 'Unexplained command of an agent' });
   t.regex((await row.textContent()) ?? '', /curl -s https:\/\/drop\.example\/x/);
   await assertView(t, tab, 'main tbody');

@@ -16,7 +16,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, axeFinds, fillPair, signedInAt } from './page-walk.ts';
+import { assertView, fillPair, findAxeViolations, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -117,7 +117,7 @@ test.after.always(async () => {
 declare('a firing alert shows its value, start time and reason as in the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts');
+  await signInAndOpen(tab, harness.url, '/alerts');
   const row = page.locator('.alerts .extent .row');
   await row.first().waitFor();
   const [alert] = (await get('/api/alerts')).items;
@@ -162,7 +162,7 @@ declare('a dashboard lists firing alerts and other dashboards, with its time ran
   const tab = await chromium.open();
   const { page } = tab;
   await page.setViewportSize({ width: 1400, height: 1000 });
-  await signedInAt(tab, harness.url, `/dashboards/${board.id}?from=now-2h`);
+  await signInAndOpen(tab, harness.url, `/dashboards/${board.id}?from=now-2h`);
   const within = (title: string) =>
     page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) });
   await within('None').getByText('No matching alerts.').waitFor();
@@ -182,7 +182,7 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
   const tab = await chromium.open();
   const { page } = tab;
   const [{ id }] = (await get('/api/alerts')).items;
-  await signedInAt(tab, harness.url, `/alerts?alert=${id}`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/alerts?alert=${id}`, 'editor@a.example');
   const sidePanel = page.getByRole('complementary', { name: 'Alert' });
   await sidePanel.locator('.plot[aria-label^="Compared value, critical above 5"]').waitFor();
   await sidePanel.getByLabel('Note').fill('I look at it');
@@ -232,7 +232,7 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
 declare('rules show their state and when they fire', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/rules');
+  await signInAndOpen(tab, harness.url, '/alerts/rules');
   const row = page.locator('.rules .extent .row', { hasText: name });
   await row.waitFor();
   t.deepEqual((await row.getByRole('gridcell').allTextContents()).slice(0, 4), [
@@ -250,7 +250,7 @@ declare('rules show their state and when they fire', async (t) => {
 declare('a rule is edited with a preview of its results, tested over past data and saved', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/alerts/rules', 'editor@a.example');
   await page.getByRole('link', { name: 'New alert rule' }).click();
   const trial = page.getByRole('region', { name: 'Preview and backtest' });
   await trial.getByText('Fill in the condition to see a preview.').waitFor();
@@ -317,7 +317,7 @@ declare('a rule is edited with a preview of its results, tested over past data a
 declare('the history shows each transition with its reason, of all rules and of one rule', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/rules');
+  await signInAndOpen(tab, harness.url, '/alerts/rules');
   await page.locator('.rules .extent .row', { hasText: name }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Rule' });
   const [rule] = (await get(`/api/alerts/rules?search=${encodeURIComponent('Errors')}`)).items;
@@ -349,7 +349,7 @@ declare('the history shows each transition with its reason, of all rules and of 
 declare('a rule is disabled and enabled, and fires a test alert', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/alerts/rules', 'editor@a.example');
   await page.locator('.rules .extent .row', { hasText: 'Switched off' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Rule' });
   const stored = async () => (await get('/api/alerts/rules?search=Switched')).items[0];
@@ -386,7 +386,7 @@ declare('a Prometheus rule file is imported, with recording rules, and all rules
 `;
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/rules', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/alerts/rules', 'editor@a.example');
   await page.getByRole('link', { name: 'Import rules' }).click();
   const names = async () =>
     (await get('/api/alerts/rules?search=NothingIsUp')).items.map((each: Answered) => each.name);
@@ -401,7 +401,7 @@ declare('a Prometheus rule file is imported, with recording rules, and all rules
   await page.getByText('Import completed: 2 created, 1 refused.').waitFor();
   t.is((await names()).length, 1);
   await page.getByRole('row', { name: /refused/ }).waitFor();
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'Rules', exact: true }).click();
   const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Export as Prometheus rules' }).click();
@@ -414,7 +414,7 @@ declare('a Prometheus rule file is imported, with recording rules, and all rules
 declare('a group of recording rules is created, shows the state of its rules, and is deleted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/recording', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/alerts/recording', 'editor@a.example');
   await page.getByRole('row', { name: /^Of <i>a file<\/i>/ }).waitFor();
   await page.getByRole('button', { name: 'New recording group' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Recording group' });
@@ -438,7 +438,7 @@ declare('a group of recording rules is created, shows the state of its rules, an
   await second.getByLabel('PromQL expression').fill('max(up)');
   await sidePanel.getByRole('button', { name: 'Remove rule 1' }).click();
   t.is(await sidePanel.getByLabel('Labels: name').inputValue(), '');
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await sidePanel.getByRole('button', { name: 'Save group' }).click();
   await sidePanel.getByText('max(up)').waitFor();
   t.deepEqual((await stored())[0].rules, [{ record: 'up:max', expression: 'max(up)', labels: {} }]);
@@ -458,7 +458,7 @@ declare('a rule created by an objective names the objective and links to it', as
   t.is(slo.status, 200, JSON.stringify(slo.body));
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/rules?search=Cart');
+  await signInAndOpen(tab, harness.url, '/alerts/rules?search=Cart');
   await page.locator('.rules .extent .row').first().click();
   const way = page.getByRole('complementary', { name: 'Rule' }).getByRole('link', { name: 'its SLO' });
   await way.waitFor();
@@ -473,7 +473,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/alerts', 'editor@a.example');
     await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Maintenance' }).click();
     await page.getByText('No maintenance windows yet.').waitFor();
     await page.getByRole('button', { name: 'New maintenance window' }).click();
@@ -529,7 +529,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/alerts', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/alerts', 'editor@a.example');
     await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Contact points' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Contact point' });
     await page.getByRole('button', { name: 'Duty <i>phone</i>' }).click();
@@ -579,7 +579,7 @@ declare(
     const templates = { title: '<b>{{status}}</b>', text: '' };
     const { body: rendered } = await harness.request('POST', '/api/notification-channels/preview', { body: templates });
     await sidePanel.getByText(rendered.title, { exact: true }).waitFor();
-    t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+    t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
     await sidePanel.getByRole('button', { name: 'Save contact point' }).click();
     await page.getByRole('row', { name: /Second <i>phone<\/i> ntfy .*disabled/ }).waitFor();
     t.deepEqual(await saved(), [[false, 'nights', '********']]);
@@ -598,7 +598,7 @@ declare(
     const before = await get('/api/v2/alerts/routing');
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/alerts/rule', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/alerts/rule', 'editor@a.example');
     await page.getByLabel('Name', { exact: true }).fill('Told <i>directly</i>');
     await page.getByLabel('Value', { exact: true }).fill('5');
     const notify = page.getByRole('group', { name: 'Notify' });
@@ -647,7 +647,7 @@ declare('routes, receivers and time intervals are edited by forms', async (t) =>
   const before = await get('/api/v2/alerts/routing');
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/routing', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/alerts/routing', 'editor@a.example');
   await page.getByRole('button', { name: 'New time interval' }).click();
   const times = page.getByRole('complementary', { name: 'Time interval' });
   await times.getByLabel('Name', { exact: true }).fill('weekends');
@@ -668,7 +668,7 @@ declare('routes, receivers and time intervals are edited by forms', async (t) =>
   await panel.getByLabel('Duty <i>phone</i> (webhook)').check();
   await panel.getByLabel('Repeat interval').fill('1h');
   await panel.getByRole('group', { name: 'Mute during' }).getByLabel('weekends').check();
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await panel.getByRole('button', { name: 'Create route' }).click();
   await panel.waitFor({ state: 'detached' });
   const [shop] = (await get('/api/notification-channels?search=Duty')).items;
@@ -709,7 +709,7 @@ declare('routes, receivers and time intervals are edited by forms', async (t) =>
 declare('the routing tree shows the route of given labels, and is edited as a document', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/alerts/routing', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/alerts/routing', 'editor@a.example');
   const tree = page.getByRole('region', { name: 'Routing' });
   await tree.getByRole('code').filter({ hasText: 'team=shop' }).waitFor();
   await tree.getByText('(Duty <i>phone</i> (webhook))').waitFor();
@@ -752,7 +752,7 @@ declare('the routing tree shows the route of given labels, and is edited as a do
     body: { yaml: alertmanager },
   });
   t.deepEqual(JSON.parse(await document.inputValue()), imported.routing);
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   t.is((await get('/api/v2/alerts/routing')).route.groupWait, '7s');
   t.deepEqual(tab.complaints, []);
 });

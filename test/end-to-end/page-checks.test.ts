@@ -6,7 +6,7 @@ import { syntheticPictures } from '../../schemas/resources/synthetic-picture.ts'
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, fillPair, signedInAt } from './page-walk.ts';
+import { assertView, fillPair, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -126,7 +126,7 @@ const percent = (share: number): string => `${(100 * share).toFixed(3)} %`;
 declare('a check shows its state, start time, and uptime over 1, 30 and 90 days', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/checks');
+  await signInAndOpen(tab, harness.url, '/checks');
   const { body } = await harness.request('GET', `/api/synthetics/checks/${id}`);
   const row = page.getByRole('row', { name });
   const cells = row.getByRole('cell');
@@ -150,7 +150,7 @@ declare('a check shows its state, start time, and uptime over 1, 30 and 90 days'
 declare('a check shows its runs with their phases, the failure reason, and each day of its locations', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/checks?open=${id}`);
+  await signInAndOpen(tab, harness.url, `/checks?open=${id}`);
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   const runs = sidePanel.getByRole('region', { name: 'Runs' }).locator('.run-summary');
   const { body } = await harness.request('GET', `/api/synthetics/checks/${id}/runs`);
@@ -190,7 +190,7 @@ declare('a check shows its runs with their phases, the failure reason, and each 
 declare('an editor runs a check now and sees the result of each location, or why there is none', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
   await page.getByRole('button', { name: 'Run now' }).click();
   const { items } = (await harness.request('POST', `/api/synthetics/checks/${id}/run`, { as: 'editor', body: {} }))
     .body;
@@ -203,7 +203,7 @@ declare('an editor runs a check now and sees the result of each location, or why
 declare('an editor changes a check, tests it before saving, and sees an error at its field', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/checks?open=${id}`, 'editor@a.example');
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   const step = sidePanel.getByRole('group', { name: 'Step 1' });
@@ -243,7 +243,7 @@ declare('an editor changes a check, tests it before saving, and sees an error at
 declare('an editor creates a check with assertions, changes it, and deletes it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/checks', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/checks', 'editor@a.example');
   await page.getByRole('button', { name: 'New check' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   const fill = async (label: string, text: string): Promise<void> =>
@@ -305,7 +305,7 @@ declare('an editor creates a check with assertions, changes it, and deletes it',
 declare('an editor creates checks of requests and of a browser by forms', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/checks?open=new', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/checks?open=new', 'editor@a.example');
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   const [first, second] = [1, 2].map((number) => sidePanel.getByRole('group', { name: `Step ${number}`, exact: true }));
   if (first === undefined || second === undefined) return t.fail();
@@ -368,7 +368,7 @@ declare('an editor creates checks of requests and of a browser by forms', async 
 declare('the token of a heartbeat is shown once, and a new token revokes it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/checks?open=new', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/checks?open=new', 'editor@a.example');
   const sidePanel = page.getByRole('complementary', { name: 'Check' });
   await sidePanel.getByLabel('Name', { exact: true }).fill('Nightly');
   await sidePanel.getByRole('combobox', { name: 'Type' }).selectOption('Heartbeat');
@@ -396,7 +396,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/checks/variables', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/checks/variables', 'editor@a.example');
     await page.getByText('No variables yet.').waitFor();
     await page.getByRole('button', { name: 'New variable' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Variable' });
@@ -432,7 +432,7 @@ declare(
 declare('an editor schedules a downtime of a check, sees when it is active, and deletes it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/checks/downtimes', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/checks/downtimes', 'editor@a.example');
   await page.getByText('No downtimes yet.').waitFor();
   await page.getByRole('button', { name: 'New downtime' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Downtime' });
@@ -466,7 +466,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/checks/locations', 'admin@a.example');
+    await signInAndOpen(tab, harness.url, '/checks/locations', 'admin@a.example');
     await page.getByRole('button', { name: 'New location' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Location' });
     await sidePanel.getByLabel('Name', { exact: true }).fill('Far & away');
@@ -504,7 +504,7 @@ declare(
 declare('an editor imports checks as code and sees a preview of each document, with line and field', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/checks/code', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/checks/code', 'editor@a.example');
   const source = [
     ...['name: From <code>', 'type: http', 'http:', '  steps:', '    - url: https://shop.example/'],
     ...['---', 'name: Wrong', 'type: tcp', 'tcp:', '  host: shop.example', '  port: 0', ''],
@@ -553,7 +553,7 @@ declare('an editor imports checks as code and sees a preview of each document, w
 declare('a viewer reads variables and downtimes and has no buttons to change them', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/checks/code');
+  await signInAndOpen(tab, harness.url, '/checks/code');
   await page.getByText('Importing checks is for editor, admin, and owner; your role is viewer.').waitFor();
   for (const part of ['', '/variables', '/downtimes', '/locations']) {
     await tab.go(`${harness.url}/checks${part}`);
@@ -575,7 +575,7 @@ declare('a browser check shows the screenshots of its page that exist', async (t
     .forTenant('a')
     .collection(syntheticPictures)
     .insert({ checkId, location: 'local', kind: 'failed', dueMs: nowMs, content });
-  await signedInAt(tab, harness.url, `/checks?open=${checkId}`);
+  await signInAndOpen(tab, harness.url, `/checks?open=${checkId}`);
   const picture = page.getByRole('img', { name: 'Screenshot at the end of the last failed run' });
   await picture.waitFor();
   await page.getByText('Local, last failed run:').waitFor();

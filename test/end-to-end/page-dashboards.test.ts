@@ -4,7 +4,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landedIn } from './landed-spans.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -180,7 +180,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await page.setViewportSize({ width: 1400, height: 1000 });
-    await signedInAt(tab, harness.url, `/dashboards/${id}?${range}`);
+    await signInAndOpen(tab, harness.url, `/dashboards/${id}?${range}`);
     const { items } = await queryPanels();
     const item = (title: string) =>
       items.find(({ panelId }: { panelId: string }) => panelId === title.replaceAll(' ', '-'));
@@ -272,7 +272,7 @@ declare(
 declare('a variable value is in the URL, and the list is filtered by words, tag and folder', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/dashboards');
+  await signInAndOpen(tab, harness.url, '/dashboards');
   const facets = page.getByRole('region', { name: 'Folders and tags' });
   await facets.getByRole('button', { name: 'Sales', exact: true }).click();
   await page.waitForURL(/folder=Sales(?:&|$)/);
@@ -311,7 +311,7 @@ declare('panels are added, edited beside a preview, moved by keyboard and mouse,
   const tab = await chromium.open();
   const { page } = tab;
   await page.setViewportSize({ width: 1400, height: 1000 });
-  await signedInAt(tab, harness.url, `/dashboards/${own}?${range}`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/dashboards/${own}?${range}`, 'editor@a.example');
   await page.getByRole('button', { name: 'Edit', exact: true }).click();
   await page.getByText('Sections', { exact: true }).click();
   await page.getByRole('button', { name: 'Add section' }).click();
@@ -405,7 +405,7 @@ declare(
     const { page } = tab;
     await page.setViewportSize({ width: 1400, height: 1000 });
     const address = `/dashboards/${own}?${range}`;
-    await signedInAt(tab, harness.url, `${address}&edit=true`, 'editor@a.example');
+    await signInAndOpen(tab, harness.url, `${address}&edit=true`, 'editor@a.example');
     await page.getByRole('button', { name: 'Variables' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Variables' });
     await sidePanel.getByRole('button', { name: 'Add variable' }).click();
@@ -473,7 +473,7 @@ declare('concurrent edits of two users are merged, and the second to save resolv
   const own = await create({ name: 'Of two', panels: [one] });
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/dashboards/${own}?${range}&edit=true&panel=one`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/dashboards/${own}?${range}&edit=true&panel=one`, 'editor@a.example');
   const title = page.getByRole('region', { name: 'Panel editor' }).getByLabel('Title');
   await title.fill('Mine');
   const others = async (fields: Fields): Promise<void> => {
@@ -515,7 +515,7 @@ declare('a version is described in words and restored, and a snapshot is public 
   });
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/dashboards/${own}?${range}&show=versions&version=1`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/dashboards/${own}?${range}&show=versions&version=1`, 'editor@a.example');
   const { body: version } = await harness.request('GET', `/api/dashboards/${own}/versions/1`);
   const versionsPanel = page.getByRole('complementary', { name: 'Versions' });
   await versionsPanel.getByText(version.differences[0].what).waitFor();
@@ -542,7 +542,7 @@ declare('a version is described in words and restored, and a snapshot is public 
 declare('a template becomes a dashboard, and an import shows a preview of each part first', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/dashboards?show=templates', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/dashboards?show=templates', 'editor@a.example');
   const { body } = await harness.request('GET', '/api/templates');
   await page.getByRole('row').nth(body.items.length).waitFor();
   t.is(await page.getByRole('row').count(), body.items.length + 1);
@@ -613,7 +613,7 @@ declare('a table shows embedded images and links to others, and nodes of a graph
   t.is(created.status, 200, JSON.stringify(created.body));
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/dashboards/${created.body.id}`);
+  await signInAndOpen(tab, harness.url, `/dashboards/${created.body.id}`);
   const table = page.getByRole('region', { name: 'Pictures' }).getByRole('table');
   const image = table.locator('img');
   await image.waitFor();

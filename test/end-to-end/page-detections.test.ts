@@ -4,7 +4,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, axeFinds, signedInAt } from './page-walk.ts';
+import { assertView, findAxeViolations, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -49,7 +49,7 @@ test.after.always(async () => {
 declare('a signal shows what matched, is closed with a reason, and becomes a case', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/detections?from=now-30m', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/detections?from=now-30m', 'editor@a.example');
   const rows = page.getByRole('row', { name: title });
   await rows.nth(1).waitFor();
   t.is(await rows.count(), (await harness.request('GET', '/api/siem/signals')).body.items.length);
@@ -93,7 +93,7 @@ declare('a signal shows what matched, is closed with a reason, and becomes a cas
 declare('a signal and a case are assigned to a member of the organization, and unassigned', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
   const viewer = (await harness.request('GET', '/api/users?search=viewer')).body.items[0].id;
   const signal = page.getByRole('complementary', { name: 'Signal' });
   const assignee = async () => (await harness.request('GET', '/api/siem/signals/s2')).body.assigneeId;
@@ -108,7 +108,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
   t.is(await signal.getByLabel('Assigned to').inputValue(), viewer);
   await assertView(t, tab, '.beside h2');
   const otherTab = await chromium.open();
-  await signedInAt(otherTab, harness.url, '/detections?from=now-30m');
+  await signInAndOpen(otherTab, harness.url, '/detections?from=now-30m');
   const rows = otherTab.page.getByRole('row');
   await rows.nth(2).waitFor();
   await otherTab.page.getByLabel('Assignee').selectOption('Me');
@@ -143,7 +143,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
   t.like(await storedSignal(), { severity: 'critical', state: 'closed', resolution: 'duplicate', assigneeId: viewer });
   await assertView(t, tab, '.beside h2');
   const other = await chromium.open();
-  await signedInAt(other, harness.url, `/detections/cases?open=${id}`);
+  await signInAndOpen(other, harness.url, `/detections/cases?open=${id}`);
   await other.page.getByText('Editing cases is for editor').waitFor();
   t.is(await other.page.getByLabel('Assigned to').count(), 0);
 });
@@ -151,7 +151,7 @@ declare('a signal and a case are assigned to a member of the organization, and u
 declare('rules are imported from several documents, with a preview of each', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/detections/import', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/detections/import', 'editor@a.example');
   const rule = (name: string, level: string) =>
     [
       ...[`title: ${name}`, 'logsource:', '  category: process_creation', '  product: windows', 'detection:'],
@@ -195,7 +195,7 @@ declare('rules are imported from several documents, with a preview of each', asy
     ['Net <b>used</b>', true],
     ['Net again', false],
   ]);
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'Net <b>used</b>' }).click();
   // A rule opened by its address is shown although the list does not contain it.
   await tab.go(`${page.url()}&search=nothing-is-called-so`);
@@ -203,7 +203,7 @@ declare('rules are imported from several documents, with a preview of each', asy
   await page.getByRole('complementary', { name: 'Rule' }).getByText("Image|endswith: '\\net.exe'").waitFor();
   await assertView(t, tab, '.beside h2');
   const other = await chromium.open();
-  await signedInAt(other, harness.url, '/detections/import');
+  await signInAndOpen(other, harness.url, '/detections/import');
   await other.page.getByRole('link', { name: 'Rules', exact: true }).waitFor();
   t.is(await other.page.getByRole('link', { name: 'Import' }).count(), 0);
 });
@@ -211,7 +211,7 @@ declare('rules are imported from several documents, with a preview of each', asy
 declare('an exception is created from a signal, shows the signals it would cover, and expires', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/detections?from=now-30m&open=s2', 'editor@a.example');
   await page.getByRole('link', { name: 'Create exception' }).click();
   const rule = page.getByRole('complementary', { name: 'Rule' });
   const exceptions = rule.getByRole('region', { name: 'Exceptions' });
@@ -260,7 +260,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/detections/rules', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/detections/rules', 'editor@a.example');
     await page.getByRole('button', { name: title }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Rule' });
     await sidePanel.getByText('condition: selection').waitFor();
@@ -342,7 +342,7 @@ declare(
 declare('placeholders and field mappings are created, changed and deleted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/detections/placeholders', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/detections/placeholders', 'editor@a.example');
   await page.getByRole('button', { name: 'New placeholder' }).click();
   const placeholder = page.getByRole('complementary', { name: 'Placeholder' });
   const create = placeholder.getByRole('button', { name: 'Create placeholder' });
@@ -393,7 +393,7 @@ declare('placeholders and field mappings are created, changed and deleted', asyn
 for (const part of ['matches', 'indicators', 'feeds', 'files', 'baselines'])
   declare(`the list of ${part} shows why it is empty`, async (t) => {
     const tab = await chromium.open();
-    await signedInAt(tab, harness.url, `/detections/${part}`);
+    await signInAndOpen(tab, harness.url, `/detections/${part}`);
     await tab.page.locator('.list [role=status]').waitFor();
     await assertView(t, tab, '.list [role=status]');
   });
@@ -401,7 +401,7 @@ for (const part of ['matches', 'indicators', 'feeds', 'files', 'baselines'])
 declare('indicators are added and deleted, a feed is added and replaced, and a baseline is approved', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/detections/indicators', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/detections/indicators', 'editor@a.example');
   await page.getByRole('button', { name: 'New indicator' }).click();
   const indicator = page.getByRole('complementary', { name: 'Indicator' });
   await indicator.getByLabel('Source').fill('<b>us</b>');
@@ -432,7 +432,7 @@ declare('indicators are added and deleted, a feed is added and replaced, and a b
   await feed.locator('.problem-text').filter({ hasText: /./ }).first().waitFor();
   await feed.getByRole('textbox', { name: 'URL' }).fill('https://feeds.example.com/list');
   await page.setViewportSize({ width: 320, height: 800 });
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await page.setViewportSize({ width: 1280, height: 800 });
   await feed.getByRole('button', { name: 'Subscribe' }).click();

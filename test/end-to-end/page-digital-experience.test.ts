@@ -9,7 +9,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 const declare = chromiumMissing === undefined ? test.serial : test.serial.skip;
 
@@ -185,7 +185,7 @@ test.before(async () => {
   const { status } = await harness.request('POST', '/api/license-keys', { as: 'owner', body });
   if (status !== 200) throw new Error(`creating a browser key: ${status}`);
   tab = await chromium.open();
-  await signedInAt(tab, harness.url, '/digital-experience', 'admin@a.example');
+  await signInAndOpen(tab, harness.url, '/digital-experience', 'admin@a.example');
 });
 test.after.always(async () => {
   await chromium?.close();
@@ -241,7 +241,7 @@ declare('a session shows its events in order, and leads to its trace and error g
 declare('a recording plays next to the events, and its page runs no script and loads nothing', async (t) => {
   // A separate tab, because the browser logs everything that the player's policy blocks.
   const { page } = await chromium.open().then(async (other) => {
-    await signedInAt(other, harness.url, '/digital-experience/sessions/failing', 'viewer@a.example');
+    await signInAndOpen(other, harness.url, '/digital-experience/sessions/failing', 'viewer@a.example');
     return other;
   });
   await page.getByRole('button', { name: 'Play the replay' }).click();

@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { landErrors } from './errors-landed.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -48,7 +48,7 @@ test.after.always(async () => {
 declare('groups show the counts of the API, and one group shows its stack, occurrences and links', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/errors?sort=-count', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/errors?sort=-count', 'editor@a.example');
   const rows = page.locator('.errors .extent .row');
   await rows.nth(1).waitFor();
   const { items } = (await harness.request('GET', '/api/errors?sort=-count')).body;
@@ -91,7 +91,7 @@ declare(
     const [into, other] = await all();
     const one = async () => (await harness.request('GET', `/api/errors/${into.id}`)).body;
     const viewer = (await harness.request('GET', '/api/users?search=viewer')).body.items[0].id;
-    await signedInAt(tab, harness.url, `/errors?error=${into.id}`, 'editor@a.example');
+    await signInAndOpen(tab, harness.url, `/errors?error=${into.id}`, 'editor@a.example');
     const sidePanel = page.getByRole('complementary', { name: 'Error' });
     await sidePanel.getByLabel('Assigned to').selectOption({ label: 'viewer' });
     await sidePanel.getByRole('combobox', { name: 'or' }).selectOption('Ignore for 100 more occurrences');
@@ -135,7 +135,7 @@ declare(
 
 declare('a viewer sees which role may change a group', async (t) => {
   const tab = await chromium.open();
-  await signedInAt(tab, harness.url, '/errors?search=timeout');
+  await signInAndOpen(tab, harness.url, '/errors?search=timeout');
   await tab.page.locator('.errors .extent .row').click();
   await tab.page.getByText('Resolving errors is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await tab.page.getByRole('button', { name: /Resolve|Ignore|Merge|Take/ }).count(), 0);

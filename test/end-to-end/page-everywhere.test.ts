@@ -9,7 +9,7 @@ import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landLogs } from './landed-logs.ts';
 import { landedIn } from './landed-spans.ts';
-import { axeFinds, signedInAt } from './page-walk.ts';
+import { findAxeViolations, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -132,12 +132,12 @@ for (const [title, width] of [
     const { page } = tab;
     const bodies = responseBodies(tab);
     await page.setViewportSize({ width, height: 800 });
-    await signedInAt(tab, harness.url, '/services', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/services', 'editor@a.example');
     for (const [address, shown] of views()) {
       await tab.go(harness.url + address);
       if (address.endsWith('variables')) await page.locator('.variable summary').first().click();
       await page.locator(shown).first().waitFor();
-      for (const theme of ['light', 'dark'] as const) t.deepEqual(await axeFinds(tab, theme), [], address);
+      for (const theme of ['light', 'dark'] as const) t.deepEqual(await findAxeViolations(tab, theme), [], address);
       t.is(await page.evaluate('document.documentElement.scrollWidth'), width, `${address} scrolls horizontally`);
       t.not(await page.title(), 'owned', address);
       t.is(await page.locator('main img, main script').count(), 0, address);
@@ -153,7 +153,7 @@ for (const [title, width] of [
 
 declare('signing out in one tab clears the others', async (t) => {
   const tab = await chromium.open();
-  await signedInAt(tab, harness.url, '/logs');
+  await signInAndOpen(tab, harness.url, '/logs');
   await tab.page.locator('.records .extent .row').first().waitFor();
   const other = await tab.page.context().newPage();
   await other.goto(`${harness.url}/traces`);

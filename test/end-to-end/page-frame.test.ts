@@ -6,7 +6,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landLogs } from './landed-logs.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -37,7 +37,7 @@ test.after.always(async () => {
 
 const opened = async (address: string): Promise<Tab> => {
   const tab = await chromium.open();
-  await signedInAt(tab, harness.url, address);
+  await signInAndOpen(tab, harness.url, address);
   return tab;
 };
 

@@ -3,7 +3,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, axeFinds, signedInAt } from './page-walk.ts';
+import { assertView, findAxeViolations, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -31,7 +31,7 @@ const found = async (name = title) =>
 declare('an editor acknowledges an incident, adds a note, resolves it, and the timeline shows all three', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/incidents', 'editor@a.example');
   const row = page.locator('.incidents .extent .row').first();
   await row.waitFor();
   t.deepEqual((await row.getByRole('gridcell').allTextContents()).slice(0, 4), ['open', 'critical', title, 'checkout']);
@@ -67,7 +67,7 @@ declare('an editor acknowledges an incident, adds a note, resolves it, and the t
 declare('an incident is declared, and a viewer sees which role may change it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/incidents', 'editor@a.example');
   await page.getByRole('button', { name: 'Declare incident' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Incident' });
   await assertView(t, tab, '.beside h2');
@@ -89,7 +89,7 @@ declare('an incident is declared, and a viewer sees which role may change it', a
   );
   t.is(new URL(page.url()).searchParams.get('incident'), id);
   const other = await chromium.open();
-  await signedInAt(other, harness.url, `/incidents?status=open&incident=${id}`);
+  await signInAndOpen(other, harness.url, `/incidents?status=open&incident=${id}`);
   await other.page.getByText('Acknowledging incidents is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await other.page.locator('.incidents .extent .row').count(), 1);
   t.is(await other.page.getByRole('button', { name: /Acknowledge|Resolve|Declare|Add/ }).count(), 0);
@@ -101,7 +101,7 @@ declare('the title, severity and roles of an incident are changed', async (t) =>
   const { id } = await found('Mails are late');
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/incidents?incident=${id}`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/incidents?incident=${id}`, 'editor@a.example');
   const sidePanel = page.getByRole('complementary', { name: 'Incident' });
   await sidePanel.getByRole('button', { name: 'Edit' }).click();
   const save = sidePanel.getByRole('button', { name: 'Save incident' });
@@ -112,7 +112,7 @@ declare('the title, severity and roles of an incident are changed', async (t) =>
   await sidePanel.getByLabel('Severity').selectOption('critical');
   await sidePanel.getByLabel('Services').fill('post, queue');
   await sidePanel.getByRole('combobox', { name: /^User/ }).selectOption({ label: 'editor' });
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await save.click();
   await sidePanel.getByRole('heading', { name: 'Mails are <b>very</b> late' }).waitFor();
   const changed = await found('Mails are <b>very</b> late');
@@ -140,7 +140,7 @@ declare('the title, severity and roles of an incident are changed', async (t) =>
 declare('metrics show the number of incidents and their durations as in the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/incidents');
+  await signInAndOpen(tab, harness.url, '/incidents');
   await page.getByRole('link', { name: 'Insights' }).click();
   const { body } = await harness.request('GET', '/api/incidents/metrics?from=now-30d');
   const rows = page.getByRole('table').nth(1).locator('tbody tr');
@@ -164,7 +164,7 @@ declare('an incident is merged into another incident of the same service', async
       .id;
   const [one, other] = [await declared('Mails <i>bounce</i>'), await declared('No mails')];
   const tab = await chromium.open();
-  await signedInAt(tab, harness.url, `/incidents?incident=${one}`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/incidents?incident=${one}`, 'editor@a.example');
   const sidePanel = tab.page.getByRole('complementary', { name: 'Incident' });
   await sidePanel.getByText('both affect mails').waitFor();
   await sidePanel.getByRole('button', { name: 'Merge into No mails' }).click();
@@ -181,7 +181,7 @@ declare('the person on call is shown by name, and an editor takes over the shift
   t.is(created.status, 200, JSON.stringify(created.body));
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/incidents', 'editor@a.example');
   await page.getByRole('link', { name: 'Pages' }).click();
   await page.getByText('No pages in this range.').waitFor();
   await page.getByRole('link', { name: 'On call' }).click();

@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { agentOf, flat, growing, type Labels, type Metric } from './infrastructure-senders.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -111,7 +111,7 @@ const rowsOf = async (path: string): Promise<number> => (await harness.request('
 declare('hosts show the metrics of the API, and one host shows its charts and links to its logs', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/infrastructure?from=now-30m&sort=-memory');
+  await signInAndOpen(tab, harness.url, '/infrastructure?from=now-30m&sort=-memory');
   const { items } = (await harness.request('GET', '/api/infrastructure/hosts?from=now-30m&sort=-memory')).body;
   await page.getByRole('row').nth(items.length).waitFor();
   const cells = await page.getByRole('row').nth(1).getByRole('cell').allTextContents();
@@ -148,7 +148,7 @@ for (const [address, api] of [
 ] as const)
   declare(`${address} has as many rows as the API`, async (t) => {
     const tab = await chromium.open();
-    await signedInAt(tab, harness.url, `${address}?from=now-30m`);
+    await signInAndOpen(tab, harness.url, `${address}?from=now-30m`);
     const count = await rowsOf(`${api}?from=now-30m`);
     const shown = count === 0 ? '.list [role=status]' : '.list tbody';
     await tab.page.locator(shown).waitFor();
@@ -159,7 +159,7 @@ for (const [address, api] of [
 declare('a pod, a statement and a flow show the values of the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/kubernetes/pods?from=now-30m');
+  await signInAndOpen(tab, harness.url, '/kubernetes/pods?from=now-30m');
   await page.getByRole('button', { name: 'cart-7d4b9c6f5d-x2x4z' }).click();
   await page.getByRole('complementary', { name: 'Pod' }).getByText('shop').first().waitFor();
   await assertView(t, tab, '.beside h2');
@@ -208,7 +208,7 @@ declare('a pod, a statement and a flow show the values of the API', async (t) =>
 declare('a database engine shows its metrics, and a chart of one metric', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/databases/engines?from=now-30m');
+  await signInAndOpen(tab, harness.url, '/databases/engines?from=now-30m');
   await page.getByRole('button', { name: 'postgresql', exact: true }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Engine' });
   const { figures, databases } = (await harness.request('GET', '/api/databases/postgresql?from=now-30m')).body;

@@ -4,7 +4,7 @@ import { landModelSpans, requestIdOf } from '../cases/llm-telemetry.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -41,7 +41,7 @@ test.after.always(async () => {
 declare('the overview shows the totals of the API, and leads to what is unpriced', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/llm');
+  await signInAndOpen(tab, harness.url, '/llm');
   await page.locator('.tile', { hasText: 'Cost' }).getByText('$0.00021').waitFor();
   t.regex((await page.locator('.tile', { hasText: 'Unpriced' }).textContent()) ?? '', /50 %/);
   await assertView(t, tab, '.tiles');
@@ -55,7 +55,7 @@ declare('the overview shows the totals of the API, and leads to what is unpriced
 declare('costs are grouped, and a group leads to its requests', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/llm/cost?groupBy=userId');
+  await signInAndOpen(tab, harness.url, '/llm/cost?groupBy=userId');
   await page.getByRole('link', { name: 'ann' }).waitFor();
   t.regex((await page.locator('main tfoot').textContent()) ?? '', /\$0\.00021/);
   await assertView(t, tab, 'main tbody');
@@ -64,7 +64,7 @@ declare('costs are grouped, and a group leads to its requests', async (t) => {
 declare('a request reads like a chat, and contents of senders are text', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/llm/requests?request=${requestIdOf(request)}`);
+  await signInAndOpen(tab, harness.url, `/llm/requests?request=${requestIdOf(request)}`);
   const chat = page.locator('.chat');
   await chat.getByText('<b>Where</b> is my order?').waitFor();
   await chat.getByText('It was shipped.').waitFor();
@@ -76,7 +76,7 @@ declare('a request reads like a chat, and contents of senders are text', async (
 declare('a price is set beside the models', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/llm/models', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/llm/models', 'editor@a.example');
   await page.getByRole('link', { name: 'house-model' }).click();
   await page.getByRole('button', { name: 'Set price' }).click();
   await page.getByLabel('Input', { exact: true }).fill('-1');

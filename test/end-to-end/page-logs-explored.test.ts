@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landLogs } from './landed-logs.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 const count = 300;
 const routes = ['/cart', '/checkout', '/pay'];
@@ -49,7 +49,7 @@ test.after.always(async () => {
 
 const opened = async (address: string, email?: string): Promise<Tab> => {
   const tab = await chromium.open();
-  await signedInAt(tab, harness.url, address, email);
+  await signInAndOpen(tab, harness.url, address, email);
   await tab.page.locator('.extent .row').first().waitFor();
   return tab;
 };
@@ -218,7 +218,7 @@ declare('a search is exported, saved and turned into a rule by users with permis
 declare('a saved query is starred, run, renamed, made private and shared again, and deleted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/saved-queries/templates', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/saved-queries/templates', 'editor@a.example');
   const templates = (await harness.request('GET', '/api/query-templates')).body.items;
   await page.getByRole('row').nth(templates.length).waitFor();
   await page.getByRole('link', { name: 'Saved', exact: true }).click();
@@ -263,7 +263,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
   await sidePanel.getByText('organization', { exact: true }).waitFor();
   t.is((await findSavedQuery('viewer')).id, id);
   const viewer = await chromium.open();
-  await signedInAt(viewer, harness.url, `/saved-queries?open=${id}`);
+  await signInAndOpen(viewer, harness.url, `/saved-queries?open=${id}`);
   await viewer.page.getByText('Editing is for editor, admin, and owner; your role is viewer.').waitFor();
   t.is(await viewer.page.getByRole('button', { name: /Edit|Delete|New/ }).count(), 0);
   await assertView(t, viewer, '.beside h2');
@@ -276,7 +276,7 @@ declare('a saved query is starred, run, renamed, made private and shared again, 
 declare('metrics of the records of a search are grouped by a field, as a table and over time', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/logs?search=service%3Acheckout');
+  await signInAndOpen(tab, harness.url, '/logs?search=service%3Acheckout');
   await page.getByRole('link', { name: 'Aggregate' }).click();
   await page.getByLabel('Aggregations').fill('count, sideways(x)');
   await page.getByLabel('Group by').fill('http.route');

@@ -6,7 +6,7 @@ import { logsOf, numbered } from '../contract/live-tail-harness.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -60,7 +60,7 @@ declare(
     await publish(logsOf(numbered('before', 3), sent));
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, network.url, '/logs?view=live&search=NOT+other');
+    await signInAndOpen(tab, network.url, '/logs?view=live&search=NOT+other');
     const came = (records: number) => page.locator('#came', { hasText: new RegExp(`^${records}$`) }).waitFor();
     await came(3);
     await publish(logsOf(['<i>first</i>', 'other'], sent), logsOf(['canary'], { ...sent, tenantId: 'b' }));
@@ -93,7 +93,7 @@ declare(
       [],
     );
     const again = await chromium.open();
-    await signedInAt(again, harness.url, '/logs?view=live');
+    await signInAndOpen(again, harness.url, '/logs?view=live');
     await again.page.locator('.extent .row').first().waitFor();
     await assertView(t, again, '.extent .row >> nth=0');
   },

@@ -5,7 +5,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
 import { landLogs } from './landed-logs.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 const hostile = `</pre><img src=x onerror="document.title='owned'"><script>document.title='owned'</script> \u202Egnp.exe\u202C a\u200Bb \u0007`;
 const count = 450;
@@ -38,7 +38,7 @@ test.after.always(async () => {
 
 const opened = async (address: string): Promise<Tab> => {
   const tab = await chromium.open();
-  await signedInAt(tab, harness.url, address);
+  await signInAndOpen(tab, harness.url, address);
   return tab;
 };
 

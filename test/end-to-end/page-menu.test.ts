@@ -5,7 +5,7 @@ import { selectPart } from '../parts.ts';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
-import { assertView, axeFinds, signedInAt } from './page-walk.ts';
+import { assertView, findAxeViolations, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -22,7 +22,7 @@ test.after.always(async () => {
 
 const opened = async (address: string, email?: string): Promise<Tab> => {
   const tab = await chromium.open();
-  await signedInAt(tab, harness.url, address, email);
+  await signInAndOpen(tab, harness.url, address, email);
   return tab;
 };
 
@@ -59,7 +59,7 @@ declare('on a small screen the menu opens by keyboard, closes with Escape, and c
   await page.keyboard.press('Enter');
   await logs.waitFor();
   t.is(await button.getAttribute('aria-expanded'), 'true');
-  for (const theme of ['light', 'dark'] as const) t.deepEqual(await axeFinds(tab, theme), []);
+  for (const theme of ['light', 'dark'] as const) t.deepEqual(await findAxeViolations(tab, theme), []);
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);
   await page.keyboard.press('Tab');
   await page.keyboard.press('Escape');
@@ -194,7 +194,7 @@ declare('every area and tab is accessible zoomed to 200 %, and does not scroll s
   for (const [index, address] of selectPart(all, 6).entries()) {
     await show(page, address);
     await page.waitForLoadState('networkidle');
-    const found = await axeFinds(tab, index % 2 === 0 ? 'light' : 'dark');
+    const found = await findAxeViolations(tab, index % 2 === 0 ? 'light' : 'dark');
     findings.push(...found.map((finding) => `${address} ${finding}`));
     const width = await page.evaluate('document.documentElement.scrollWidth');
     if (width !== 700) findings.push(`${address} scrolls sideways: ${width}`);

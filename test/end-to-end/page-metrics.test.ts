@@ -4,7 +4,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { agentOf } from './infrastructure-senders.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -57,7 +57,7 @@ const query = async (question: object) =>
 declare('a metric of the catalogue has a chart with a series for each service and the values of the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, at('/explore-metrics'));
+  await signInAndOpen(tab, harness.url, at('/explore-metrics'));
   await page.locator('#search').fill('queue');
   await page.keyboard.press('Enter');
   await page.locator('.metrics[aria-rowcount="2"]').waitFor();
@@ -120,7 +120,7 @@ declare('series, uses and labels of a metric are those of the API', async (t) =>
   t.is(created.status, 200, JSON.stringify(created.body));
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, at('/explore-metrics'));
+  await signInAndOpen(tab, harness.url, at('/explore-metrics'));
   await page.getByRole('link', { name: 'Cardinality' }).click();
   await page.getByLabel('Sort by').selectOption('-growth');
   const { body } = await harness.request('GET', at('/api/metrics/cardinality', { scope: 'account', sort: '-growth' }));
@@ -147,7 +147,7 @@ declare('series, uses and labels of a metric are those of the API', async (t) =>
 declare('exemplars of a metric link to their traces', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size' }));
+  await signInAndOpen(tab, harness.url, at('/explore-metrics', { metric: 'queue.size' }));
   await page.getByText('2 measurements with a trace').click();
   const rows = page.getByRole('region', { name: 'Exemplars' }).getByRole('row');
   const { body } = await harness.request(
@@ -168,7 +168,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     const expression = 'sum by (job) (increase(orders_total[5m]))';
-    await signedInAt(tab, harness.url, at('/explore-metrics', { promql: expression }));
+    await signInAndOpen(tab, harness.url, at('/explore-metrics', { promql: expression }));
     await page.locator('.legend-entry').nth(1).waitFor();
     const { series } = await query({ kind: 'promql', expression });
     t.is(await page.locator('.legend-entry').count(), series.length);
@@ -200,7 +200,7 @@ declare(
 declare('a metric query becomes a rule that compares the same values', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(
+  await signInAndOpen(
     tab,
     harness.url,
     at('/explore-metrics', { metric: 'queue.size', by: 'service' }),
@@ -222,7 +222,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     const question = 'average queue.size by service per minute';
-    await signedInAt(tab, harness.url, at('/ask'));
+    await signInAndOpen(tab, harness.url, at('/ask'));
     await page.locator('#question').fill(question);
     await page.keyboard.press('Enter');
     await page.locator('#sentence').waitFor();
@@ -256,7 +256,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, at('/explore-metrics', { metric: 'queue.size', by: 'service' }));
+    await signInAndOpen(tab, harness.url, at('/explore-metrics', { metric: 'queue.size', by: 'service' }));
     await page.getByText('Forecast', { exact: true }).click();
     await page.getByLabel('Horizon').fill('900d');
     await page.getByRole('button', { name: 'Run forecast' }).click();
@@ -305,7 +305,7 @@ Start the worker again with \`ctl start worker\`.
 declare('a runbook is added from a file, found and cited with the value that it names, and deleted', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, at('/ask/documents'), 'editor@a.example');
+  await signInAndOpen(tab, harness.url, at('/ask/documents'), 'editor@a.example');
   await page.getByRole('button', { name: 'Add document' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Document' });
   await sidePanel

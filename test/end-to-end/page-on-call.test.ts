@@ -4,7 +4,7 @@ import test from 'ava';
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -26,7 +26,7 @@ test.after.always(async () => {
 declare('an editor creates a schedule, previews who would be on call, and saves it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/incidents/on-call', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/incidents/on-call', 'editor@a.example');
   await page.getByText('No schedules yet.').waitFor();
   await page.getByRole('button', { name: 'New schedule' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Schedule' });
@@ -104,7 +104,7 @@ declare(
     t.is(incident.status, 200, JSON.stringify(incident.body));
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, `/incidents/on-call?open=${id}`, 'editor@a.example');
+    await signInAndOpen(tab, harness.url, `/incidents/on-call?open=${id}`, 'editor@a.example');
     await page.getByRole('complementary', { name: 'Schedule' }).getByRole('link', { name: 'Open page' }).click();
     await page.waitForURL(`**/incidents/on-call/${id}*`);
     const calendar = page.getByRole('table', { name: 'On-call calendar' });
@@ -162,7 +162,7 @@ declare('a calendar subscribes to a schedule at a URL that is shown once, until 
   const [schedule] = (await get('/api/on-call/schedules')).items;
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/incidents/calendars');
+  await signInAndOpen(tab, harness.url, '/incidents/calendars');
   await page.getByText('No calendar links yet.').waitFor();
   await page.getByLabel('Shifts').selectOption({ label: shop });
   await page.getByRole('button', { name: 'Create calendar link' }).click();
@@ -189,7 +189,7 @@ declare(
     const [schedule] = (await get('/api/on-call/schedules')).items;
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/incidents', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/incidents', 'editor@a.example');
     await page.getByRole('link', { name: 'Escalation' }).click();
     await page.getByText('No escalation policies yet. Without one, incidents page no one.').waitFor();
     await page.getByRole('button', { name: 'New escalation policy' }).click();

@@ -6,7 +6,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { landedIn, type SentSpan } from './landed-spans.ts';
-import { assertView, axeFinds, signedInAt } from './page-walk.ts';
+import { assertView, findAxeViolations, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -85,7 +85,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/');
+    await signInAndOpen(tab, harness.url, '/');
     await page.waitForURL('**/overview');
     const overview = (await harness.request('GET', '/api/overview?scope=account&attention=true')).body;
     const attentionItems = page.getByRole('region', { name: 'Needs attention' }).getByRole('listitem');
@@ -124,7 +124,7 @@ declare(
 declare('a service opens next to the list, and links to its slow and failed traces and its logs', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/services?from=now-30m');
+  await signInAndOpen(tab, harness.url, '/services?from=now-30m');
   await page.locator('.services .extent .row', { hasText: 'payments' }).first().click();
   const service = page.getByRole('complementary', { name: 'Service' });
   const endpoint = service.getByRole('row', { name: /^POST \/<i>payments<\/i> 200 60/ });
@@ -174,7 +174,7 @@ declare('a service has a page with request rate, error rate and latency side by 
   const tab = await chromium.open();
   const { page } = tab;
   const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
-  await signedInAt(tab, harness.url, `/services?${range}`);
+  await signInAndOpen(tab, harness.url, `/services?${range}`);
   const row = page.locator('.services .extent .row', { hasText: 'payments' }).first();
   const link = row.getByRole('link', { name: 'payments', exact: true });
   t.is(new URL((await link.getAttribute('href')) ?? '', harness.url).pathname, '/services/payments');
@@ -221,7 +221,7 @@ declare('a service has a page with request rate, error rate and latency side by 
 declare('services are searched and sorted in the URL, and a plan without traces shows a notice', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/services?sort=name');
+  await signInAndOpen(tab, harness.url, '/services?sort=name');
   await page.locator('.services .extent .row').nth(2).waitFor();
   t.deepEqual(await page.locator('.services .extent .row [role=gridcell]:first-child').allTextContents(), [
     ...['catalog', 'payments', 'web'],
@@ -232,7 +232,7 @@ declare('services are searched and sorted in the URL, and a plan without traces 
   t.is(new URL(page.url()).searchParams.get('sort'), 'name');
   t.deepEqual(tab.complaints, []);
   const other = await chromium.open();
-  await signedInAt(other, harness.url, '/services', 'viewer@b.example');
+  await signInAndOpen(other, harness.url, '/services', 'viewer@b.example');
   await other.page.locator('main').getByText('The plan of this organization does not include services.').waitFor();
   await assertView(t, other, 'main h1');
 });
@@ -242,7 +242,7 @@ declare('the map shows callers and callees with the metrics of the API, by keybo
   const { page } = tab;
   await page.setViewportSize({ width: 1400, height: 1000 });
   const range = `from=${nowMs - 30 * minuteMs}&to=${nowMs - 2 * minuteMs}`;
-  await signedInAt(tab, harness.url, `/services?${range}`);
+  await signInAndOpen(tab, harness.url, `/services?${range}`);
   await page.getByRole('button', { name: 'Map' }).click();
   const map = page.getByRole('region', {
     name: /^Map of 5 nodes and 3 connections between them; highest error rate: web calls payments/,
@@ -276,7 +276,7 @@ declare('the map shows callers and callees with the metrics of the API, by keybo
 declare('a slow service becomes a rule, and a dashboard panel whose snapshot others can see', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/services?service=web', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/services?service=web', 'editor@a.example');
   const service = page.getByRole('complementary', { name: 'Service' });
   await service.getByText('Spends most time in:').getByRole('link').click();
   await service.getByRole('heading', { name: 'payments', exact: true }).waitFor();
@@ -322,7 +322,7 @@ declare('the counts of the overview have a chart above the events, and a new ver
   const tab = await chromium.open();
   const { page } = tab;
   const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
-  await signedInAt(tab, harness.url, `/events?${range}&counter=errors`, 'viewer@a.example');
+  await signInAndOpen(tab, harness.url, `/events?${range}&counter=errors`, 'viewer@a.example');
   const { series } = (await harness.request('GET', `/api/overview/timeseries?scope=account&${range}`)).body;
   const { points } = series.find(({ name }: { name: string }) => name === 'errors');
   const maxValue = Math.max(...points.map(([, value]: [number, number]) => value));
@@ -347,7 +347,7 @@ declare('the requests of a service have a chart, and a user with permission sets
   const tab = await chromium.open();
   const { page } = tab;
   const range = `from=${encodeURIComponent(new Date(nowMs - 30 * minuteMs).toISOString())}&to=${encodeURIComponent(new Date(nowMs).toISOString())}`;
-  await signedInAt(tab, harness.url, `/services?${range}&service=web&counter=requests`, 'editor@a.example');
+  await signInAndOpen(tab, harness.url, `/services?${range}&service=web&counter=requests`, 'editor@a.example');
   const { series } = (await harness.request('GET', `/api/services/web/timeseries?scope=account&${range}`)).body;
   const { points } = series.find(({ name }: { name: string }) => name === 'requests');
   const maxValue = Math.max(...points.map(([, value]: [number, number]) => value));
@@ -373,21 +373,21 @@ declare('the requests of a service have a chart, and a user with permission sets
 declare('a user with permission records a deployment of a service, and an error appears at its field', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/services?from=now-30m&service=web', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/services?from=now-30m&service=web', 'editor@a.example');
   const deployments = page.getByRole('region', { name: 'Deployments' });
   await deployments.getByText('Record deployment').click();
   await deployments.getByLabel('Version').fill('3 <b>three</b>');
   await deployments.getByLabel('Link').fill('ftp://shop.example');
   await deployments.getByRole('button', { name: 'Save deployment' }).click();
   await deployments.locator('div:has(> label:has-text("Link")) > .problem-text', { hasText: /./ }).waitFor();
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await deployments.getByLabel('Link').fill('https://shop.example/3');
   await deployments.getByRole('button', { name: 'Save deployment' }).click();
   await deployments.getByText('The deployment was recorded and appears in the list within a few seconds.').waitFor();
   const [auditRecord] = (await harness.request('GET', '/api/audit?action=deployment.create')).body.items;
   t.is(auditRecord.resource.name, 'web 3 <b>three</b>');
   const reader = await chromium.open();
-  await signedInAt(reader, harness.url, '/services?from=now-30m&service=web');
+  await signInAndOpen(reader, harness.url, '/services?from=now-30m&service=web');
   await reader.page.getByRole('region', { name: 'Deployments' }).waitFor();
   await reader.page.getByText(/^Apdex threshold: /).waitFor();
   t.is(await reader.page.getByText('Record deployment').count(), 0);
@@ -414,7 +414,7 @@ declare(
     }
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/services?from=now-30m&service=search');
+    await signInAndOpen(tab, harness.url, '/services?from=now-30m&service=search');
     /** Runs the analysis on the current page, and compares what is shown with the response. */
     const found = async (symptom: object): Promise<void> => {
       const cause = page.getByRole('region', { name: 'Cause' });
@@ -485,7 +485,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/overview', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/overview', 'editor@a.example');
     await page.getByRole('link', { name: 'Suggestions' }).click();
     const suggested = async () => (await harness.request('GET', '/api/ai/suggestions')).body.items;
     const items = await suggested();
@@ -525,7 +525,7 @@ declare(
     const left = (await suggested()).map(({ id }: { id: string }) => id);
     t.false(left.includes(first.id) || left.includes(second.id));
     const reader = await chromium.open();
-    await signedInAt(reader, harness.url, '/ask/suggestions');
+    await signInAndOpen(reader, harness.url, '/ask/suggestions');
     await reader.page.getByText(/^Applying or dismissing suggestions is for .*; your role is viewer\.$/).waitFor();
     await reader.page.locator('.suggestion').first().waitFor();
     t.is(await reader.page.getByRole('button', { name: /Apply|Dismiss/ }).count(), 0);

@@ -9,7 +9,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { eventually } from '../waiting.ts';
 import { type Harness, password, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium, type Tab } from './chromium.ts';
-import { assertView, axeFinds, fillPair, signedInAt } from './page-walk.ts';
+import { assertView, fillPair, findAxeViolations, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -85,7 +85,7 @@ declare(
     const { page } = tab;
     await harness.request('POST', '/api/projects', { as: 'admin', body: { id: 'default', name: 'Default' } });
     const [project] = (await harness.request('GET', '/api/projects')).body.items;
-    await signedInAt(tab, harness.url, '/get-started', admin);
+    await signInAndOpen(tab, harness.url, '/get-started', admin);
     const { steps } = (await harness.request('GET', '/api/onboarding')).body;
     await page
       .locator('.steps li')
@@ -126,7 +126,7 @@ declare('a license key is created, shown once, rotated and revoked', async (t) =
   const { page } = tab;
   await harness.request('POST', '/api/projects', { as: 'admin', body: { id: 'default', name: 'Default' } });
   const [project] = (await harness.request('GET', '/api/projects')).body.items;
-  await signedInAt(tab, harness.url, '/settings/keys', admin);
+  await signInAndOpen(tab, harness.url, '/settings/keys', admin);
   await page.getByLabel('Name').fill('Shop <b>key</b>');
   await page.getByLabel('Project').fill(project.id);
   await page.getByRole('button', { name: 'Create key' }).click();
@@ -140,7 +140,7 @@ declare('a license key is created, shown once, rotated and revoked', async (t) =
   await sidePanel.getByLabel('Requests per second').fill('7');
   await sidePanel.getByRole('button', { name: 'Save key' }).click();
   await problemAt(page, 'Allowed networks').waitFor();
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await sidePanel.getByLabel('Allowed networks, one per line').fill('10.0.0.0/8');
   await sidePanel.getByRole('button', { name: 'Save key' }).click();
   await sidePanel.getByRole('heading', { name: 'Till <b>key</b>' }).waitFor();
@@ -173,7 +173,7 @@ declare(
     const { page } = tab;
     // With only one project, the page header has no project selector.
     await harness.request('POST', '/api/projects', { as: 'admin', body: { name: 'Another' } });
-    await signedInAt(tab, harness.url, '/settings/projects', 'editor@a.example');
+    await signInAndOpen(tab, harness.url, '/settings/projects', 'editor@a.example');
     await page.getByRole('button', { name: 'New project' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Project' });
     await sidePanel.getByRole('button', { name: 'Create project' }).click();
@@ -210,7 +210,7 @@ declare(
     t.is((await found()).description, 'Sells more');
     await assertView(t, tab, '.beside h2');
     const other = await chromium.open();
-    await signedInAt(other, harness.url, `/settings/projects?open=${id}`, admin);
+    await signInAndOpen(other, harness.url, `/settings/projects?open=${id}`, admin);
     const otherPanel = other.page.getByRole('complementary', { name: 'Project' });
     await otherPanel.getByRole('button', { name: 'Create ingest key' }).click();
     await otherPanel.getByText(/The key is shown only once: oiq_lk_/).waitFor();
@@ -246,7 +246,7 @@ declare(
 declare('members, invitations, service accounts with tokens, and the organization are changed', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/settings/people', admin);
+  await signInAndOpen(tab, harness.url, '/settings/people', admin);
   const { items } = (await harness.request('GET', '/api/users')).body;
   await page.getByRole('row').nth(items.length).waitFor();
   await page
@@ -311,7 +311,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
 declare('usage and quotas are those of the API, and a quota is set', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/settings', admin);
+  await signInAndOpen(tab, harness.url, '/settings', admin);
   await page.getByLabel('A day: warn above (GiB)').fill('2');
   await page.getByRole('button', { name: 'Set quotas' }).click();
   await page.getByRole('cell', { name: '2 GiB' }).waitFor();
@@ -333,7 +333,7 @@ declare('usage and quotas are those of the API, and a quota is set', async (t) =
 declare('billing shows the values of the API, and a plan is chosen after a preview of what is lost', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/settings/billing', admin);
+  await signInAndOpen(tab, harness.url, '/settings/billing', admin);
   const { body } = await harness.request('GET', '/api/billing', { as: 'admin' });
   const rows = page.getByRole('region', { name: 'Billing' }).getByRole('table').first().getByRole('row');
   await rows.nth(4).waitFor();
@@ -354,7 +354,7 @@ declare('billing shows the values of the API, and a plan is chosen after a previ
   );
   await assertView(t, tab, 'main h2 >> nth=0');
   const other = await chromium.open();
-  await signedInAt(other, harness.url, '/settings/billing', 'admin@b.example');
+  await signInAndOpen(other, harness.url, '/settings/billing', 'admin@b.example');
   await other.page.locator('.areas a', { hasText: 'Anomalies: The plan' }).waitFor();
   const better = other.page.getByRole('row', { name: /^Enterprise/ });
   await better.getByRole('button', { name: /^Choose/ }).click();
@@ -371,7 +371,7 @@ declare('billing shows the values of the API, and a plan is chosen after a previ
 declare('the identity provider is configured: its secret stays, and each domain shows how to verify it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/settings/identity-provider', admin);
+  await signInAndOpen(tab, harness.url, '/settings/identity-provider', admin);
   const storedProvider = async () =>
     (await harness.request('GET', '/api/account/identity-provider', { as: 'admin' })).body;
   await page.getByText((await storedProvider()).redirectUri).waitFor();
@@ -418,7 +418,7 @@ declare('the identity provider is configured: its secret stays, and each domain 
 declare('a dead letter shows its bytes and its error, and a replay shows its result', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/settings/dead-letters', admin);
+  await signInAndOpen(tab, harness.url, '/settings/dead-letters', admin);
   await page.getByRole('button', { name: 'malformed' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Dead letter' });
   await sidePanel.getByText('0a 05 68 65 6c 6c 6f 3c').waitFor();
@@ -433,7 +433,7 @@ declare('a dead letter shows its bytes and its error, and a replay shows its res
 declare('the audit log shows who changed what, and a viewer cannot see it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/settings/audit?action=quota.set', admin);
+  await signInAndOpen(tab, harness.url, '/settings/audit?action=quota.set', admin);
   const { items } = (await harness.request('GET', '/api/audit?limit=1')).body;
   t.is(await page.getByLabel('Action').inputValue(), 'quota.set');
   await page.getByLabel('Resource type').selectOption('quota');
@@ -482,7 +482,7 @@ declare('the audit log shows who changed what, and a viewer cannot see it', asyn
     await assertView(t, tab, '.beside h2');
   }
   const other = await chromium.open();
-  await signedInAt(other, harness.url, '/settings/audit');
+  await signInAndOpen(other, harness.url, '/settings/audit');
   await other.page.getByRole('heading', { name: 'Settings: usage' }).waitFor();
   t.is(await other.page.getByRole('link', { name: 'Audit log' }).count(), 0);
   await assertView(t, other, 'main h1');
@@ -492,7 +492,7 @@ declare('a user chooses contact methods for pages, and their order', async (t) =
   const tab = await chromium.open();
   const { page } = tab;
   const get = async (path: string) => (await harness.request('GET', path, { as: 'viewer' })).body;
-  await signedInAt(tab, harness.url, '/settings');
+  await signInAndOpen(tab, harness.url, '/settings');
   await page.locator('#account').click();
   await page.locator('.account-panel').getByRole('link', { name: 'Notification rules' }).click();
   await page.keyboard.press('Escape');
@@ -552,7 +552,7 @@ declare('a user chooses contact methods for pages, and their order', async (t) =
 declare('events are listed with configuration changes, and a custom event is added', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/events', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/events', 'editor@a.example');
   await harness.request('POST', '/api/dashboards', { as: 'owner', body: { name: 'Board <i>of events</i>' } });
   const { items } = (await harness.request('GET', '/api/events?kinds=config&from=now-1h&limit=100')).body;
   t.true(items.length > 0);
@@ -573,7 +573,7 @@ declare('events are listed with configuration changes, and a custom event is add
   await fillPair(sidePanel, 'Tags', ['team', 'shop']);
   await sidePanel.getByRole('button', { name: 'Save event' }).click();
   await problemAt(page, 'Link').waitFor();
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await sidePanel.getByLabel('Link').fill('https://shop.example/sale');
   await sidePanel.getByRole('button', { name: 'Save event' }).click();
   await sidePanel.waitFor({ state: 'detached' });
@@ -586,8 +586,8 @@ declare('a user changes their password, sets up a second factor, and ends anothe
   const [tab, elsewhere] = [await chromium.open(), await chromium.open()];
   const { page } = tab;
   const auditor = 'auditor@a.example';
-  await signedInAt(elsewhere, harness.url, '/settings', auditor);
-  await signedInAt(tab, harness.url, '/settings', auditor);
+  await signInAndOpen(elsewhere, harness.url, '/settings', auditor);
+  await signInAndOpen(tab, harness.url, '/settings', auditor);
   await page.locator('#account').click();
   await page.locator('.account-panel').getByRole('link', { name: 'Security', exact: true }).click();
   await page.getByRole('heading', { name: 'Active sessions' }).waitFor();
@@ -627,7 +627,7 @@ declare('a user changes their password, sets up a second factor, and ends anothe
   await page.getByLabel('Code from the app').fill('000000');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').filter({ hasText: 'current code' }).waitFor();
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await page.getByLabel('Code from the app').fill(await generate({ secret }));
   await page.keyboard.press('Enter');
   await page.getByText('You can use each recovery code once instead of the authenticator app.').waitFor();
@@ -644,7 +644,7 @@ declare('a user changes their password, sets up a second factor, and ends anothe
 declare('an organization is closed only by an owner who enters its name', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/settings/organization', 'owner@b.example');
+  await signInAndOpen(tab, harness.url, '/settings/organization', 'owner@b.example');
   const close = async (name: string): Promise<void> => {
     await page.getByLabel('Organization name, as confirmation').fill(name);
     await page.getByRole('button', { name: 'Delete the organization' }).click();
@@ -653,7 +653,7 @@ declare('an organization is closed only by an owner who enters its name', async 
   await problemAt(page, 'Organization name, as confirmation').waitFor();
   await assertView(t, tab, 'main h1');
   const other = await chromium.open();
-  await signedInAt(other, harness.url, '/settings/organization', 'admin@b.example');
+  await signInAndOpen(other, harness.url, '/settings/organization', 'admin@b.example');
   await other.page.getByLabel('Organization name, as confirmation').fill('Organization b');
   await other.page.getByRole('button', { name: 'Delete the organization' }).click();
   await other.page.getByText('only an Owner can close the organization').waitFor();

@@ -7,7 +7,7 @@ import { measuring, minuteMs, telemetryIn } from '../cases/slos/measured-telemet
 import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
-import { assertView, axeFinds, fillPair, signedInAt } from './page-walk.ts';
+import { assertView, fillPair, findAxeViolations, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -41,7 +41,7 @@ test.after.always(async () => {
 declare('an objective shows its indicator and error budget, with burn rates and a forecast', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/slos');
+  await signInAndOpen(tab, harness.url, '/slos');
   const { body } = await harness.request('GET', `/api/slos/${id}/status`);
   const row = page.getByRole('row', { name });
   await row.waitFor();
@@ -70,7 +70,7 @@ declare('an objective shows its indicator and error budget, with burn rates and 
 declare('an editor creates an objective, sees an error at its field, changes it and deletes it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/slos', 'editor@a.example');
   await page.getByRole('button', { name: 'New SLO' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'SLO' });
   const fill = (label: string, text: string): Promise<void> => sidePanel.getByLabel(label, { exact: true }).fill(text);
@@ -109,7 +109,7 @@ declare('an editor creates an objective, sees an error at its field, changes it 
   await sidePanel.getByText('must be shorter than 1h', { exact: true }).waitFor();
   await bad.getByLabel('Group by').fill('');
   await fill('Short window', '5m');
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await sidePanel.getByRole('button', { name: 'Save SLO' }).click();
   await sidePanel.getByRole('heading', { name: 'Error budget policy' }).waitFor();
   const [{ query, type }] = await stored();
@@ -153,7 +153,7 @@ declare('an editor creates an objective, sees an error at its field, changes it 
 declare('an objective is reported month by month, as in the API', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/slos?open=${id}`);
+  await signInAndOpen(tab, harness.url, `/slos?open=${id}`);
   const sidePanel = page.getByRole('complementary', { name: 'SLO' });
   await sidePanel.getByText('Editing is for editor, admin, and owner; your role is viewer.').waitFor();
   await sidePanel.getByText('Report by calendar period').click();
@@ -194,7 +194,7 @@ spec:
 `;
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/slos', 'editor@a.example');
+  await signInAndOpen(tab, harness.url, '/slos', 'editor@a.example');
   await page.getByRole('link', { name: 'Import' }).click();
   const stored = async () => (await harness.request('GET', '/api/slos?search=imported')).body.items;
   await page.getByLabel('Or paste YAML').fill(`${written('imported', 0.999)}---\n${written('wrong', 7)}`);
@@ -206,7 +206,7 @@ spec:
   const [{ id: sloId, targetPct }] = await stored();
   t.is(targetPct, 99.9);
   t.is(await page.getByRole('row', { name: /refused/ }).count(), 1);
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   await page.getByRole('link', { name: 'imported' }).click();
   await page.getByRole('complementary', { name: 'SLO' }).getByText('99.9 %', { exact: true }).waitFor();
   t.true(page.url().includes(sloId));
@@ -216,7 +216,7 @@ spec:
 declare('a user without permission to write objectives has no buttons for it', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/slos/import');
+  await signInAndOpen(tab, harness.url, '/slos/import');
   await page.getByRole('row', { name }).waitFor();
   t.is(await page.getByRole('link', { name: 'Import' }).count(), 0);
   t.is(await page.getByRole('button', { name: 'New SLO' }).count(), 0);

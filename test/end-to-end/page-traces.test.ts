@@ -4,7 +4,7 @@ import { chromiumMissing } from '../services/chromium.ts';
 import { type Harness, startHarness } from './api-harness.ts';
 import { type Chromium, startChromium } from './chromium.ts';
 import { landedIn } from './landed-spans.ts';
-import { assertView, signedInAt } from './page-walk.ts';
+import { assertView, signInAndOpen } from './page-walk.ts';
 
 let harness: Harness;
 let chromium: Chromium;
@@ -61,7 +61,7 @@ declare(
   async (t) => {
     const tab = await chromium.open();
     const { page } = tab;
-    await signedInAt(tab, harness.url, '/traces');
+    await signInAndOpen(tab, harness.url, '/traces');
     await page.locator('.rows[aria-rowcount="41"]').waitFor();
     await page.locator('#search').fill('duration:>1s');
     await page.keyboard.press('Enter');
@@ -132,7 +132,7 @@ declare('a selected duration range is compared with the other traces, with the d
   );
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, '/traces?search=name%3A%22GET+%2F%22');
+  await signInAndOpen(tab, harness.url, '/traces?search=name%3A%22GET+%2F%22');
   await page
     .getByRole('img', { name: /^400 spans by duration and time: 20ms to 50ms 380, 500ms to 1s 20\.$/ })
     .waitFor();
@@ -183,7 +183,7 @@ declare('repeated calls of a trace are one row until it is expanded, and columns
   ]);
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/traces/${trace}`);
+  await signInAndOpen(tab, harness.url, `/traces/${trace}`);
   await page.locator('.waterfall[aria-rowcount="3"]').waitFor();
   const rows = page.locator('.waterfall .extent .row');
   t.regex((await rows.nth(1).textContent()) ?? '', /6 × SELECT <i>orders<\/i> 1 failedweb30 ms total/);
@@ -201,7 +201,7 @@ declare('repeated calls of a trace are one row until it is expanded, and columns
 
 declare('a trace that does not exist shows a notice', async (t) => {
   const tab = await chromium.open();
-  await signedInAt(tab, harness.url, `/traces/${'f'.repeat(32)}`);
+  await signInAndOpen(tab, harness.url, `/traces/${'f'.repeat(32)}`);
   await tab.page.locator('.problem', { hasText: /trace/ }).waitFor();
   await assertView(t, tab, '.problem');
 });
@@ -209,7 +209,7 @@ declare('a trace that does not exist shows a notice', async (t) => {
 declare('two traces are shown side by side, with the call that took longer in one', async (t) => {
   const tab = await chromium.open();
   const { page } = tab;
-  await signedInAt(tab, harness.url, `/traces/${traceOf(slow - 1)}`);
+  await signInAndOpen(tab, harness.url, `/traces/${traceOf(slow - 1)}`);
   await page.getByLabel('Compare with').fill('none');
   await page.getByRole('button', { name: 'Compare traces' }).click();
   await page.getByText('A trace id has 32 hexadecimal digits.').waitFor();

@@ -8,7 +8,12 @@ import type { Tab } from './chromium.ts';
 import { declaredAs } from './declared.ts';
 
 /** Signs in and opens an address of the page. */
-export const signedInAt = async (tab: Tab, url: string, address: string, email = 'viewer@a.example'): Promise<void> => {
+export const signInAndOpen = async (
+  tab: Tab,
+  url: string,
+  address: string,
+  email = 'viewer@a.example',
+): Promise<void> => {
   await tab.go(`${url}/login?returnTo=${encodeURIComponent(address)}`);
   await tab.fillIn({ email, password });
   // On narrow screens the element is in the closed menu.
@@ -32,7 +37,7 @@ interface Violation {
 }
 
 /** The violations that axe finds in the current view, in one theme. */
-export const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<string[]> => {
+export const findAxeViolations = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<string[]> => {
   await page.evaluate(`document.documentElement.dataset.theme = '${theme}'`);
   // Evaluated through the protocol, because the page's policy blocks other scripts.
   await page.evaluate(axe.source);
@@ -44,7 +49,7 @@ export const axeFinds = async ({ page }: Tab, theme: 'light' | 'dark'): Promise<
 
 /** Asserts an accessible view in both themes without errors, which a reload shows again. */
 export const assertView = async (t: ExecutionContext, tab: Tab, shown: string): Promise<void> => {
-  t.deepEqual([...(await axeFinds(tab, 'light')), ...(await axeFinds(tab, 'dark'))], []);
+  t.deepEqual([...(await findAxeViolations(tab, 'light')), ...(await findAxeViolations(tab, 'dark'))], []);
   const before = await tab.page.locator(shown).textContent();
   await tab.page.reload();
   await tab.page.locator(shown, { hasText: before ?? '' }).waitFor();

@@ -52,7 +52,7 @@ const openSharded = async (): Promise<Columns> => {
 };
 
 /** Registers the tests of a suite over a ClickHouse server, or over the shards of a cluster. */
-export const overServedColumns = async (
+export const runOnClickhouse = async (
   suite: () => Promise<unknown>,
   { servers = 1 }: { readonly servers?: 1 | 2 } = {},
 ): Promise<void> => {

@@ -34,7 +34,7 @@ export const detectAnomalies = defineOperation({
   operationId: 'detectAnomalies',
   summary: 'Score series now: the expected value of each point, and how unusual it is given the points before it',
   role: 'viewer',
-  unaudited: 'it reads telemetry, as lists do',
+  auditExemption: 'read-only',
   maxBodyBytes: 5 * 1024 * 1024,
   maxElements: maxPoints,
   body: z.strictObject({

@@ -38,7 +38,7 @@ export const forecastSeries = defineOperation({
   operationId: 'forecastSeries',
   summary: 'Forecast series with intervals, and when they cross a limit',
   role: 'viewer',
-  unaudited: 'it reads telemetry, as lists do',
+  auditExemption: 'read-only',
   maxBodyBytes: 5 * 1024 * 1024,
   maxElements: maxPoints,
   body: z.strictObject({

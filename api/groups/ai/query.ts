@@ -47,7 +47,7 @@ const queryFields = {
     .describe('Second range of a comparison, such as yesterday; null: the question has one range'),
 };
 const QueryView = z.strictObject(queryFields);
-const Refusal = z.strictObject({
+const ErrorResponse = z.strictObject({
   code: z.enum(refusalCodes),
   reason: z.string(),
   nearest: z.array(z.string()).describe('Existing names similar to the unknown ones'),
@@ -62,7 +62,7 @@ export const answerQuestion = defineOperation({
   summary:
     'Answer a question in plain language with a query, which the answer contains; otherwise return its possible meanings, or why it cannot be answered',
   role: 'viewer',
-  unaudited: 'it reads telemetry, as lists do',
+  auditExemption: 'read-only',
   body: z.strictObject({
     question: z.string().min(1).max(16_384).describe('In English; PromQL and searches are recognized too'),
     previousQuestions: z
@@ -87,7 +87,7 @@ export const answerQuestion = defineOperation({
       })
       .nullable(),
     alternatives: z.array(QueryView).describe('For a question with several meanings: run one of these queries'),
-    refusal: Refusal.nullable(),
+    refusal: ErrorResponse.nullable(),
     investigation: InvestigationView.nullable().describe(
       'For "why is checkout slow" and "what changed": causes with evidence, and changes',
     ),

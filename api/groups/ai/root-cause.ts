@@ -7,10 +7,10 @@ import {
   type Causes,
   causeKinds,
   findCauses,
-  type JudgedCause,
   minScore,
+  type ScoredCause,
 } from '../../../subjects/causes/score-causes.ts';
-import { judgeSourceChanges } from '../../../subjects/causes/source-changes.ts';
+import { scoreSourceChanges } from '../../../subjects/causes/source-changes.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { requireKnownService } from '../../kernel/known-services.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -50,7 +50,7 @@ const toCauseView = ({
   evidence,
   counterEvidence,
   path,
-}: JudgedCause): z.output<typeof Cause> => ({
+}: ScoredCause): z.output<typeof Cause> => ({
   kind,
   at,
   title,
@@ -65,11 +65,11 @@ const toCauseView = ({
 /** Merges the causes on the path of calls with the configuration changes that explain the symptom. */
 const toResult = (
   pathCauses: Pick<Causes, 'causes' | 'sharesOnOthers' | 'reason'>,
-  judgedChanges: readonly JudgedCause[],
+  scoredChanges: readonly ScoredCause[],
 ) => {
-  const causes = [...pathCauses.causes, ...judgedChanges.filter(({ score }) => score >= minScore)];
+  const causes = [...pathCauses.causes, ...scoredChanges.filter(({ score }) => score >= minScore)];
   const otherCandidates = [
-    ...judgedChanges.filter(({ score }) => score < minScore),
+    ...scoredChanges.filter(({ score }) => score < minScore),
     ...pathCauses.sharesOnOthers,
   ].slice(0, 20);
   return {
@@ -127,17 +127,17 @@ export const analyzeRootCause = async (
       degradations: [],
       analyzedFrom: null,
     };
-    const judgedChanges = judgeSourceChanges(changes, { ...symptom, areRequestsWorse: false });
-    return { ...toResult({ causes: [], sharesOnOthers: [], reason }, judgedChanges), symptom: symptomView };
+    const scoredChanges = scoreSourceChanges(changes, { ...symptom, areRequestsWorse: false });
+    return { ...toResult({ causes: [], sharesOnOthers: [], reason }, scoredChanges), symptom: symptomView };
   }
   const rankedCauses = findCauses(incidentContext);
   const { onsetMs, symptom: degradations } = rankedCauses;
-  const judgedChanges = judgeSourceChanges(changes, {
+  const scoredChanges = scoreSourceChanges(changes, {
     noticedMs: incidentContext.detectedMs,
     areRequestsWorse: degradations.length > 0,
   });
   return {
-    ...toResult(rankedCauses, judgedChanges),
+    ...toResult(rankedCauses, scoredChanges),
     symptom: {
       services: incidentContext.symptoms.map(getNodeDisplayName),
       noticed,
@@ -156,7 +156,7 @@ export const findRootCause = defineOperation({
   summary:
     'Rank the causes of an alert, anomaly or incident, or of a degraded service, with evidence for and against each',
   role: 'viewer',
-  unaudited: 'it reads telemetry, as lists do',
+  auditExemption: 'read-only',
   body: z.strictObject({ ...symptomFields, ...projectScopeParameters }),
   response: RootCause,
   handler: ({ caller, body, signal }, ports) => analyzeRootCause(body, { caller, ports, signal }),

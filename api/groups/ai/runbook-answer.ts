@@ -19,7 +19,7 @@ export const answerFromRunbooks = defineOperation({
   summary:
     'Answer a question with sentences of runbooks and similar sources, with their passages, and with results of queries',
   role: 'viewer',
-  unaudited: 'it only reads, as lists do',
+  auditExemption: 'read-only',
   body: z.strictObject({
     question: z.string().min(1).max(16_384),
     sources: sourcesField,

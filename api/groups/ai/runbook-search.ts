@@ -10,7 +10,7 @@ export const searchRunbooks = defineOperation({
   summary:
     'Find passages of runbooks, resolved incidents, alert rules, log patterns and READMEs for a text, for example that of an alert',
   role: 'viewer',
-  unaudited: 'it only reads, as lists do',
+  auditExemption: 'read-only',
   body: z.strictObject({
     query: z
       .string()

@@ -53,15 +53,15 @@ const AlertView = z.strictObject({
     .array(z.string())
     .describe('ID of a firing alert that mutes its notifications, by an inhibition rule of the routing document'),
 });
-/** An alert without what mutes it. */
-type UnmutedAlertView = Omit<z.input<typeof AlertView>, 'silencedBy' | 'inhibitedBy'>;
+/** An alert without its silences and inhibitions. */
+type BaseAlertView = Omit<z.input<typeof AlertView>, 'silencedBy' | 'inhibitedBy'>;
 
 /** Alerts with the data of their rules; alerts of deleted rules are omitted. */
 const toRuleAlertViews = async (
   alerts: readonly ActiveAlert[],
   caller: Caller,
   ports: Ports,
-): Promise<UnmutedAlertView[]> => {
+): Promise<BaseAlertView[]> => {
   const tenantDocuments = ports.documents.forTenant(caller.tenantId);
   const ids = [...new Set(alerts.map(({ ruleId }) => ruleId))];
   const rules = new Map(
@@ -93,7 +93,7 @@ const toRuleAlertView = (
   alert: ActiveAlert,
   rule: AlertRule & { readonly updatedAt: string },
   { queryResults, mark, nowMs }: ViewContext,
-): UnmutedAlertView => {
+): BaseAlertView => {
   const { alertId, ruleId, startedAtMs, labels, value } = alert;
   const templateValues = { labels, value, severity: alert.severity ?? 'info', atMs: alert.evaluatedMs };
   return {
@@ -123,7 +123,7 @@ const toPlatformAlertViews = async (
   alerts: readonly ActivePlatformAlert[],
   { tenantId }: Caller,
   { documents }: Ports,
-): Promise<UnmutedAlertView[]> => {
+): Promise<BaseAlertView[]> => {
   const marks = documents.forTenant(tenantId).collection(alertAcknowledgements);
   return Promise.all(
     alerts.map(async ({ alertId, ruleId, ruleName, projectId, annotations, evaluatedMs, ...alert }) => {
@@ -312,7 +312,7 @@ export const listRuleGroups = defineOperation({
   response: z.strictObject({
     items: z.array(z.strictObject({ ...GroupView.shape, evaluatedAt: z.string().nullable() })),
     nextCursor: z.null(),
-    isCut: z.boolean().describe('Whether there are more'),
+    isTruncated: z.boolean().describe('Whether there are more'),
   }),
   async handler({ caller, params, query }, ports) {
     const rule = await ports.documents.forTenant(caller.tenantId).collection(collection).find(params.id);
@@ -328,6 +328,6 @@ export const listRuleGroups = defineOperation({
         ...toGroupView({ alertId, labels, state, severity, value, reason, sinceMs, startedAtMs }),
         evaluatedAt: toIsoTime(evaluatedMs),
       }));
-    return { items, nextCursor: null, isCut: alerts.length > query.limit };
+    return { items, nextCursor: null, isTruncated: alerts.length > query.limit };
   },
 });

@@ -45,7 +45,7 @@ const BacktestView = z.strictObject({
     )
     .describe('Alerts that would have fired, by group'),
   transitions: z.array(TransitionView),
-  isCut: z.boolean().describe('Whether there were more transitions'),
+  isTruncated: z.boolean().describe('Whether there were more transitions'),
   createdAt: z.string(),
 });
 
@@ -92,7 +92,7 @@ const toView = (backtest: AlertBacktest & StoredMetadata): z.input<typeof Backte
     progress: toMs === fromMs ? 1 : Math.min(1, Math.max(0, (doneMs - fromMs) / (toMs - fromMs))),
     groups: summarizeGroups(transitions, doneMs),
     transitions: transitions.map(toTransitionView),
-    isCut: backtest.isCut,
+    isTruncated: backtest.isCut,
     createdAt: backtest.createdAt,
   };
 };

@@ -130,7 +130,7 @@ export const testAlertRouting = defineOperation({
   operationId: 'testAlertRouting',
   summary: 'Show which receivers a set of labels reaches, and why, with the current document or another one',
   role: 'editor',
-  unaudited: 'it changes nothing',
+  auditExemption: 'read-only',
   maxBodyBytes,
   body: z.strictObject({
     labels: labelsSchema,
@@ -205,7 +205,7 @@ export const importAlertRouting = defineOperation({
   summary:
     'Convert a configuration file of Alertmanager to a routing document, which is returned and not stored; receivers keep their channels',
   role: 'editor',
-  unaudited: 'it stores nothing',
+  auditExemption: 'it stores nothing',
   maxBodyBytes,
   body: z.strictObject({
     yaml: z

@@ -114,7 +114,7 @@ export const previewSilence = defineOperation({
   operationId: 'previewSilence',
   summary: 'List the currently firing alerts that a silence would mute',
   role: 'viewer',
-  unaudited: 'it changes nothing',
+  auditExemption: 'read-only',
   body: z.strictObject({ matchers: z.array(Matcher).min(1).max(64) }),
   response: z.strictObject({
     firing: z.int().describe('Number of currently firing alerts; at most 10,000 are checked'),

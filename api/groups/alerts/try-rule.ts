@@ -101,7 +101,7 @@ export const previewAlertRule = defineOperation({
   operationId: 'previewAlertRule',
   summary: 'Preview a rule as if it had never been evaluated: each group with its state and the reason',
   role: 'editor',
-  unaudited: 'it reads telemetry, as lists do',
+  auditExemption: 'read-only',
   query: z.strictObject({
     from: timeParameter
       .optional()

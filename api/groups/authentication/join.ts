@@ -24,7 +24,7 @@ export const register = defineOperation({
   summary:
     'Register a new organization. The mailed token creates it through POST /auth/accept-invite; 403 if self sign-up is disabled',
   role: 'none',
-  unaudited: 'it creates nothing before the address is confirmed; the creation of the organization is recorded',
+  auditExemption: 'it creates nothing before the address is confirmed; the creation of the organization is recorded',
   body: z.strictObject({ email: EmailAddress, organization: OrganizationName }),
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({}),

@@ -74,7 +74,7 @@ export const forgotPassword = defineOperation({
   operationId: 'forgotPassword',
   summary: 'Mail a link to reset the password; the response does not reveal whether the address has an account',
   role: 'none',
-  unaudited: 'it changes nothing; choosing the password is recorded',
+  auditExemption: 'it changes nothing; choosing the password is recorded',
   body: z.strictObject({ email: EmailAddress }),
   maxBodyBytes: 16 * 1024,
   response: z.strictObject({

@@ -12,7 +12,7 @@ const defineUnsupported = (method: Method, path: string, operationId: string): D
     role: 'none',
     hidden: true,
     built: false,
-    unaudited: 'it changes nothing',
+    auditExemption: 'read-only',
     response: z.strictObject({}),
     handler: (): Promise<Record<string, never>> =>
       Promise.reject(

@@ -91,7 +91,7 @@ export const queryDashboard = defineOperation({
   summary:
     'Query the panels of a dashboard for a range and variables; with Accept: application/x-ndjson each panel is a line, sent as soon as it is ready',
   role: 'viewer',
-  unaudited: 'It reads telemetry and changes nothing.',
+  auditExemption: 'read-only',
   maxBodyBytes: 2 * 1024 * 1024,
   contentType: ['application/json; charset=utf-8', jsonLinesType],
   params: idParameter,

@@ -58,11 +58,11 @@ export const getDatabaseEngines = defineOperation({
         senders: z.array(z.string()).describe('Receivers and exporters with supported metrics'),
       }),
     ),
-    isCut: z.boolean().describe('Whether there are more than 5,000 databases; only the first are counted'),
+    isTruncated: z.boolean().describe('Whether there are more than 5,000 databases; only the first are counted'),
   }),
   async handler({ caller, query }, ports) {
     const { minutes, reader } = toReaderAndMinutes(caller, query, ports);
-    const { items, isCut } = await readDatabases(reader, query, minutes);
+    const { items, isTruncated } = await readDatabases(reader, query, minutes);
     const names = [...new Set([...engines.map(({ name }) => name), ...items.map(({ engine }) => engine)])].sort();
     return {
       ...formatMinutes(minutes),
@@ -78,7 +78,7 @@ export const getDatabaseEngines = defineOperation({
           senders: [...(supportedEngine?.senders ?? [])],
         };
       }),
-      isCut,
+      isTruncated,
     };
   },
 });

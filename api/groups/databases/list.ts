@@ -39,7 +39,7 @@ export const listDatabases = defineOperation({
     to: z.string().describe('End of the last counted minute, or now'),
     items: z.array(DatabaseInstance),
     nextCursor: z.string().nullable(),
-    isCut: z.boolean().describe('Whether there are more than 5,000'),
+    isTruncated: z.boolean().describe('Whether there are more than 5,000'),
   }),
   async handler({ caller, query }, ports) {
     const reader = createQueryReader(caller, ports);
@@ -48,7 +48,7 @@ export const listDatabases = defineOperation({
     if (page !== undefined) requireRetained(page.minutes, { caller, signal: 'traces', nowMs, isFromCursor: true });
     const minutes =
       page?.minutes ?? toFullMinutes(parseRetainedRange(query, { caller, signal: 'traces', nowMs }), nowMs);
-    const { items, isCut } = await readDatabases(reader, query, minutes);
+    const { items, isTruncated } = await readDatabases(reader, query, minutes);
     const remaining = page === undefined ? items : items.filter(({ id }) => id > page.afterId);
     const pageItems = remaining.slice(0, query.limit);
     const lastItem = remaining.length > query.limit ? pageItems.at(-1) : undefined;
@@ -57,7 +57,7 @@ export const listDatabases = defineOperation({
       items: pageItems,
       nextCursor:
         lastItem === undefined ? null : encodeCursor(cursorKind, [minutes.from, minutes.to, encodeText(lastItem.id)]),
-      isCut,
+      isTruncated,
     };
   },
 });

@@ -4,7 +4,7 @@ import { alertSeverities } from '../../../schemas/alerts.ts';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import { computeMetrics, computeMetricsBy } from '../../../subjects/incidents/metrics.ts';
-import { countPages, countPagesByPerson } from '../../../subjects/on-call/pages.ts';
+import { countPages, countPagesByUser } from '../../../subjects/on-call/pages.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import type { Ports } from '../../kernel/ports.ts';
@@ -84,10 +84,14 @@ export const getIncidentMetrics = defineOperation({
       .strictObject({
         ...pageMetricFields,
         byPerson: z.array(z.strictObject({ userId: z.string(), ...pageMetricFields })),
-        isCut: z.boolean().describe('Whether there are more than the newest 20,000, to which the metrics are limited'),
+        isTruncated: z
+          .boolean()
+          .describe('Whether there are more than the newest 20,000, to which the metrics are limited'),
       })
       .describe('Pages of the range, as in their list, independent of the incident filters'),
-    isCut: z.boolean().describe('Whether there are more than the newest 10,000, to which the metrics are limited'),
+    isTruncated: z
+      .boolean()
+      .describe('Whether there are more than the newest 10,000, to which the metrics are limited'),
   }),
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();
@@ -107,7 +111,7 @@ export const getIncidentMetrics = defineOperation({
       from,
       to,
       ...computeMetrics(firstIncidents),
-      isCut: foundIncidents.length > maxIncidents,
+      isTruncated: foundIncidents.length > maxIncidents,
       bySeverity: computeMetricsBy(firstIncidents, (incident) => [incident.severity]),
       byService: computeMetricsBy(firstIncidents, (incident) => incident.services),
       byPolicy: computeMetricsBy(firstIncidents, (incident) => [incident.escalationPolicyId ?? '']).map(
@@ -118,8 +122,8 @@ export const getIncidentMetrics = defineOperation({
       ),
       pages: {
         ...countPages(pageResult.pages),
-        byPerson: countPagesByPerson(pageResult.pages),
-        isCut: pageResult.isCut,
+        byPerson: countPagesByUser(pageResult.pages),
+        isTruncated: pageResult.isTruncated,
       },
     };
   },

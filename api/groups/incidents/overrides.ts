@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { getFields } from '../../../runtime/stored-fields.ts';
 import { OverrideFields } from '../../../schemas/resources/on-call-schedule.ts';
-import { listPeople } from '../../../subjects/on-call/read-on-call.ts';
+import { listUsers } from '../../../subjects/on-call/read-on-call.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { findUnknownMember } from '../../resources/members.ts';
@@ -47,7 +47,7 @@ export const addOverride = defineOperation({
         const overrides = [...withoutPast(before.overrides, nowMs), override];
         if (overrides.length > maxOverrides)
           throw new ApiError('CONFLICT', `the schedule has ${maxOverrides} overrides: delete one first`);
-        return { ...getFields(before), overrides, userIds: listPeople({ ...before, overrides }) };
+        return { ...getFields(before), overrides, userIds: listUsers({ ...before, overrides }) };
       },
       input,
     );
@@ -73,7 +73,7 @@ export const deleteOverride = defineOperation({
       async (before) => {
         if (!before.overrides.some(({ id }) => id === params.overrideId)) throw createNotFoundError('override');
         const overrides = withoutPast(before.overrides, nowMs).filter(({ id }) => id !== params.overrideId);
-        return { ...getFields(before), overrides, userIds: listPeople({ ...before, overrides }) };
+        return { ...getFields(before), overrides, userIds: listUsers({ ...before, overrides }) };
       },
       input,
     );

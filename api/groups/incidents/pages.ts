@@ -16,7 +16,7 @@ export const readPages = async (
   { documents }: Pick<Ports, 'documents'>,
   tenantId: string,
   { from, to }: { readonly from: string; readonly to: string },
-): Promise<{ readonly pages: readonly PageEntry[]; readonly isCut: boolean }> => {
+): Promise<{ readonly pages: readonly PageEntry[]; readonly isTruncated: boolean }> => {
   const organization = await documents.forTenant(organizationsTenant).collection(organizations).find(tenantId);
   const actions = [];
   const newest = iterateDocuments(documents.forTenant(tenantId).collection(escalationActions), {
@@ -29,7 +29,7 @@ export const readPages = async (
   }
   return {
     pages: groupPages(actions.slice(0, maxActions), organization?.timeZone ?? 'UTC'),
-    isCut: actions.length > maxActions,
+    isTruncated: actions.length > maxActions,
   };
 };
 
@@ -61,13 +61,13 @@ export const listIncidentPages = defineOperation({
       }),
     ),
     total: z.int(),
-    isCut: z.boolean().describe('Whether there are more than the newest 20,000, to which the list is limited'),
+    isTruncated: z.boolean().describe('Whether there are more than the newest 20,000, to which the list is limited'),
   }),
   async handler({ caller, query }, ports) {
     const now = new Date(ports.clock.now()).toISOString();
     const [from, to] = [parseTimeParameter('from', query.from, now), parseTimeParameter('to', query.to, now)];
     if (from > to) throw createFieldError('from', 'must be before to');
-    const { pages, isCut } = await readPages(ports, caller.tenantId, { from, to });
+    const { pages, isTruncated } = await readPages(ports, caller.tenantId, { from, to });
     const { userId, atNight, offset, limit } = query;
     const matchingPages = pages.filter(
       (page) =>
@@ -77,6 +77,6 @@ export const listIncidentPages = defineOperation({
     const items = matchingPages
       .slice(offset, offset + limit)
       .map((page) => ({ ...page, contacts: [...page.contacts] }));
-    return { items, total: matchingPages.length, isCut };
+    return { items, total: matchingPages.length, isTruncated };
   },
 });

@@ -9,7 +9,7 @@ import {
   onCallSchedules,
 } from '../../../schemas/resources/on-call-schedule.ts';
 import { findDifferences } from '../../../subjects/on-call/differences.ts';
-import { listPeople, readAbsences } from '../../../subjects/on-call/read-on-call.ts';
+import { listUsers, readAbsences } from '../../../subjects/on-call/read-on-call.ts';
 import { saveOnCallVersion } from '../../../subjects/on-call/versions.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -58,7 +58,7 @@ const validateSchedule = async (
       'layers',
       `the override ${orphanedOverride.id} replaces the layer “${orphanedOverride.layer}”: keep it, or delete the override first`,
     );
-  return { ...after, userIds: listPeople(after) };
+  return { ...after, userIds: listUsers(after) };
 };
 
 /** Stores the new version of a schedule, and revokes the calendar feeds of a deleted one. */

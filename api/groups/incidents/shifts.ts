@@ -4,7 +4,7 @@ import { timeFormats, timeParameter } from '../../../queries/time-parameters.ts'
 import { onCallSchedules } from '../../../schemas/resources/on-call-schedule.ts';
 import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readNames } from '../../../subjects/on-call/people.ts';
-import { listPeople, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/read-on-call.ts';
+import { listUsers, readAbsences, readOnCall, readVersions } from '../../../subjects/on-call/read-on-call.ts';
 import { computeShifts, gapReasons } from '../../../subjects/on-call/shifts.ts';
 import { createLayerShifts, createShiftsResponse, maxRangeMs } from '../../../subjects/on-call/shifts-response.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
@@ -84,12 +84,12 @@ export const listShifts = defineOperation({
     const schedule = await tenantDocuments.collection(onCallSchedules).find(params.id);
     if (schedule === undefined) throw createNotFoundError('on-call schedule');
     const versions = await readVersions(tenantDocuments, params.id, range);
-    const absences = await readAbsences(tenantDocuments, versions.flatMap(listPeople), {
+    const absences = await readAbsences(tenantDocuments, versions.flatMap(listUsers), {
       nowMs,
       sinceMs: range.fromMs,
     });
     const format = query.format ?? (request.header('accept').startsWith('text/calendar') ? 'ics' : 'json');
-    const names = await readNames(documents, versions.flatMap(listPeople));
+    const names = await readNames(documents, versions.flatMap(listUsers));
     if (format === 'ics') {
       const { id: scheduleId, name, updatedAt } = schedule;
       const slices = computeShifts(versions, absences, range);

@@ -35,7 +35,7 @@ export const queryMetrics = defineOperation({
   operationId: 'queryMetrics',
   summary: 'Run metric queries and formulas on them, all with the same range and step',
   role: 'viewer',
-  unaudited: 'It reads telemetry and changes nothing.',
+  auditExemption: 'read-only',
   maxBodyBytes: 256 * 1024,
   body: Body,
   response: z.strictObject({

@@ -186,7 +186,7 @@ export const previewTemplates = defineOperation({
   operationId: 'previewNotificationTemplates',
   summary: 'Preview templates with a sample of two alerts',
   role: 'editor',
-  unaudited: 'it sends and stores nothing',
+  auditExemption: 'it sends and stores nothing',
   body: Templates,
   response: z.strictObject({ title: z.string(), text: z.string() }),
   handler({ caller, body }, { clock, settings }) {

@@ -11,7 +11,7 @@ import { createKey } from '../license-keys/create-key.ts';
 import { importReport } from '../security/import-vulnerabilities.ts';
 import { demoReport, demoReportScanner, demoReportTarget } from './demo-report.ts';
 
-/** Project of the demo data, so that it can be told apart and deleted */
+/** Project of the demo data, so that it can be distinguished and deleted */
 const demoProjectId = 'demo';
 const dayMs = 86_400_000;
 

@@ -18,7 +18,7 @@ export const runDoctor = defineOperation({
   operationId: 'askOnboardingDoctor',
   summary: 'Diagnose why no data arrives: what happened to the data sent with a license key, and what to do next',
   role: 'admin',
-  unaudited: 'it changes nothing, and the pasted key must not be stored',
+  auditExemption: 'it changes nothing, and the pasted key must not be stored',
   maxBodyBytes: 16 * 1024,
   body: z.strictObject({
     key: z.string().min(1).max(512).describe('License key of the sender; it is not stored'),

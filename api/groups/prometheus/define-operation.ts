@@ -108,7 +108,7 @@ const definePrometheusOperation = (
     summary: method === 'GET' ? summary : `${summary}; the parameters as a form`,
     role: 'viewer',
     basic: true,
-    ...(method === 'POST' && { form: true as const, unaudited: 'it reads only' }),
+    ...(method === 'POST' && { form: true as const, auditExemption: 'read-only' }),
     query: z.looseObject(parameters),
     ...(params && { params }),
     response: Result,

@@ -19,7 +19,7 @@ export const runSavedQuery = defineOperation({
   operationId: 'runSavedQuery',
   summary: 'Run a saved query over its range, or over another one',
   role: 'viewer',
-  unaudited: 'it reads telemetry, as lists do',
+  auditExemption: 'read-only',
   params: idParameter,
   body: z.strictObject({
     from: TimeText.optional().describe('Overrides the saved range'),

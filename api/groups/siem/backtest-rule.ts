@@ -24,7 +24,7 @@ export const backtestDetectionRule = defineOperation({
   operationId: 'backtestDetectionRule',
   summary: 'Run a rule on stored log records; it returns the same signals as the stream does for these records',
   role: 'editor',
-  unaudited: 'it changes nothing',
+  auditExemption: 'read-only',
   budgetMs: 120_000,
   params: idParameter,
   body: z.strictObject({

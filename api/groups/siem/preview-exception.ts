@@ -20,7 +20,7 @@ export const previewRuleException = defineOperation({
   operationId: 'previewDetectionRuleException',
   summary: 'Preview which past signals an exception would have covered, before it is saved',
   role: 'editor',
-  unaudited: 'it changes nothing',
+  auditExemption: 'read-only',
   budgetMs: 60_000,
   params: idParameter,
   body: z.strictObject({

@@ -25,7 +25,7 @@ export const testDetectionRule = defineOperation({
   operationId: 'testDetectionRule',
   summary: 'Run a rule over sample events',
   role: 'editor',
-  unaudited: 'it changes nothing',
+  auditExemption: 'read-only',
   params: idParameter,
   body: z.strictObject({ events: z.array(TestEvent).max(1000).describe('As logged by their source') }),
   response: z.strictObject({
@@ -71,7 +71,7 @@ export const validateDetectionRules = defineOperation({
   summary:
     'Parse and compile Sigma documents without saving them: errors with their positions, and the requirements of each',
   role: 'editor',
-  unaudited: 'it changes nothing',
+  auditExemption: 'read-only',
   maxBodyBytes: 16_000_000,
   body: z.strictObject({
     source: z.string().min(1).max(4_000_000).describe('YAML with one or more documents'),

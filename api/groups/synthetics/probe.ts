@@ -23,7 +23,7 @@ export const getProbeWork = defineOperation({
   operationId: 'getSyntheticProbeWork',
   summary: 'Get the runs for a probe of a location; requires the token of the location',
   role: 'none',
-  unaudited: 'probes poll every few seconds, which changes only the time of their last contact',
+  auditExemption: 'probes poll every few seconds, which changes only the time of their last contact',
   limit: probeRateLimit,
   body: z.strictObject({
     probe: ProbeName,
@@ -43,7 +43,7 @@ export const sendProbeResults = defineOperation({
   operationId: 'sendSyntheticProbeResults',
   summary: 'Submit results of assigned runs of a location; durable after the response, and repeats count once',
   role: 'none',
-  unaudited: 'results are telemetry',
+  auditExemption: 'results are telemetry',
   limit: probeRateLimit,
   maxBodyBytes: 8 * 1024 * 1024,
   body: z.strictObject({
@@ -70,7 +70,7 @@ export const sendProbePicture = defineOperation({
   operationId: 'sendSyntheticProbePicture',
   summary: 'Submit the page picture of an assigned run; stored until a later run with the same outcome',
   role: 'none',
-  unaudited: 'pictures are telemetry',
+  auditExemption: 'pictures are telemetry',
   limit: probeRateLimit,
   body: ProbePicture,
   response: z.strictObject({ reason: z.string().describe('Why the picture was not stored; empty if it was stored') }),

@@ -140,14 +140,14 @@ export const readMeasuredSlos = async (
   { columns }: ColumnsReader,
   sloIds: readonly string[],
 ): Promise<ReadonlyMap<string, MeasuredSlo>> => {
-  const rows = await columns.query<{ slo_id: string; newest: string; told: string }>(
-    `SELECT slo_id, argMax(series, look_ms) AS newest, argMax(objective, look_ms) AS told
+  const rows = await columns.query<{ slo_id: string; newest: string; newest_objective: string }>(
+    `SELECT slo_id, argMax(series, look_ms) AS newest, argMax(objective, look_ms) AS newest_objective
     FROM slo_looks WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} GROUP BY slo_id`,
     { slos: [...sloIds] },
     { maxResultRows: sloIds.length + 1 },
   );
   return new Map(
-    rows.flatMap(({ slo_id: sloId, newest, told: objectiveJson }) => {
+    rows.flatMap(({ slo_id: sloId, newest, newest_objective: objectiveJson }) => {
       const objective = SloObjective.safeParse(objectiveJson === '' ? undefined : JSON.parse(objectiveJson)).data;
       return objective === undefined ? [] : [[sloId, { sloId, series: newest, objective }] as const];
     }),

@@ -2,7 +2,7 @@
 import test from 'ava';
 import { minuteMs } from '../../../subjects/causes/incident-context.ts';
 import { minScore } from '../../../subjects/causes/score-causes.ts';
-import { judgeSourceChanges, type SourceChange } from '../../../subjects/causes/source-changes.ts';
+import { type SourceChange, scoreSourceChanges } from '../../../subjects/causes/source-changes.ts';
 
 const noticedMs = Date.UTC(2026, 2, 11, 10, 30);
 const changed = (minutes: number): SourceChange => ({
@@ -20,13 +20,13 @@ const cases: readonly (readonly [what: string, minutes: number, isWorse: boolean
 ];
 for (const [what, minutes, areRequestsWorse, isClaimed] of cases)
   test(`a rule that was changed ${what} is ${isClaimed ? '' : 'not '}reported as the cause`, (t) => {
-    const [judged] = judgeSourceChanges([changed(minutes)], { noticedMs, areRequestsWorse });
+    const [judged] = scoreSourceChanges([changed(minutes)], { noticedMs, areRequestsWorse });
     t.is((judged?.score ?? 0) >= minScore, isClaimed);
     t.is(judged?.counterEvidence.length === 0, isClaimed || minutes === -55);
   });
 
 test('the change closest before the symptom is the most likely cause', (t) => {
-  const all = judgeSourceChanges([changed(-20), changed(-2), changed(4)], { noticedMs, areRequestsWorse: false });
+  const all = scoreSourceChanges([changed(-20), changed(-2), changed(4)], { noticedMs, areRequestsWorse: false });
   t.deepEqual(
     all.map(({ beginMs }) => (beginMs - noticedMs) / minuteMs),
     [-2, -20, 4],
@@ -44,7 +44,7 @@ test('a plan change can be the cause, an alert routing change never is', (t) => 
   const changes = (['plan', 'alert routing'] as const).map(
     (what): SourceChange => ({ ...changed(-2), shownBy: { what, id: 'x' }, title: what }),
   );
-  const all = judgeSourceChanges(changes, { noticedMs, areRequestsWorse: false });
+  const all = scoreSourceChanges(changes, { noticedMs, areRequestsWorse: false });
   t.deepEqual(
     all.map(({ title, score }) => [title, score >= minScore]),
     [
@@ -56,5 +56,5 @@ test('a plan change can be the cause, an alert routing change never is', (t) => 
     all[1]?.counterEvidence.map(({ text }) => text),
     ['routes change who is notified of an alert, not whether it fires'],
   );
-  t.true(judgeSourceChanges(changes, { noticedMs, areRequestsWorse: true }).every(({ score }) => score === 0));
+  t.true(scoreSourceChanges(changes, { noticedMs, areRequestsWorse: true }).every(({ score }) => score === 0));
 });

@@ -1,8 +1,8 @@
-import { landValues } from '../../../sinks/engine/land-values.ts';
+import { defineValueSink } from '../../../sinks/engine/land-values.ts';
 import { errorCountsTable } from './error-counts-table.ts';
 import { errorCountsTopic } from './error-counts-topic.ts';
 
-export const errorCountsSink = landValues({
+export const errorCountsSink = defineValueSink({
   topic: errorCountsTopic,
   table: errorCountsTable,
   row: ({ tenantId, ...count }) => ({ tenant_id: tenantId, ...count }),

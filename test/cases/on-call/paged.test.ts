@@ -1,7 +1,7 @@
 /** Pages are counted once per person, and as night pages by the local time of the organization. */
 import test from 'ava';
 import type { EscalationAction } from '../../../schemas/resources/escalation.ts';
-import { countPages, countPagesByPerson, groupPages } from '../../../subjects/on-call/pages.ts';
+import { countPages, countPagesByUser, groupPages } from '../../../subjects/on-call/pages.ts';
 
 let created = 0;
 const page = (at: string, userId: string, more: Partial<EscalationAction> & { readonly contact?: string } = {}) => {
@@ -28,7 +28,7 @@ test('a page by several contacts is one page, and another round is another page'
     [['ann', 'phone', 'app'], ['ben'], ['ann', 'phone'], ['c']],
   );
   t.deepEqual(countPages(pages), { pages: 4, atNight: 0 });
-  t.deepEqual(countPagesByPerson(pages), [
+  t.deepEqual(countPagesByUser(pages), [
     { userId: 'ann', pages: 2, atNight: 0 },
     { userId: 'ben', pages: 1, atNight: 0 },
   ]);

@@ -3,7 +3,7 @@ import test from 'ava';
 import { logSecrets } from '../../../processors/secrets/log-secrets.ts';
 import { spanSecrets } from '../../../processors/secrets/span-secrets.ts';
 import { otlpProtobuf } from '../../../receivers/engine/body-format.ts';
-import { republishRefused, toDeadLetters } from '../../../receivers/engine/dead-letters.ts';
+import { republishRejected, toDeadLetters } from '../../../receivers/engine/dead-letters.ts';
 import { prepareBody } from '../../../receivers/engine/prepare.ts';
 import { deriveFingerprintKey, setFingerprintKey } from '../../../runtime/fingerprint-key.ts';
 import { createSecretBox } from '../../../runtime/secret-box.ts';
@@ -204,9 +204,9 @@ test('a malformed body of a project with redaction is stored encrypted, and repl
   t.false(stored.includes(token));
   t.false(Buffer.from(message?.value ?? []).includes(token));
   const sealed = Buffer.from(message?.value ?? []);
-  const replayed = republishRefused(decodeDeadLetter(message?.headers ?? {}), sealed, 1, {
+  const replayed = republishRejected(decodeDeadLetter(message?.headers ?? {}), sealed, 1, {
     format: otlpProtobuf,
-    capBytes: 1_000_000,
+    limitBytes: 1_000_000,
     times: undefined,
     secretBox,
   });

@@ -143,7 +143,7 @@ const unquote = (value: string): string => {
   return inner.replace(/\\(["\\n])/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
 };
 
-/** Parses matchers: `team=shop, service=~"ca.*"`, with or without braces. An invalid matcher becomes a name. */
+/** Parses matchers: `team=shop, service=~"ca.*"`, with or without braces. Text without an operator is used as the label name. */
 export const parseMatchers = (text: string): Matchers =>
   splitMatchers(text.trim().replace(/^\{(.*)\}$/s, '$1')).map((part) => {
     const [, name = part, operator = '=', value = ''] = /^([^=!~]+)(=~|!~|!=|=)(.*)$/s.exec(part) ?? [];

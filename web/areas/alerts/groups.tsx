@@ -38,7 +38,7 @@ export const RuleInstances = ({ ruleId }: { readonly ruleId: string }) => {
           </tbody>
         </table>
       )}
-      {response?.isCut === true ? <p class="soft">Only the first 100 are shown.</p> : null}
+      {response?.isTruncated === true ? <p class="soft">Only the first 100 are shown.</p> : null}
     </>
   );
 };

@@ -1,4 +1,4 @@
-/** Labels that the panels of a dashboard group by: without them, the series of a snapshot cannot be told apart */
+/** Labels that the panels of a dashboard group by: without them, the series of a snapshot cannot be distinguished */
 import type { Panel } from './calls.ts';
 
 /** Reads the labels of `by (…)` in a PromQL expression. */

@@ -101,7 +101,7 @@ const Statements = createListView({
   emptyText: 'No statements in this range.',
   toKey: ({ digest, engine }) => `${engine} ${digest}`,
   columns: {
-    Statement: ({ statement, isCut }) => `${statement}${isCut ? ' …' : ''}`,
+    Statement: ({ statement, isTruncated }) => `${statement}${isTruncated ? ' …' : ''}`,
     Engine: ({ engine }) => engine,
     Calls: ({ calls }) => formatNumber(calls),
     Errors: ({ errors }) => errors,

@@ -70,7 +70,7 @@ const TransitionTimes = ({ metrics: { timeToAcknowledge, timeToResolve } }: { re
 );
 
 const PageMetrics = ({
-  pageMetrics: { pages, atNight, byPerson, isCut },
+  pageMetrics: { pages, atNight, byPerson, isTruncated },
 }: {
   readonly pageMetrics: IncidentMetrics['pages'];
 }) => {
@@ -80,7 +80,7 @@ const PageMetrics = ({
       <h2>Pages</h2>
       <p>
         {`${pages} pages, ${atNight} at night.`}
-        {isCut ? ' Only the newest pages are counted.' : ''}
+        {isTruncated ? ' Only the newest pages are counted.' : ''}
       </p>
       {byPerson.length === 0 ? null : (
         <table class="figures texts">
@@ -109,7 +109,7 @@ const MetricsDetails = ({ metrics }: { readonly metrics: IncidentMetrics }) => {
   const { incidents, open, acknowledged, resolved, merged, neverAcknowledged } = metrics;
   return (
     <>
-      {metrics.isCut ? <p class="problem">Only the newest 10,000 incidents are counted.</p> : null}
+      {metrics.isTruncated ? <p class="problem">Only the newest 10,000 incidents are counted.</p> : null}
       <div class="columns tiles">
         <StatTile title="Incidents" value={incidents} note={merged === 0 ? undefined : `${merged} merged`} />
         <StatTile title="Open" value={open} />

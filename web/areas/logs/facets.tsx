@@ -33,13 +33,13 @@ const Facet = ({ name }: { readonly name: string }) => {
       </summary>
       <ErrorMessage error={error?.of('search') === undefined ? error : undefined} />
       <ul>
-        {response?.items.map(({ value, records, share, isCut }) => (
+        {response?.items.map(({ value, records, share, isTruncated }) => (
           <li key={value} style={{ backgroundSize: `${Math.round(share * 100)}% 100%` }}>
             <button
               type="button"
               class="value"
-              disabled={isCut}
-              title={isCut ? 'This value is too long to search for' : 'Show only records with this value'}
+              disabled={isTruncated}
+              title={isTruncated ? 'This value is too long to search for' : 'Show only records with this value'}
               onClick={createFilterHandler(value, false)}
             >
               <bdi>{value === '' ? '(empty)' : renderText(value.slice(0, 200))}</bdi>
@@ -48,7 +48,7 @@ const Facet = ({ name }: { readonly name: string }) => {
             <button
               type="button"
               class="mini"
-              disabled={isCut}
+              disabled={isTruncated}
               aria-label={`Exclude ${markHiddenCharacters(value.slice(0, 200))}`}
               onClick={createFilterHandler(value, true)}
             >

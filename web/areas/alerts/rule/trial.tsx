@@ -102,7 +102,7 @@ const CurrentInstances = ({ rulePreview }: { readonly rulePreview: RulePreview }
 );
 
 const BacktestResult = ({ result }: { readonly result: Backtest }) => {
-  const { status, progress, evaluations, failed, lastError, groups, isCut } = result;
+  const { status, progress, evaluations, failed, lastError, groups, isTruncated } = result;
   const count = groups.reduce((sum, group) => sum + group.firings, 0);
   if (status === 'running')
     return (
@@ -117,7 +117,7 @@ const BacktestResult = ({ result }: { readonly result: Backtest }) => {
         <b id="firings">{count === 1 ? 'once' : `${numberFormat.format(count)} times`}</b> in{' '}
         {numberFormat.format(evaluations)} evaluations.
         {failed === 0 ? '' : ` ${numberFormat.format(failed)} evaluations failed: ${lastError ?? ''}`}
-        {isCut ? ' The list of changes is truncated.' : ''}
+        {isTruncated ? ' The list of changes is truncated.' : ''}
       </p>
       {groups.length === 0 ? null : (
         <ScrollRegion class="numbers" label="Backtest results">

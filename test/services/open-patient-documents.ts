@@ -4,7 +4,7 @@ import type { Documents } from '../../schemas/ports/documents.ts';
 import { patienceMs, stretched } from '../waiting.ts';
 
 /** Connects to MongoDB with long timeouts, for slow machines. An operation that hangs still fails. */
-export const patientDocuments = (url: string): Promise<Documents> => {
+export const openPatientDocuments = (url: string): Promise<Documents> => {
   const limitMs = stretched(patienceMs);
   return openMongoDocuments({ url, limits: { operationMs: limitMs, transactionMs: limitMs } });
 };
