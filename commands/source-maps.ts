@@ -45,7 +45,7 @@ interface Item {
 
 const toPortablePath = (path: string): string => path.split(sep).join('/');
 
-/** Returns the maps below a folder, relative to it. Dependencies of a build are no part of it. */
+/** Returns the maps below a folder, relative to it. Dependencies of a build are not part of it. */
 const listMaps = async (folder: string): Promise<string[]> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   return entries
@@ -65,7 +65,7 @@ const readIfSmall = async (path: string): Promise<string | null> => {
   }
 };
 
-/** Returns the path of a source on the disk; undefined for a source that is no file. */
+/** Returns the path of a source on the disk; undefined for a source that is not a file. */
 const findSourceFile = (mapPath: string, sourceRoot: string, source: string): string | undefined => {
   const path = sourceRoot === '' ? source : `${sourceRoot.replace(/\/$/, '')}/${source}`;
   if (!sourcePattern.test(path)) return undefined;
@@ -73,7 +73,7 @@ const findSourceFile = (mapPath: string, sourceRoot: string, source: string): st
   return /^[a-z][\w+.-]*:/i.test(path) ? undefined : resolve(dirname(mapPath), path);
 };
 
-/** Returns a map with the text of its sources, as far as they are on the disk. A map that is no JSON is refused later. */
+/** Returns a map with the text of its sources, as far as they are on the disk. A map that is not JSON is refused later. */
 const addSources = async (mapPath: string, bytes: Buffer): Promise<Buffer> => {
   let map: { sources?: unknown; sourcesContent?: unknown; sourceRoot?: unknown };
   try {

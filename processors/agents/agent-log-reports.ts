@@ -35,7 +35,7 @@ export const agentLogReports = defineProcessor({
   name: 'agent-log-reports',
   summary: 'Finds processes, files, connections and model traffic of agents in logs of AgentSight, Falco and Tetragon.',
   reads: logRecords,
-  // Most records are no reports.
+  // Most records are not reports.
   recordFilter: { attributes: reportAttributes, body: reportTexts },
   emits: { reports: topics.agentReports },
   entitlement: 'agentsight',

@@ -108,7 +108,7 @@ const readValues = async (
   return byId;
 };
 
-/** Adds the values of a series. A mean without observations is no value. */
+/** Adds the values of a series. A mean without observations is not a value. */
 const addSeriesValues = (
   cells: Cells,
   group: number,

@@ -427,7 +427,7 @@ export const isWordLike = (codes: Uint16Array, from: number, to: number): boolea
     const code = codes[index] as number;
     if (code >= 97 && code <= 122) lower++;
     else {
-      // A single small letter between others is no word.
+      // A single small letter between others is not a word.
       if (lower === 1 && isCapital(code)) return false;
       lower = 0;
     }

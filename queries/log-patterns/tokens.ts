@@ -124,7 +124,7 @@ const LAST_LATIN = 0x36f;
 const MAX_TEXT_BEFORE = 32;
 /** Maximum number of tokens of a body without words; variables next to each other are one */
 const MAX_TOKENS_WITHOUT_WORD = 4;
-/** Minimum number of digits and letters from `a` to `f` that are no code such as `E1001` */
+/** Minimum number of digits and letters from `a` to `f` that are not code such as `E1001` */
 const MIN_HEX_ID = 8;
 
 /** Hash of an empty run of characters */
@@ -571,7 +571,7 @@ export class Tokens implements KeyedBody {
     );
   }
 
-  /** Returns false for most values, which are no technical word, at little cost. */
+  /** Returns false for most values, which are not technical word, at little cost. */
   #mayBeWord(from: number, end: number): boolean {
     if (this.#runClasses & LETTER)
       return (

@@ -27,7 +27,7 @@ const rejectRecordings = (path: string): void => {
   if (!path.startsWith(recordingPrefix)) return;
   throw new PermanentError(
     recordingReason,
-    'a record has attributes of a recording, but is no event of one: send recordings as the SDK of HyperDX does, or to /rum/{key}/replay',
+    'a record has attributes of a recording, but is not an event of one: send recordings as the SDK of HyperDX does, or to /rum/{key}/replay',
   );
 };
 
@@ -36,7 +36,7 @@ const maxTelemetryBytes = 1024 * 1024;
 /** Maximum length of a body with a recording. */
 export const maxRecordingBytes = 5 * 1024 * 1024;
 
-/** Throws for more telemetry than a page sends. `bytes` are those of a body that are no recordings. */
+/** Throws for more telemetry than a page sends. `bytes` are those of a body that are not recordings. */
 export const checkTelemetryBytes = (bytes: number): void => {
   if (bytes > maxTelemetryBytes)
     throw new PermanentError('too-large', `the body is larger than ${maxTelemetryBytes} bytes`);

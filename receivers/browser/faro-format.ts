@@ -173,7 +173,7 @@ const itemKinds = new Map<string, ItemKind>([
   ['events', 'event'],
 ]);
 
-/** Event of Faro's session recording. It contains what people type, so it is no log record. */
+/** Event of Faro's session recording. It contains what people type, so it is not a log record. */
 const recordedEventName = 'faro.session_recording.event';
 
 /** Adds an event of a recording, of which the attributes have the JSON and the number, from 0. */

@@ -98,18 +98,18 @@ const addPart = (key: string, { part, parts, data }: EventPart): string | undefi
     .join('');
 };
 
-/** Throws for values that are no events of rrweb. `name` is the place of the value in the body. */
+/** Throws for values that are not events of rrweb. `name` is the place of the value in the body. */
 export function checkEvent(event: unknown, name: string): asserts event is JsonObject {
   if (typeof event === 'string' || (typeof event === 'object' && event !== null && 'v' in event))
     throw createFault(`${name} is packed: record without packFn`, 'packed');
   const { type, timestamp } = (event ?? {}) as JsonObject;
   if (typeof type !== 'number' || !Number.isFinite(timestamp))
-    throw createFault(`${name} has no type or timestamp: it is no event of rrweb`);
+    throw createFault(`${name} has no type or timestamp: it is not an event of rrweb`);
 }
 
 /**
  * Adds a part of the event with this number. Returns the event with its last part; undefined before. Throws
- * `PermanentError` if the parts are no JSON together, or too large.
+ * `PermanentError` if the parts are not JSON together, or too large.
  */
 export const joinPart = (
   browser: BrowserContext,
@@ -122,7 +122,7 @@ export const joinPart = (
   try {
     return JSON.parse(text);
   } catch {
-    throw createFault('the parts of the event are no JSON together: send all of them again', 'bad-parts');
+    throw createFault('the parts of the event are not JSON together: send all of them again', 'bad-parts');
   }
 };
 

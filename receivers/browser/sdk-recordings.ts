@@ -81,7 +81,7 @@ export class RecordedEvents {
     this.#browser = browser;
   }
 
-  /** Adds an event. One without a number or session, and one that is no event of rrweb, is dropped and counted. */
+  /** Adds an event. One without a number or session, and one that is not an event of rrweb, is dropped and counted. */
   add({ document, number: numberText, part }: SentEvent): void {
     try {
       const number = parseNumber(numberText, maxEventNumber);

@@ -86,7 +86,7 @@ export type AdmitBrowser = (
   signal: Signal,
 ) => Caller | ErrorResponse | Promise<Caller | ErrorResponse>;
 
-/** Without a signal, any key of servers is admitted, and refusals are no part of the usage. */
+/** Without a signal, any key of servers is admitted, and refusals are not part of the usage. */
 export type Admit = (
   credentials: Credentials,
   signal?: Signal,

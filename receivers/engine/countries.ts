@@ -89,7 +89,7 @@ const createDatabaseSearch = (content: Buffer, path: string): FindCountry => {
   try {
     reader = new Reader(content);
   } catch (error) {
-    throw new SettingsError([`OIQ_COUNTRY_FILE: ${path} is no MMDB database: ${(error as Error).message}`]);
+    throw new SettingsError([`OIQ_COUNTRY_FILE: ${path} is not an MMDB database: ${(error as Error).message}`]);
   }
   return (address) =>
     ipaddr.isValid(address) ? readCountry(toFields(reader.get(ipaddr.process(address).toString()))) : '';

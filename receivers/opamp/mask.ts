@@ -28,7 +28,7 @@ const plainKeys = new Set(['action', 'key', 'name', 'from_context', 'from_attrib
 const namingKeys = new Set(['name', 'key', 'header']);
 
 const maxReferenceLength = 256;
-/** References to environment variables and secret stores are no secrets. */
+/** References to environment variables and secret stores are not secrets. */
 const isReference = (value: string): boolean => /^["']?\$\{[^}]{0,256}\}["']?$/.test(value);
 
 /** Masks what the rules for secrets find. Generic rules would mask names such as that of an authenticator. */

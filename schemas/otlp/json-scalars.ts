@@ -203,7 +203,7 @@ const parseHexDigit = (byte: number): number => {
   return lowercase >= 0x61 && lowercase <= 0x66 ? lowercase - 0x57 : -1;
 };
 
-/** Writes the bytes of the last string with their length. Returns 0 if they are only zeros, -1 if one is no number. */
+/** Writes the bytes of the last string with their length. Returns 0 if they are only zeros, -1 if one is not a number. */
 const copyHexBytes = ({ text, start, end }: JsonReader, writer: WireWriter): number => {
   let digits = 0;
   writer.writeVarint((end - start) / 2);

@@ -153,7 +153,7 @@ const findParent = (
   if (process.parentPid === 0 || process.parentPid === process.pid) return undefined;
   const parent = processes.get(toProcessKey(report, process.parentPid));
   if (parent === undefined || parent.boot !== process.boot) return undefined;
-  // A PID that was reused after the start of the child is no parent of it.
+  // A PID that was reused after the start of the child is not a parent of it.
   if (parent.startMs > process.startMs + exitGraceMs && parent.rootId !== '' && parent.parentPid !== 0)
     return undefined;
   return parent.exitedMs > 0 && parent.exitedMs + exitGraceMs < process.startMs ? undefined : parent;

@@ -34,7 +34,7 @@ const listNames = (rules: readonly StoredRule[]): Set<string> =>
     }),
   );
 
-/** Rules that only correlations use: their matches are no signals. */
+/** Rules that only correlations use: their matches are not signals. */
 const listSilent = (rules: readonly StoredRule[]): Set<string> =>
   new Set(
     rules.flatMap(({ source }) => {

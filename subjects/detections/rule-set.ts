@@ -250,7 +250,7 @@ export class RuleSet {
       const number = candidates[index] as number;
       const { compiled, needsField } = rules[number] as CandidateRule;
       if (observer.isOff(compiled.id, compiled.version)) continue;
-      // A difference of running totals would depend on the total, because weights are no whole numbers.
+      // A difference of running totals would depend on the total, because weights are not whole numbers.
       examinedCharacters.characters = 0;
       const isMatch = compiled.predicate() && !(needsField && this.#view.findOther(compiled.names) === undefined);
       if (isMatch) matches.push(number);

@@ -203,7 +203,7 @@ const uncaught =
   /(?:Uncaught(?: exception)?|Unhandled exception\.|Exception in thread "[^"\n]{0,200}"|\*\*(?= \()) \(?'?([A-Za-z_][\w$.\\:]*[\w$])\)?'?:? ?([^\n]{0,2000})/;
 /** A line of a type and a message, or of a type alone, possibly after other words and a colon */
 const typeLine = /^(?:[^:]{0,200}: )?([A-Za-z_][\w$]*(?:(?:\.|\\|::)[A-Za-z_][\w$]*)*)(?:: (.*))?$/;
-/** Returns whether a name is that of a type: it has a package, or begins with a capital and is no level of a log. */
+/** Returns whether a name is that of a type: it has a package, or begins with a capital and is not a level of a log. */
 const isTypeName = (name: string): boolean => /[.\\:]/.test(name) || (/^[A-Z]/.test(name) && /[a-z]/.test(name));
 
 /** What runtimes of C++ print of an exception that nobody caught */

@@ -38,7 +38,7 @@ const findCode = (value: string, before: string): string => {
   return code === null ? '' : code[0];
 };
 
-/** Nouns before a name, whose words are no part of the error: `user alice42` */
+/** Nouns before a name, whose words are not part of the error: `user alice42` */
 const namePattern =
   /\b(?:user|account|login|customer|tenant|host|node|pod|server|device|instance|container|session|token|file|table|topic|queue|bucket|key|name|id|sku|item)\W{1,3}$/i;
 

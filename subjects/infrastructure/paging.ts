@@ -82,7 +82,7 @@ export const parsePage = (kind: string, query: ListQuery, reader: TenantReader):
 /** Filters of a list: for each query parameter, the value of the item to compare */
 export type Filters<Item, Query> = { readonly [Name in keyof Query]?: (item: Item) => string | null };
 
-/** Returns whether an item matches the filters; an omitted parameter is no condition. */
+/** Returns whether an item matches the filters; an omitted parameter is not a condition. */
 export const createFilter =
   <Item, Query extends object>(query: Query, filters: Filters<Item, Query>): ((item: Item) => boolean) =>
   (item) =>

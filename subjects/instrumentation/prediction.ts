@@ -36,7 +36,7 @@ const aliases: Readonly<Record<string, string>> = {
   '.net': 'dotnet',
 };
 
-/** Returns whether a kernel is new enough; null for a text that is no version. */
+/** Returns whether a kernel is new enough; null for a text that is not a version. */
 const isKernelSupported = (kernel: string): boolean | null => {
   const [, major, minor] = /^(\d{1,3})\.(\d{1,3})/.exec(kernel) ?? [];
   if (major === undefined || minor === undefined) return null;

@@ -37,7 +37,7 @@ interface RangeValues {
 
 /**
  * Returns the change of a pattern with `counts` of `totals` records. Compares shares instead of counts, so that more
- * traffic is no change. With the combined share p, shares differ if |p₁ − p₂| ≥ 4 · √(p (1 − p) (1/n₁ + 1/n₂)).
+ * traffic is not a change. With the combined share p, shares differ if |p₁ − p₂| ≥ 4 · √(p (1 − p) (1/n₁ + 1/n₂)).
  */
 export const classifyChange = (counts: RangeValues, totals: RangeValues): ComparedPattern['change'] => {
   if (totals.now === 0 || totals.before === 0) return null;

@@ -304,7 +304,7 @@ const hasSeveralValues = ({ search, value }: Condition): boolean =>
 
 /**
  * Separates the compared times from the others: those after "compared with", or the last one after "compare". Times of
- * compared values, as in "compare cart and payment today", are no comparison.
+ * compared values, as in "compare cart and payment today", are not comparison.
  */
 const separateComparedTimes = (
   { aggregationWords: words, conditions, times, comparedTimes }: Draft,
@@ -385,7 +385,7 @@ const addField = (
   else draft.unassignedFields.push({ field, isNumber });
 };
 
-/** Returns whether values are counted. The values of `claim.type` are no claims: "how many claims" does not count them. */
+/** Returns whether values are counted. The values of `claim.type` are not claims: "how many claims" does not count them. */
 const isDistinct = (previousMark: Mark | undefined, isNumber: boolean, isOfType = false): boolean =>
   previousMark?.is === 'distinct' || (previousMark?.is === 'count' && !isNumber && !isOfType);
 

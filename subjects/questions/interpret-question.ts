@@ -177,7 +177,7 @@ const interpretContinuation = (
   const metrics =
     namingTurn === undefined ? [] : createMetricContexts(namingTurn.words, index, catalogue, labelledMetrics);
   const targetContexts = [...records, ...metrics];
-  // Words of a metric's name are no phrase of log records and spans.
+  // Words of a metric's name are not phrase of log records and spans.
   const attempts = targetContexts.map((context) =>
     interpretTarget(
       turns.map((turn) => (context.target.signal === 'metrics' ? turn : { ...turn, phrase: undefined })),

@@ -24,7 +24,7 @@ export interface NamedValue {
   readonly value: string;
 }
 
-/** Fields with names of tables, queues and code, which are no words of people: "orders" are not rows of a table */
+/** Fields with names of tables, queues and code, which are not words of people: "orders" are not rows of a table */
 const technicalField = /^(?:db|messaging|code|thread|process|telemetry|otel)\.(?!system)/;
 
 /** Returns whether a value is the name of a table, queue or the like, which a plain word does not mean. */
@@ -311,7 +311,7 @@ export class Lexicon {
     return this.#values.get(text.toLowerCase()) ?? this.#findRoutesBelow(text);
   }
 
-  /** Returns the routes below a path: `/orders/{id}` for `/orders`, if that is no route. */
+  /** Returns the routes below a path: `/orders/{id}` for `/orders`, if that is not a route. */
   #findRoutesBelow(path: string): readonly NamedValue[] {
     if (!path.startsWith('/') || path.length < 2) return [];
     return this.fields
@@ -332,7 +332,7 @@ export class Lexicon {
 
   /**
    * Words such as "server" or "error" belong to the question language. Alone, they do not refer to the fields kind
-   * and status, and "the trace of an order" is no severity.
+   * and status, and "the trace of an order" is not a severity.
    */
   #findUnqualifiedValues(text: string): readonly NamedValue[] {
     const values = this.#findValues(text).filter(

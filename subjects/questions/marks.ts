@@ -47,7 +47,7 @@ export type Mark =
   | { readonly is: 'limit'; readonly limit: number }
   | { readonly is: 'condition'; readonly condition: Condition }
   /**
-   * `isOfType`: "claim" for `claim.type`, whose values are no claims. `isListed`: "pods that restarted" are grouped by
+   * `isOfType`: "claim" for `claim.type`, whose values are not claims. `isListed`: "pods that restarted" are grouped by
    * the pod.
    */
   | {

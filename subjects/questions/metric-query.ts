@@ -171,7 +171,7 @@ const rejectUnsupported = (draft: Draft, { name }: CatalogueMetric, extreme: Ext
   if (measures.length > 1)
     throw new UnclearQuestionError('a metric query has one aggregation: run a separate query for each');
   if (words.has('slowest') || words.has('fastest'))
-    throw new UnclearQuestionError(`${name} is no list of requests: query its largest or smallest values`);
+    throw new UnclearQuestionError(`${name} is not a list of requests: query its largest or smallest values`);
 };
 
 const chooseAggregations = (

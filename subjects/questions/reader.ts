@@ -113,7 +113,7 @@ export class QuestionReader {
     return words === 0 ? undefined : createSingleMark(words, { is: 'noun', noun: 'metric' });
   }
 
-  /** Matches "by the CDN" for `cdn.bytes.sent`, which is no group. */
+  /** Matches "by the CDN" for `cdn.bytes.sent`, which is not a group. */
   #matchMetricOrigin(position: number): MarkCandidates | undefined {
     if (this.#words[position]?.lower !== 'by') return undefined;
     const namePosition = this.#words[position + 1]?.lower === 'the' ? position + 2 : position + 1;
@@ -215,7 +215,7 @@ export class QuestionReader {
     return isAbout ? { words: 1, operator: 'contains' } : matchOperator(this.#words, position);
   }
 
-  /** "Say about" and "include errors" are no text of a record, and "match patient" may be a value. */
+  /** "Say about" and "include errors" are not text of a record, and "match patient" may be a value. */
   #isContainedText(position: number, words: number): boolean {
     if ((this.#lexicon.valueAt(this.#words, position)?.words ?? 0) > words) return false;
     const phrase = matchPhrase(this.#words, position + words, this.#vocabulary);
@@ -490,7 +490,7 @@ export class QuestionReader {
    */
   #isDescriptionOfValue(position: number): boolean {
     const stem = this.#words[position]?.stem;
-    // Records are no persons: "how many premium users" is not a number of requests.
+    // Records are not persons: "how many premium users" is not a number of requests.
     if (stem !== undefined && persons.has(stem) && this.#words.some(({ stem: each }) => countWords.has(each)))
       return false;
     if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && splitNameStems(name)[0] === stem)) return false;

@@ -117,7 +117,7 @@ export interface EventMapping {
   readonly phases?: Partial<Record<LoadPhase, string>>;
   /** `document` for a page that was loaded, `route` for one within it. */
   readonly view?: 'document' | 'route';
-  /** Whether spans with a parent repeat the event of their parent, and are no events. */
+  /** Whether spans with a parent repeat the event of their parent, and are not events. */
   readonly isRepeatedByChildren?: boolean;
 }
 

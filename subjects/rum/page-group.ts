@@ -7,7 +7,7 @@ const tokens = new Tokens();
 const maxSegmentLength = 64;
 const maxGroupLength = 512;
 
-/** Segments such as `v2`, which are no ids. */
+/** Segments such as `v2`, which are not ids. */
 const versionPattern = /^v\d{1,2}$/i;
 
 const decodeSegment = (segment: string): string => {

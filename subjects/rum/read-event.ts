@@ -37,7 +37,7 @@ const parseNumber = (text: string, max = 1e12): number | null => {
 const parseMilliseconds = (text: string): number | null => parseNumber(text, 1e9);
 const parseBoolean = (text: string): boolean | null => (text === 'true' ? true : text === 'false' ? false : null);
 
-/** Attributes of replays that arrive as log records: they are no events. */
+/** Attributes of replays that arrive as log records: they are not events. */
 const replayKeys = ['rr-web.event', 'rr-web.chunk'];
 const faroKinds = new Set(['log', 'event', 'exception', 'measurement']);
 

@@ -216,5 +216,5 @@ export const secretRules: readonly SecretRule[] = [
   ...(gitleaks.rules as readonly StoredRule[]).flatMap(toRule),
 ];
 
-/** Values that are no secrets for any rule */
+/** Values that are not secrets for any rule */
 export const globalAllowlists: readonly Allowlist[] = toAllowlists(gitleaks.allowlists as readonly StoredAllowlist[]);

@@ -28,7 +28,7 @@ const getXPathReader = createParser((body) => {
   return document && new XPathReader(document);
 });
 
-/** Returns the values of a JSONPath in document order; none if the response is no JSON. */
+/** Returns the values of a JSONPath in document order; none if the response is not JSON. */
 export const readJsonValues = (path: string, response: Response): readonly unknown[] => {
   const jsonPath = parseJsonPath(path);
   const document = getJsonDocument(response);
@@ -42,7 +42,7 @@ export const readJsonValues = (path: string, response: Response): readonly unkno
 };
 
 /**
- * Returns the values of an XPath in document order, at most `maxValues`; none if the response is no XML. A text says why
+ * Returns the values of an XPath in document order, at most `maxValues`; none if the response is not XML. A text says why
  * they cannot be read.
  */
 export const readXmlValues = (

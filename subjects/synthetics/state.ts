@@ -62,7 +62,7 @@ interface StateEvaluation {
 const computeRequiredVotes = (voters: number, consensus: number | undefined): number =>
   Math.min(consensus ?? Math.floor(voters / 2) + 1, Math.max(1, voters));
 
-/** Returns the current state of a check. Results that are old, unknown or from suspect locations are no votes. */
+/** Returns the current state of a check. Results that are old, unknown or from suspect locations are not votes. */
 export const evaluateState = ({
   locations,
   suspects,

@@ -70,7 +70,7 @@ const findDoctypeEnd = (text: string, start: number): number => {
   return close < 0 ? -1 : text.indexOf('>', close);
 };
 
-/** Parts of markup that are no tag: their beginning, and what ends them */
+/** Parts of markup that are not tag: their beginning, and what ends them */
 const skippedMarkup = [
   ['<!--', '-->'],
   ['<?', '?>'],

@@ -21,7 +21,7 @@ export interface ImportSummary {
   readonly format: string;
   readonly scanner: string;
   readonly target: ReportTarget | null;
-  /** Name of a source that is no report */
+  /** Name of a source that is not a report */
   readonly name: string;
   readonly packages: number;
   readonly items: number;

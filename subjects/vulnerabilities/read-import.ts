@@ -37,7 +37,7 @@ const withoutMark = (bytes: Uint8Array): Buffer => {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(hasMark ? 3 : 0);
 };
 
-/** Returns whether the content is no JSON object or array, by its beginning. */
+/** Returns whether the content is not JSON object or array, by its beginning. */
 const isText = (bytes: Uint8Array): boolean => !/^\s*[[{]/.test(decodeText(bytes.subarray(0, 1_024)));
 
 const toAdvisories = (values: readonly (readonly [path: string, json: ReadJson])[]): ImportedReport => {
@@ -47,7 +47,7 @@ const toAdvisories = (values: readonly (readonly [path: string, json: ReadJson])
     const value = 'problem' in json ? undefined : json.value;
     if (isOsvAdvisory(value)) advisories.push(...[readAdvisory(value)].filter((advisory) => advisory !== undefined));
     else if (problems.length < maxProblems)
-      problems.push({ path, message: 'problem' in json ? json.problem : 'is no advisory of OSV' });
+      problems.push({ path, message: 'problem' in json ? json.problem : 'is not an advisory of OSV' });
   }
   return { kind: 'advisories', format: 'osv', advisories, problems };
 };

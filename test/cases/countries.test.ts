@@ -61,6 +61,8 @@ test('a table that cannot be read names its path, and the line', async (t) => {
   await t.throwsAsync(openCountries(writeTable('broken.csv', '192.0.2.0/24,DE\n192.0.3.0/24,Germany\n')), {
     message: /OIQ_COUNTRY_FILE: .*broken\.csv, line 2 is neither/,
   });
-  await t.throwsAsync(openCountries(writeTable('broken.mmdb', 'no database')), { message: /broken\.mmdb is no MMDB/ });
+  await t.throwsAsync(openCountries(writeTable('broken.mmdb', 'no database')), {
+    message: /broken\.mmdb is not an MMDB/,
+  });
   await t.throwsAsync(openCountries(join(directory, 'missing.csv')), { message: /OIQ_COUNTRY_FILE: the file cannot/ });
 });

@@ -24,7 +24,7 @@ const headEnd = '\r\n\r\n';
 export class Wire {
   readonly socket: Socket;
   readonly answers: Answered[] = [];
-  /** What came and is no whole answer yet. */
+  /** What came and is not a whole answer yet. */
   #received = Buffer.alloc(0);
   #sent = 0;
   #port: number | undefined;

@@ -153,7 +153,7 @@ export class Peer {
     this.socket.once('close', () => this.#emit('closed'));
   }
 
-  /** Bytes that are no whole frame; with `plain`, all of them. */
+  /** Bytes that are not whole frame; with `plain`, all of them. */
   get rest(): string {
     return this.#bytes.toString('latin1');
   }

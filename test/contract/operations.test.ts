@@ -194,7 +194,7 @@ test('every operation that is not built returns 501', async (t) => {
   );
 });
 
-/** A field or a label is no thing: one that no record has is a filter without hits. */
+/** A field or a label is not a thing: one that no record has is a filter without hits. */
 const isOfFields = ({ path }: Operation): boolean =>
   ['/api/logs/fields/{name}/values', '/api/prom/api/v1/label/{name}/values'].includes(path);
 /** What is not there is made, under the name that the path says. */

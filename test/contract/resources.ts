@@ -102,7 +102,7 @@ export const resourcesContract = (
     const field = textField(resource);
     const deletable = verbs.includes('delete');
     /** What may keep one from being deleted. */
-    // What is no resource refers too (the routing document): tests of its own tell of it.
+    // What is not a resource refers too (the routing document): tests of its own tell of it.
     const referring = references
       .filter(({ to }) => deletable && to === resource.collection)
       .filter(({ from }) => resources.some(({ collection }) => collection === from));

@@ -213,7 +213,7 @@ export class PromqlEditor {
               this.#options.onChange(state.doc.toString());
           }),
           EditorView.domEventHandlers({
-            // Keys of the editor are no shortcuts of the page.
+            // Keys of the editor are not shortcuts of the page.
             keydown: (event) => {
               if (!(event.key === 'k' && (event.ctrlKey || event.metaKey))) event.stopPropagation();
               return false;

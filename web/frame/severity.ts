@@ -11,7 +11,7 @@ const levels: readonly (readonly [level: string, names: RegExp])[] = [
 
 const tones: Readonly<Record<string, Tone>> = { fatal: 'critical', error: 'critical', warn: 'warning', info: 'info' };
 
-/** Security severities, which are no levels of logs */
+/** Security severities, which are not levels of logs */
 const securityTones: Readonly<Record<string, Tone>> = { critical: 'critical', high: 'warning', medium: 'info' };
 
 export const toSeverityLevel = (severity: string | null): string =>

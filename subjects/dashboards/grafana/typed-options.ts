@@ -140,7 +140,7 @@ const convertTexts = (defaults: Built): void => {
   }
 };
 
-/** Converts a number that older versions of Grafana wrote as a text; another text is no number and is removed. */
+/** Converts a number that older versions of Grafana wrote as a text; another text is not a number and is removed. */
 const convertNumber = (holder: Built, key: string): void => {
   const value = holder[key];
   if (typeof value !== 'string') return;

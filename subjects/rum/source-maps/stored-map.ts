@@ -12,7 +12,7 @@ interface StoredMap {
   readonly mappings: string;
   readonly names: readonly string[];
   readonly sources: readonly string[];
-  /** Indexes of sources that are no code of the application */
+  /** Indexes of sources that are not code of the application */
   readonly libraries: readonly number[];
   readonly functionNames: readonly string[];
   /** By source; null for a source whose functions are not known */

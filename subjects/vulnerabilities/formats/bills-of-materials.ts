@@ -156,7 +156,7 @@ export const readCycloneDx = (report: unknown): ScannerReport | VexDocument => {
   for (const [index, component] of components.entries()) {
     const purl = getText(component, 'purl');
     if (purl !== '' && parsePurl(purl) === undefined)
-      problems.push({ path: `components.${index}.purl`, message: `is no package URL: ${purl.slice(0, 200)}` });
+      problems.push({ path: `components.${index}.purl`, message: `is not a package URL: ${purl.slice(0, 200)}` });
     const item = readComponent(component);
     if (item !== undefined) byReference.set(getText(component, 'bom-ref') || `${index}`, item);
   }

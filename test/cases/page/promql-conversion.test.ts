@@ -88,8 +88,8 @@ for (const named of [orders, duration, unescaped])
       });
 
 for (const [fields, reason] of [
-  [{ groupBy: ['host.name'] }, /host\.name is no label/],
-  [{ filter: 'host.name:a' }, /host\.name is no label/],
+  [{ groupBy: ['host.name'] }, /host\.name is not a label/],
+  [{ filter: 'host.name:a' }, /host\.name is not a label/],
   [{ filter: 'code:5*' }, /filters/],
   [{ filter: 'code:1 OR code:2' }, /filters/],
   [{ filter: 'code:>=500' }, /filters/],

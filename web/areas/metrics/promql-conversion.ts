@@ -99,11 +99,11 @@ const aggregate = (across: SeriesAggregation, labels: readonly string[], inner: 
 
 const isHistogram = ({ type }: NamedMetric): boolean => type === 'histogram';
 
-/** Returns the names in PromQL, or the first name that is no label there. */
+/** Returns the names in PromQL, or the first name that is not a label there. */
 const toPromqlLabels = (metric: NamedMetric, names: readonly string[]): Conversion<readonly string[]> => {
   const labels = names.map((name) => toPromqlLabel(metric, name));
   const missing = labels.indexOf(undefined);
-  return missing < 0 ? { value: labels as string[] } : { reason: `${names[missing]} is no label in PromQL` };
+  return missing < 0 ? { value: labels as string[] } : { reason: `${names[missing]} is not a label in PromQL` };
 };
 
 /** Returns why a query has no expression, without its labels; `undefined` if it has one. */
