@@ -4,11 +4,12 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 import { parseDurationMs } from '../../subjects/alerts/durations.ts';
 import { truncate } from '../../subjects/synthetics/cut.ts';
 import type { BrowserStep } from '../../subjects/synthetics/types/browser-steps.ts';
+import type { BoundHosts } from '../bound-secrets.ts';
 import { BoundSecrets } from '../bound-secrets.ts';
 import { userAgent } from '../own-headers.ts';
 import { removeBrackets } from '../reach.ts';
 import type { BrowserOptions, FromDriver, Stepped, ToDriver } from './driver-messages.ts';
-import { type BoundHosts, passed, performStep, type StepOutcome, toMessage } from './page-steps.ts';
+import { passed, performStep, type StepOutcome, toMessage } from './page-steps.ts';
 import { PageWatch } from './page-watch.ts';
 import { takeScreenshot } from './picture.ts';
 import { killAllNow } from './processes.ts';
@@ -133,12 +134,12 @@ const runStep = async (windows: Windows, browserStep: BrowserStep, boundHosts: B
 const handleStep = async ({
   handleStep: browserStep,
   boundHosts,
-}: ToDriver & { handleStep: unknown }): Promise<Stepped> => {
+}: Extract<ToDriver, { handleStep: unknown }>): Promise<Stepped> => {
   if (opened === undefined) throw new Error('there is no page');
   const { windows, watch } = opened;
   const result = await runStep(windows, browserStep, boundHosts);
   const page = windows.current;
-  const blockedHost = watch.takeBlockedHost();
+  const blockedHost = watch.drainBlockedHost();
   if (blockedHost !== undefined) {
     const message = `a secret of the check is not bound to ${blockedHost}`;
     return { outcome: 'failed', message, page: await watch.snapshot(page) };

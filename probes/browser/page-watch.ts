@@ -178,7 +178,7 @@ export class PageWatch {
     await awaitOrUndefined(Promise.all(this.#sizes));
     const requests = this.#requests.map((entry) => ({ ...entry }));
     const basics = { url: page.url().slice(0, maxTextLength), vitals, requests };
-    const stepPage = { ...basics, omittedCount: this.#omittedCount, errors: this.#errors };
+    const stepPage = { ...basics, leftOut: this.#omittedCount, errors: this.#errors };
     [this.#requests, this.#omittedCount, this.#errors, this.#stepStartMs] = [[], 0, [], Date.now()];
     this.#pendingRequests.clear();
     return stepPage;
