@@ -41,7 +41,7 @@ export const refreshSession = async (
       refreshHash: hashRefreshToken(refreshToken),
       previousRefreshHash: hash,
       refreshedAt: new Date(now).toISOString(),
-      expiresAt: computeSessionEnd(now, session.signInAndOpen),
+      expiresAt: computeSessionEnd(now, session.signedInAt),
     };
     try {
       return await sessionCollection.update(sessionId, changes, session.version);

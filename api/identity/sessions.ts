@@ -20,8 +20,8 @@ const maxLifetimeMs = 90 * dayMs;
 const maxSessions = 200;
 
 /** End of a session that is refreshed now */
-export const computeSessionEnd = (now: number, signInAndOpen: string): string =>
-  new Date(Math.min(now + maxIdleMs, Date.parse(signInAndOpen) + maxLifetimeMs)).toISOString();
+export const computeSessionEnd = (now: number, signedInAt: string): string =>
+  new Date(Math.min(now + maxIdleMs, Date.parse(signedInAt) + maxLifetimeMs)).toISOString();
 
 /** A user with a proven identity, about to start a session in one of their organizations. */
 export interface SessionStart {
@@ -66,14 +66,14 @@ export const beginSession = async (sessionStart: SessionStart, ports: SessionPor
   } = sessionStart;
   const { clock, secretBox } = ports;
   const now = clock.now();
-  const signInAndOpen = replacedSession?.signInAndOpen ?? new Date(now).toISOString();
+  const signedInAt = replacedSession?.signedInAt ?? new Date(now).toISOString();
   const id = randomUUID();
   const refreshToken = createFirstToken(secretBox, id);
   const fields: Session = {
     userId: user.id,
     tenantId: organization.id,
-    signInAndOpen,
-    expiresAt: computeSessionEnd(now, signInAndOpen),
+    signedInAt,
+    expiresAt: computeSessionEnd(now, signedInAt),
     address: request.address,
     userAgent: request.userAgent.slice(0, 512),
     refreshHash: hashRefreshToken(refreshToken),

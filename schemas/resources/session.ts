@@ -9,7 +9,7 @@ export const Session = z.strictObject({
   userId: z.string(),
   tenantId: z.string(),
   /** Time of authentication. The maximum refresh period of a session starts here, also across organizations. */
-  signInAndOpen: z.iso.datetime(),
+  signedInAt: z.iso.datetime(),
   /** ISO 8601 time in UTC at which the session ends, even if its tokens are valid longer. */
   expiresAt: z.iso.datetime(),
   /** Address at sign-in, for the list of the user's own sessions. */

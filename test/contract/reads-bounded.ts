@@ -28,7 +28,7 @@ interface Foreign {
 export const foreignDocuments = (): readonly Foreign[] => {
   const ids = Array.from({ length: foreignUsers }, (_, index) => `other-${index}`);
   const each = (fieldsOf: (id: string) => Record<string, unknown>) => ids.map((id) => ({ id, fields: fieldsOf(id) }));
-  const session = { tenantId: 'other', signInAndOpen: at, expiresAt: at, refreshedAt: at, address: '', userAgent: '' };
+  const session = { tenantId: 'other', signedInAt: at, expiresAt: at, refreshedAt: at, address: '', userAgent: '' };
   return [
     {
       definition: users,
