@@ -124,7 +124,9 @@ const EventList = createListView({
 export const Events = () => (
   <div class="logs">
     <h1 class="sr-only">Events</h1>
-    <Counters />
+    <div class="chart-space">
+      <Counters />
+    </div>
     <EventList />
   </div>
 );

@@ -1,14 +1,42 @@
 /** Runtime threats: groups of events of sensors, and the panel of one group */
 
+import { useEffect, useState } from 'preact/hooks';
+import type { triageThreat } from '../../../api/groups/security/threats.ts';
+import { Action } from '../../client/action.ts';
+import type { ResponseBody } from '../../client/call.ts';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
-import { formatIsoSecond } from '../../frame/format-time.ts';
+import { formatIsoMinute, formatIsoSecond } from '../../frame/format-time.ts';
+import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
 import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
 import { type Threat, threatsCall, triageThreatCall } from './calls.ts';
 import { describeState, stateFilter, TriageForm } from './triage.tsx';
+
+type ThreatPreview = ResponseBody<typeof triageThreat>['preview'];
+
+const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/** Number of recent events that a decision about a group hides */
+const HiddenEvents = ({ id }: { readonly id: string }) => {
+  const [dryRun] = useState(() => new Action(triageThreatCall));
+  const [preview, setPreview] = useState<ThreatPreview>(null);
+  useEffect(() => {
+    void dryRun
+      .run({ params: { id }, query: { dryRun: 'true' }, body: { state: 'ignored' } })
+      .then((response) => setPreview(response?.preview ?? null));
+  }, [id]);
+  return (
+    <div class="soft" role="status">
+      {preview === null
+        ? ''
+        : `A decision would have hidden ${formatCount(preview.events, 'event')} of ${formatCount(preview.hosts, 'host')} since ${formatIsoMinute(preview.from)}.`}
+      <ErrorMessage error={dryRun.error.value} />
+    </div>
+  );
+};
 
 const ThreatPanel = ({ item, onClose }: { readonly item: Threat | undefined; readonly onClose: () => void }) =>
   item === undefined ? (
@@ -43,7 +71,7 @@ const ThreatPanel = ({ item, onClose }: { readonly item: Threat | undefined; rea
           </li>
         ))}
       </ul>
-      <TriageForm item={item} call={triageThreatCall} />
+      <TriageForm item={item} call={triageThreatCall} preview={<HiddenEvents key={item.id} id={item.id} />} />
     </SidePanel>
   );
 

@@ -1,4 +1,5 @@
 /** Decision about a finding: state, its end, the reason and the assignee */
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
 import type { Call, OperationDeclaration } from '../../client/call.ts';
@@ -34,9 +35,12 @@ export const describeState = ({ state, isReopened, until }: Omit<Triaged, 'id' |
 export const TriageForm = <Operation extends OperationDeclaration>({
   item,
   call,
+  preview,
 }: {
   readonly item: Triaged;
   readonly call: Call<Operation>;
+  /** Effect of a decision, shown before it is made */
+  readonly preview?: ComponentChildren;
 }) => {
   const [action] = useState(() => new Action(call));
   if (!isPermitted(call)) return <p class="soft">{explainDenial(call, 'Triage')}</p>;
@@ -59,6 +63,7 @@ export const TriageForm = <Operation extends OperationDeclaration>({
       </p>
       {item.state === 'open' ? (
         <ActionForm action={action} label="Decide" onSubmit={decide}>
+          {preview}
           <label>
             State{' '}
             <select name="state">

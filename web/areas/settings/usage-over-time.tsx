@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import type { getUsageTimeSeries } from '../../../api/groups/usage/timeseries.ts';
 import { LineChart } from '../../charts/lines.tsx';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
 import { useQuery } from '../../frame/use-query.ts';
@@ -69,7 +70,11 @@ export const UsageOverTime = () => {
         <SelectParameter label="Interval" name="step" options={intervals} value={step} />
       </div>
       <ErrorMessage error={error} />
-      {response === undefined || chart === undefined ? null : (
+      {response === undefined || chart === undefined ? (
+        error === undefined ? (
+          <Skeleton height={210} />
+        ) : null
+      ) : (
         <>
           <LineChart
             title={`Bytes by ${response.by}`}
