@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { canRead } from '../../queries/entitlement.ts';
 import { restrictToRetention } from '../../queries/range.ts';
-import { llmCallsSource, llmSpansSource } from '../../queries/signals/found-llm-calls.ts';
+import { buildCallsSource, llmSpansSource, requestedSpans } from '../../queries/signals/found-llm-calls.ts';
 import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { Span } from '../../queries/signals/span-record.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
@@ -229,6 +229,9 @@ const readCallRow = async (
   return rows[0];
 };
 
+/** A call may have several rows, and spans that do not count. */
+const maxConversationRows = 3 * conversationLimit;
+
 const readConversation = async (
   { columns }: TenantReader,
   call: LlmCallView,
@@ -236,18 +239,33 @@ const readConversation = async (
 ): Promise<LlmCallView[]> => {
   if (call.conversationId === null) return [];
   const dayNs = 24n * hourNs;
+  const parameters = {
+    from: String(timeNs - dayNs),
+    to: String(timeNs + dayNs),
+    at: String(timeNs),
+    conversation: call.conversationId,
+    project: call.projectId,
+    span: call.spanId,
+  };
+  const distance = 'abs(toUnixTimestamp64Nano(timestamp) - {at:Int64})';
+  // Merging the rows of two days takes long, so only times of the conversation are merged.
+  const [found] = await columns.query<{ times: string[] }>(
+    `SELECT groupUniqArray(toString(toUnixTimestamp64Nano(timestamp))) AS times FROM (
+      SELECT timestamp FROM llm_calls
+      WHERE tenant_id = {tenant:String} AND ${requestedSpans.range} AND conversation_id = {conversation:String}
+      ORDER BY ${distance} LIMIT ${maxConversationRows})`,
+    parameters,
+  );
+  const times = (found?.times ?? []).map(BigInt).sort((left, right) => Number(left - right));
+  const [first, last] = [times[0], times.at(-1)];
+  if (first === undefined || last === undefined) return [];
+  const isInConversation = `llm_calls.timestamp IN (${times.map((time) => `fromUnixTimestamp64Nano(toInt64(${time}), 'UTC')`).join(', ')})`;
+  const source = buildCallsSource({ ...requestedSpans, range: `${requestedSpans.range} AND ${isInConversation}` });
   const rows = await columns.query<LlmCallRow>(
-    `SELECT ${llmCallSelection} FROM ${llmCallsSource}
+    `SELECT ${llmCallSelection} FROM ${source}
     WHERE conversation_id = {conversation:String} AND project_id = {project:String} AND span_id != {span:String}
-    ORDER BY abs(toUnixTimestamp64Nano(timestamp) - {at:Int64}) LIMIT ${conversationLimit}`,
-    {
-      from: String(timeNs - dayNs),
-      to: String(timeNs + dayNs),
-      at: String(timeNs),
-      conversation: call.conversationId,
-      project: call.projectId,
-      span: call.spanId,
-    },
+    ORDER BY ${distance} LIMIT ${conversationLimit}`,
+    { ...parameters, from: String(first), to: String(last) },
   );
   return rows.map(toLlmCallView).sort((left, right) => (left.time < right.time ? -1 : 1));
 };

@@ -47,27 +47,47 @@ export const toQuantiles = (values: readonly (number | null)[]): LatencyQuantile
 
 type QuantileList = readonly (number | null)[];
 
-/** Reads quantiles of durations: exact ones of calls, or those of histograms of sums. */
-const readDurations = async (
+const maxErrorTypes = 50;
+
+interface DurationsAndErrors {
+  readonly durations: QuantileList;
+  /** Types with the number of requests that failed with them, the most frequent first. */
+  readonly errors: readonly (readonly [type: string, requests: string])[];
+}
+
+/**
+ * Reads quantiles of durations, exact ones of calls or those of histograms of sums, and types of errors. As planning is
+ * most of the cost, one statement reads both.
+ */
+const readDurationsAndErrors = async (
   { columns }: Pick<TenantReader, 'columns'>,
   { condition, parameters }: LlmScope,
   source: CallSource,
-): Promise<QuantileList> => {
-  if (!source.isSummed) {
-    const rows = await columns.query<{ durations: QuantileList }>(
-      `SELECT quantilesExactInclusive(${quantiles.join(', ')})(duration_ns) AS durations FROM ${source.buildCalls([])} WHERE ${condition}`,
-      parameters,
-    );
-    return rows[0]?.durations ?? [];
-  }
-  const rows = await columns.query<{ bucket: number; count: string }>(
-    `SELECT bucket, toString(sum(bucket_count)) AS count
-    FROM (SELECT duration_bucket, duration_count FROM ${source.buildCalls(['duration_bucket', 'duration_count'])} WHERE ${condition})
-    ARRAY JOIN duration_bucket AS bucket, duration_count AS bucket_count GROUP BY bucket`,
+): Promise<DurationsAndErrors> => {
+  const { isSummed } = source;
+  const durationsSql = isSummed
+    ? 'sumMap(duration_bucket, duration_count) AS histogram, [] AS durations'
+    : `([], []) AS histogram, quantilesExactInclusive(${quantiles.join(', ')})(duration_ns) AS durations`;
+  const calls = source.buildCalls(isSummed ? ['calls', 'duration_bucket', 'duration_count'] : []);
+  const [row] = await columns.query<{
+    buckets: readonly number[];
+    counts: readonly string[];
+    durations: QuantileList;
+    errors: DurationsAndErrors['errors'];
+  }>(
+    `SELECT histogram.1 AS buckets, arrayMap(count -> toString(count), histogram.2) AS counts, durations,
+      arrayMap(each -> [each.1, toString(each.2)], arraySlice(arraySort(each -> (-toInt64(each.2), each.1), arrayZip(failed.1, failed.2)), 1, ${maxErrorTypes})) AS errors
+    FROM (
+      SELECT ${durationsSql}, sumMapIf([toString(error_type)], [calls], is_failed = 1) AS failed FROM ${calls} WHERE ${condition})`,
     parameters,
   );
-  const buckets = new Map(rows.map(({ bucket, count }) => [bucket, Number(count)]));
-  return quantiles.map((quantile) => computeQuantile(buckets, quantile) ?? null);
+  const histogram = new Map(row?.buckets.map((bucket, index) => [bucket, Number(row.counts[index])]));
+  return {
+    durations: isSummed
+      ? quantiles.map((quantile) => computeQuantile(histogram, quantile) ?? null)
+      : (row?.durations ?? []),
+    errors: row?.errors ?? [],
+  };
 };
 
 /** Counts the traces in which only agents, workflows or chains report tokens. */
@@ -94,16 +114,10 @@ export const readLlmTotals = async (
   scope: LlmScope,
   { prices, storedPrices }: { readonly prices: 'call' | 'today'; readonly storedPrices: readonly StoredPrice[] },
 ): Promise<LlmTotals> => {
-  const { condition, parameters } = scope;
   const source = await findCallSource({ columns }, scope);
-  const [costs, durations, errors, tracesWithUncountedTokens] = await Promise.all([
+  const [costs, { durations, errors }, tracesWithUncountedTokens] = await Promise.all([
     readCosts({ columns, nowMs }, scope, { prices, storedPrices, source }),
-    readDurations({ columns }, scope, source),
-    columns.query<{ type: string; requests: string }>(
-      `SELECT error_type AS type, toString(sum(calls)) AS requests FROM ${source.buildCalls(['calls'])} WHERE ${condition} AND is_failed = 1
-      GROUP BY type ORDER BY sum(calls) DESC, type LIMIT 50`,
-      parameters,
-    ),
+    readDurationsAndErrors({ columns }, scope, source),
     countTracesWithUncountedTokens({ columns }, scope, source),
   ]);
   const { requests, tokens } = costs.total;
@@ -119,6 +133,6 @@ export const readLlmTotals = async (
     latency: requests === 0 ? null : toQuantiles(durations),
     reportedCost: costs.reportedCost,
     tracesWithUncountedTokens,
-    errors: errors.map(({ type, requests: failed }) => ({ type, requests: Number(failed) })),
+    errors: errors.map(([type, failed]) => ({ type, requests: Number(failed) })),
   };
 };
