@@ -7,6 +7,7 @@ import { renderKnownNumber } from '../../charts/render-number.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Field } from '../../editors/field.tsx';
 import { readParam, setParams } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
@@ -192,6 +193,7 @@ export const Billing = () => {
         <h2>Cost</h2>
         <MonthField problem={monthProblem} />
         {monthProblem === undefined ? <ErrorMessage error={error} /> : null}
+        {response === undefined && error === undefined ? <Skeleton height={256} /> : null}
         {response === undefined ? null : <CostTable billing={response} />}
         <h2>Plans</h2>
         <p role="status">{renderText(message)}</p>
@@ -199,7 +201,11 @@ export const Billing = () => {
           <p class="soft">Only the operator of this installation can change the plan.</p>
         ) : null}
         <ErrorMessage error={plansQuery.error} />
-        {plansQuery.response === undefined ? null : (
+        {plansQuery.response === undefined ? (
+          plansQuery.error === undefined ? (
+            <Skeleton height={131} />
+          ) : null
+        ) : (
           <PlanTable plans={plansQuery.response.items} onChanged={setMessage} />
         )}
         <h2>Plan features</h2>

@@ -6,6 +6,7 @@ import { renderKnownNumber } from '../../charts/render-number.tsx';
 import { formatQuantity } from '../../charts/values.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { renderText } from '../../frame/display-text.tsx';
 import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
@@ -94,7 +95,11 @@ export const Usage = () => {
     <>
       <ScrollRegion class="scrolled" label="Usage">
         <ErrorMessage error={error} />
-        {response === undefined ? null : (
+        {response === undefined ? (
+          error === undefined ? (
+            <Skeleton height={222} />
+          ) : null
+        ) : (
           <>
             <p>
               Plan <b>{renderText(response.plan.name)}</b>, from {formatIsoTime(response.period.from).slice(0, 10)} to{' '}
