@@ -9,6 +9,9 @@ import { createFieldErrors, type FieldError, type ForeignError } from '../errors
 import type { RequestFacts } from '../request-facts.ts';
 import { requireKnownProjects } from './known-project.ts';
 import type { Ports } from './ports.ts';
+import { setValidationMessages } from './validation-messages.ts';
+
+setValidationMessages();
 
 /**
  * Together with the 15 seconds for a body, the response is sent before the typical proxy timeout of 60 seconds. One

@@ -301,7 +301,7 @@ declare(
     const saveButton = sidePanel.getByRole('button', { name: 'Save settings' });
     await saveButton.click();
     await sidePanel
-      .getByText(/Too big/)
+      .getByText(/must be at most/)
       .first()
       .waitFor();
     await sidePanel.getByLabel('Risk score (up to 100)').fill('40');
