@@ -1,4 +1,4 @@
-/** The document of the WebSockets is AsyncAPI 3.0, and describes what live tail takes and sends. */
+/** The WebSocket document is AsyncAPI 3.0, and describes the messages that live tail accepts and sends. */
 import specs from '@asyncapi/specs';
 import { Ajv } from 'ajv';
 import addFormats from 'ajv-formats';
@@ -12,7 +12,7 @@ import { startHarness } from '../end-to-end/api-harness.ts';
 const document = createAsyncApiDocument([liveTail], operations) as any;
 
 const problems = (value: unknown): unknown => {
-  // The schema brings its own copy of the schema of schemas.
+  // The schema contains its own copy of the JSON Schema meta-schema.
   const ajv = new Ajv({ strict: false, allErrors: true, meta: false, validateSchema: false });
   addFormats.default(ajv);
   const valid = ajv.compile(specs.schemas['3.0.0'] as object);

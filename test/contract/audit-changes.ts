@@ -5,7 +5,7 @@ import { type Documents, defineCollection } from '../../schemas/ports/documents.
 
 export const testCollection = defineCollection<{ n: number }>({ name: 'things', unique: [['n']] });
 
-/** Changes as an operation makes them. One that takes longer than a transaction may is asked again, as a client would: the machine may be busy. */
+/** Runs changes as operations do. Like a client, it retries changes that exceed the transaction time limit. */
 export const changesFor = (documents: Documents, tenantId: string, clock: Clock = systemClock): Transact => {
   const transact = createTransact(
     { documents, clock },
@@ -18,7 +18,7 @@ export const changesFor = (documents: Documents, tenantId: string, clock: Clock 
   return (work) => patiently(() => transact(work));
 };
 
-/** Does it again while the store has no time for it. */
+/** Retries while the store has no time for the change. */
 export const patiently = async <Result>(work: () => Promise<Result>): Promise<Result> => {
   for (let tries = 1; ; tries++) {
     try {

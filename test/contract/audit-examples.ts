@@ -2,7 +2,7 @@
 import type { Example } from './example.ts';
 
 const recordId: Example = async ({ make }) => {
-  // Something is recorded in any case: an export is.
+  // At least one record exists: an export is always recorded.
   await make('exportAuditRecords');
   return { params: { id: (await make('listAuditRecords')).items[0].id } };
 };

@@ -1,4 +1,4 @@
-/** A process that is killed in the middle of a change, or after one: `node audit-killed.ts FILE amid|after`. */
+/** A process that is killed during a change or after it: `node audit-killed.ts FILE amid|after`. */
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { changesFor, testCollection } from './audit-changes.ts';
 

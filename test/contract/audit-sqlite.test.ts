@@ -15,7 +15,7 @@ const directory = mkdtempSync(join(tmpdir(), 'oiq-audit-sqlite-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
 let opened: Promise<Documents> | undefined;
-/** One process has the file open once: its instances are one. */
+/** A process can open the file only once, so both instances are the same store. */
 auditContract('sqlite', () => {
   opened ??= openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
   return opened;

@@ -1,4 +1,4 @@
-/** What somebody who can write to the documents store may do to a chain of twelve records, and how it is found. */
+/** Modifications of a chain of twelve records by an attacker with write access to the store, and their detection. */
 
 import { hash } from 'node:crypto';
 import { hashDetails, hashRecord } from '../../api/groups/audit/chain/chain.ts';
@@ -21,16 +21,16 @@ interface Reach {
   readonly records: Collection<AuditRecord>;
   readonly ends: Collection<AuditHead>;
   readonly heads: HeadStore;
-  /** What a running instance does within a minute: it signs what is there. */
+  /** Signs the existing records, as a running instance does within a minute. */
   sign(): Promise<unknown>;
 }
 
 interface Tampering {
   readonly what: string;
-  /** Numbers of records after which a head was signed. */
+  /** Record counts after which a tree head was signed. */
   readonly signedAt: readonly number[];
   tamper(reach: Reach): Promise<unknown>;
-  /** `undefined` where nothing can be found. */
+  /** `undefined` if the modification cannot be detected. */
   readonly found: Partial<ChainBreak> | undefined;
 }
 
@@ -48,7 +48,7 @@ const edit = async (reach: Reach, sequence: number, changes: Partial<AuditRecord
 const remove = (reach: Reach, ...sequences: readonly number[]): Promise<unknown> =>
   Promise.all(sequences.map(async (sequence) => reach.records.delete((await at(reach, sequence)).id)));
 
-/** Exchanges what stands in two places. */
+/** Swaps the contents of two records. */
 const swap = async (reach: Reach, left: number, right: number, preserve: 'sequence' | 'nothing'): Promise<void> => {
   const [one, two] = [await at(reach, left), await at(reach, right)];
   const preserved = (record: AuditRecord): Partial<AuditRecord> =>
@@ -57,13 +57,13 @@ const swap = async (reach: Reach, left: number, right: number, preserve: 'sequen
   await reach.records.replace(two.id, { ...one, ...preserved(two) });
 };
 
-/** A record that says something else, with the hash that it must have then. */
+/** A record with modified content and the hash that matches it. */
 const rehashed = (tenantId: string, record: AuditRecord): AuditRecord => ({
   ...record,
   hash: hashRecord(tenantId, record),
 });
 
-/** Rewrites the chain from a record on so that it fits together again, as somebody with the source code would. */
+/** Rewrites the chain from a record on with consistent hashes, as an attacker with the source code would. */
 const rewriteFrom = async (reach: Reach, from: number): Promise<void> => {
   let previousHash = (await at(reach, from)).previousHash;
   for (let sequence = from; sequence <= 12; sequence++) {
@@ -80,7 +80,7 @@ const moveEnd = async (reach: Reach, sequence: number): Promise<void> => {
   await reach.ends.replace(auditHeadId, { sequence, hash: (await at(reach, sequence)).hash });
 };
 
-/** Takes the details out of all records, and appends an erasure that accounts for them, with the hash that it must have. */
+/** Removes the details of all records, and appends an erasure record that accounts for them, with a valid hash. */
 const forgeErasure = async (reach: Reach, sign?: (recordHash: string) => string): Promise<void> => {
   for (let sequence = 1; sequence <= 12; sequence++) await edit(reach, sequence, { details: null });
   const { id: _, requestId, at: time, hash: previousHash } = await at(reach, 12);

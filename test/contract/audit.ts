@@ -1,4 +1,4 @@
-/** What the audit chain promises over every documents store. Each adapter's test file runs this suite over stores of its own. */
+/** Contract of the audit chain for every documents store. Each adapter's test file runs it with its own stores. */
 
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -44,7 +44,7 @@ const make = (change: Transact, n: number): Promise<unknown> =>
 const jobsOver = (documents: Documents) =>
   openJobs({ documents, clock: systemClock, log: silentLog, metrics: silentMetrics });
 
-/** One test after the other: forty at once make transactions so slow on a busy machine that they pass the limit of their time. */
+/** Tests run serially: forty concurrent tests on a busy machine make transactions exceed their time limit. */
 export const auditContract = (name: string, open: () => Promise<Documents>): void => {
   const directory = mkdtempSync(join(tmpdir(), 'oiq-audit-'));
   let one: Documents;
@@ -93,7 +93,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     for await (const record of readRecordsInOrder(one, tenantId)) records.push(record);
     return records;
   };
-  /** In changes small enough for a busy machine. */
+  /** Records in changes that are small enough for a busy machine. */
   const appendMany = async (tenantId: string, records: number): Promise<void> => {
     for (let created = 0; created < records; created += 100)
       await changesFor(
@@ -322,7 +322,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
   test.serial(`${name}: an append during the verification of a chain is no break`, async (t) => {
     const change = changesFor(one, 'busy');
     const append = () => change(async ({ record }) => record({ id: 'x' }));
-    // Several pages.
+    // The records fill several pages.
     await appendMany('busy', 600);
     let verifying = true;
     const writing = (async () => {
@@ -376,7 +376,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
     },
   );
 
-  // Signers sign every chain there is: these two come before the others' chains.
+  // Signers sign all existing chains, so these two tests run before the others create chains.
   test.serial(
     `${name}: a new signer continues from the last head and signs the remaining records on close`,
     async (t) => {
@@ -459,7 +459,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
 
   test.serial(`${name}: a record written during an erasure of details keeps its details`, async (t) => {
     const append = () => changesFor(one, 'erasing')(async ({ record }) => record({ id: 'x' }));
-    // Several pages.
+    // The records fill several pages.
     await appendMany('erasing', 600);
     const erasing = patiently(() =>
       eraseDetails(
@@ -482,7 +482,7 @@ export const auditContract = (name: string, open: () => Promise<Documents>): voi
       );
     const heads: HeadStore = {
       ...stores.heads,
-      // Asked for once it is known how far the chain reaches.
+      // Requested after the verification has read the length of the chain.
       async *listBySize(...span) {
         await erase();
         yield* stores.heads.listBySize(...span);

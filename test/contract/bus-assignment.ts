@@ -1,4 +1,4 @@
-/** The bus contract: which partitions a member has, and when it is told. */
+/** The bus contract: which partitions a member is assigned, and when it is notified. */
 import { computePartition } from '../../schemas/partition.ts';
 import type { Batch, Bus, PartitionEvents } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
@@ -21,7 +21,7 @@ const publish = async (bus: Bus, topic: Topic, texts: readonly string[], key = '
   await producer.publish(texts.map((text) => messageTo(topic, text, { key })));
 };
 
-/** Notes in one list what members are told and given. */
+/** Records the notifications and batches of all members in one list. */
 const notebook = () => {
   const notes: string[] = [];
   const note = (partition: number, text: string) => {
@@ -29,7 +29,7 @@ const notebook = () => {
   };
   return {
     notes,
-    /** What was noted about one partition, in order. */
+    /** Recorded events of one partition, in order. */
     of: (partition: number) =>
       notes.filter((text) => text.startsWith(`${partition} `)).map((text) => text.slice(`${partition} `.length)),
     batch: (member: string) => (batch: Pick<Batch, 'partition' | 'first' | 'last'>) =>
@@ -45,7 +45,7 @@ const notebook = () => {
   };
 };
 
-/** Partitions that a member has by what it was told. */
+/** Partitions assigned to a member, according to its notifications. */
 const holdings = () => {
   const held = new Set<number>();
   const events: PartitionEvents = {

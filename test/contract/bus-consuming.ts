@@ -1,4 +1,4 @@
-/** The bus contract: groups, batches, lag, back-pressure. */
+/** The bus contract: consumer groups, batches, lag, back-pressure. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -177,7 +177,7 @@ export const consumingContract = ({ name, make, quietMs }: BusContract): void =>
     await producer.publish([messageTo(topic, 'warm-up')]);
     await warmUp.promise;
     await eventually('the warm-up', () => consuming.texts.length === 1);
-    // Where publishing took most of the wait, nothing is told, and two more are published.
+    // If publishing took most of the wait, the result is not conclusive, and two more messages are published.
     for (let published = 3, durationMs = maxWaitMs; durationMs > maxWaitMs / 2; published += 2) {
       const begun = performance.now();
       await producer.publish([messageTo(topic, 'early')]);

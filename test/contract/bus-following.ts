@@ -1,4 +1,4 @@
-/** The bus contract: followers, which read partitions outside any group as they grow. */
+/** The bus contract: followers, which read partitions outside of any consumer group and receive new messages. */
 import { computePartition } from '../../schemas/partition.ts';
 import type { Bus, PartitionFollower } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
@@ -8,7 +8,7 @@ import { type BusContract, keysOf, messageTo, pending, quiet, someTopic } from '
 
 interface Following {
   readonly texts: string[];
-  /** Offset to go on from. */
+  /** Offset at which the follower continues. */
   next: number;
   readonly ended: Promise<void>;
 }

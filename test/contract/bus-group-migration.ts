@@ -1,4 +1,4 @@
-/** The bus contract: groups whose name changed. */
+/** The bus contract: renamed consumer groups. */
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
 import { test } from '../limit-concurrency.ts';

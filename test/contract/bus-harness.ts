@@ -1,29 +1,29 @@
-/** What the suites of the bus contract share: the harness an adapter's test brings, and a consumer that keeps notes. */
+/** Shared by the suites of the bus contract: the harness of each adapter, and a consumer that records its batches. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
 import type { Batch, Bus, Consumer, ConsumerOptions, Message, PartitionEvents } from '../../schemas/ports/bus.ts';
 import { defineTopic, type Topic } from '../../schemas/topic.ts';
 
-/** One bus under test. The one who makes it also removes it, with `t.teardown`. */
+/** One bus under test. The function that creates it also removes it, with `t.teardown`. */
 export interface BusUnderTest {
   readonly bus: Bus;
-  /** Ends the bus as a crash would (batches in hand are abandoned, nothing of them is committed) and opens the same one again. */
+  /** Ends the bus like a crash (in-flight batches are abandoned without a commit) and opens the same bus again. */
   reopen(): Promise<Bus>;
-  /** Makes the bus look at retention now; absent where the bus does so by itself. */
+  /** Applies retention immediately; absent if the bus does so automatically. */
   retain?(): Promise<void>;
 }
 
 export interface BusContract {
-  /** Begins the titles. */
+  /** Prefix of the test titles. */
   readonly name: string;
-  /** A bus of its own, or a fresh client of a shared one: topics and groups have random names. */
+  /** An exclusive bus, or a new client of a shared bus: topics and groups have random names. */
   make(t: ExecutionContext): Promise<BusUnderTest>;
-  /** How long to watch for what must not happen. */
+  /** How long a test waits to show that an event does not occur. */
   readonly quietMs: number;
 }
 
-/** A topic of a random name with as many partitions in a cluster as embedded. */
+/** A topic with a random name and the same number of partitions on a cluster as on the embedded bus. */
 export const someTopic = (topic: Partial<Topic> = {}): Topic => {
   const partitions = topic.partitions ?? 1;
   return defineTopic({
@@ -44,7 +44,7 @@ export const messageTo = (
   { key = 'key', headers = {} }: { key?: string; headers?: Record<string, string> } = {},
 ): Message => ({ topic: topic.name, key, value: typeof value === 'string' ? Buffer.from(value) : value, headers });
 
-/** Keys, one for each partition, found by trying. */
+/** One key per partition, found by trial. */
 export const keysOf = (count: number, partitionOf: (key: string, count: number) => number): string[] => {
   const keys: string[] = [];
   for (let i = 0; Object.keys(keys).length < count; i++) keys[partitionOf(`key-${i}`, count)] ??= `key-${i}`;
@@ -55,18 +55,18 @@ export const rangeOf = ({ topic, partition, first, last }: Batch): string => `${
 
 export interface Consuming {
   readonly consumer: Consumer;
-  /** Every batch handed over, whatever became of it. */
+  /** Every delivered batch, including rejected batches. */
   readonly batches: Batch[];
-  /** Texts of the values of acknowledged batches, in order. */
+  /** Values of acknowledged batches as texts, in order. */
   readonly texts: string[];
   /** Ranges of acknowledged batches, in order. */
   readonly ranges: string[];
-  /** What `run` returned. */
+  /** The result of `run`. */
   readonly running: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Runs a consumer that notes what it was given; `onBatch` may reject or wait. Batches close after 50 ms unless told otherwise. */
+/** Runs a consumer that records its batches; `onBatch` may reject or wait. Batches close after 50 ms by default. */
 export const consume = (
   bus: Bus,
   topics: readonly Topic[],
@@ -88,7 +88,7 @@ export const consume = (
     },
     events,
   );
-  // A test that expects the rejection awaits `running` itself.
+  // A test that expects the rejection awaits `running`.
   running.catch(() => undefined);
   const stop = async () => {
     await consumer.stop();
@@ -99,5 +99,5 @@ export const consume = (
 
 export const quiet = (ms: number): Promise<void> => sleep(ms);
 
-/** A promise and its ends. */
+/** A promise with its resolve and reject functions. */
 export const pending = <Value = void>(): PromiseWithResolvers<Value> => Promise.withResolvers<Value>();

@@ -1,4 +1,4 @@
-/** The bus on a cluster of three brokers that die, hang and move what they lead. */
+/** The bus on a cluster of three brokers: brokers die, hang and transfer leadership. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ test.after.always(async () => {
   await rm(directory, { recursive: true, force: true, maxRetries: 5, retryDelay: 200 });
 });
 
-/** A bus that learns of the cluster from the given broker first. */
+/** A bus whose first bootstrap broker is the given broker. */
 const open = async (t: ExecutionContext, first = 0): Promise<Bus> => {
   const urls = servers.map(({ url }) => url);
   const brokers = [...urls.slice(first), ...urls.slice(0, first)];
@@ -51,14 +51,14 @@ const administer = async (t: ExecutionContext) => {
   return { admin, partitionsOf };
 };
 
-/** The broker with a node id. */
+/** The broker with the given node ID. */
 const brokerOf = (node: number): Instance => {
   const server = servers[node - 1];
   if (server === undefined) throw new Error(`there is no broker ${node}`);
   return server;
 };
 
-/** Publishes to every partition until `stop`; each message once, and notes which were acknowledged. */
+/** Publishes each message once to every partition until `stop`, and records which messages were acknowledged. */
 const publishing = async (t: ExecutionContext, bus: Bus, topic: Topic) => {
   const producer = await bus.producer();
   const acknowledged: string[] = [];
@@ -85,7 +85,7 @@ const publishing = async (t: ExecutionContext, bus: Bus, topic: Topic) => {
   return { acknowledged, stop };
 };
 
-/** All that was acknowledged was handed over, nothing twice. */
+/** Every acknowledged message was delivered, and no message twice. */
 const judge = (t: ExecutionContext, acknowledged: readonly string[], texts: readonly string[]): void => {
   const counts = new Map<string, number>();
   for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
@@ -114,7 +114,7 @@ serial('topics have a replica on each of three brokers and require two for a wri
   t.is(resources[0]?.configEntries[0]?.configValue, '2');
 });
 
-/** Notes from which nodes it fetches. */
+/** Records the nodes from which the bus fetches. */
 class WatchedCluster extends Cluster {
   readonly fetchedFrom: number[] = [];
 
@@ -146,7 +146,7 @@ serial(
     });
     const producer = await bus.producer();
     let next = 0;
-    /** Publishes texts and reads them; each comes once, in order. */
+    /** Publishes texts and reads them; each is delivered once, in order. */
     const through = async (...texts: readonly string[]): Promise<void> => {
       await eventually('it is acknowledged', async () => {
         try {
@@ -234,7 +234,7 @@ serial(
       await eventually('acknowledgements while it hangs', () => load.acknowledged.length > published + 20);
       await eventually('consuming while it hangs', () => consuming.texts.length > consumed + 20);
       await t.notThrowsAsync(bus.check());
-      // A process that starts now meets the one that hangs first.
+      // The first broker that a new process connects to is the one that hangs.
       const late = await open(t, hanging - 1);
       await (await late.producer()).publish([messageTo(topic, 'late')]);
     } finally {
@@ -252,7 +252,7 @@ serial('a broker that hangs blocks only the partitions that no other broker has'
   t.teardown(() => bus.close());
   let topic = someTopic({ partitions: 3 });
   let leaders: number[] = [];
-  // Kafka chooses the leaders: on a busy machine two brokers led all three partitions.
+  // Kafka chooses the leaders: on a busy machine, two brokers led all three partitions.
   await eventually('a topic of which each broker leads a partition', async () => {
     topic = someTopic({ partitions: 3 });
     await bus.ensureTopics([topic]);

@@ -1,6 +1,6 @@
 /**
- * What only Kafka can do to the bus: brokers that go away, members that die, records that are damaged or gone. One test after the
- * other: processes and brokers that all start at once starve each other on a busy machine.
+ * Failures that only Kafka has: unavailable brokers, killed members, damaged or deleted records. The tests run
+ * serially, because processes and brokers that start at the same time slow each other down on a busy machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -43,7 +43,7 @@ const stop = async (child: ChildProcess): Promise<void> => {
   await once(child, 'exit');
 };
 
-/** Runs `bus-kafka-member.ts`; `lines` are what it has printed so far. */
+/** Runs `bus-kafka-member.ts`; `lines` is its output so far. */
 const startMember = (t: ExecutionContext, group: string, topic: string) => {
   const script = fileURLToPath(new URL('bus-kafka-member.ts', import.meta.url));
   const child = spawn(process.execPath, [script, brokers.join(','), group, topic], {
@@ -159,7 +159,7 @@ test.serial('a member that is stopped while it joins leaves at once, and the oth
   const held = pending();
   const working = consume(bus, [topic], { group }, () => held.promise);
   await eventually('a batch in hand', () => working.batches.length === 1);
-  // The join waits for the batch in hand.
+  // The join waits for the in-flight batch.
   const joining = consume(bus, [topic], { group });
   await eventually('the join waits', () => isRebalancing(t, group));
   await joining.stop();
@@ -240,7 +240,7 @@ test.serial(
     await t.notThrowsAsync(() => bus.check());
     t.true((await bus.offsets(topic.name)).length > 0);
     await consuming.stop();
-    // What was refused as unknown may or may not be there; nothing is there twice.
+    // Messages that were rejected with an unknown result may or may not be stored; no message is stored twice.
     t.deepEqual(consuming.texts, [...new Set(consuming.texts)]);
     t.is(consuming.texts[0], 'before');
   },
@@ -287,7 +287,7 @@ test.serial(
     const admin = driver().admin();
     await admin.connect();
     t.teardown(() => admin.disconnect());
-    // The admin client deletes records only of topics that it has asked about.
+    // The admin client deletes only records of topics whose metadata it has requested.
     await admin.fetchTopicOffsets(topic.name);
     await admin.deleteTopicRecords({ topic: topic.name, partitions: [{ partition: 0, offset: '4' }] });
 

@@ -1,4 +1,4 @@
-/** A member of a group in a process of its own, to be killed or paused: prints what it is told, and each range, which it holds. */
+/** A group member in a separate process, to be killed or paused. Prints its notifications, and holds each range. */
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
 
 const [brokers = '', group = '', topic = ''] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-/** How the producer meets Kafka: answers that are lost, and batches as Kafka's own clients read them. */
+/** The producer with Kafka: lost responses, and batches that Kafka's own clients can read. */
 import { Connection, produceV9 } from '@platformatic/kafka';
 import test, { type ExecutionContext } from 'ava';
 import { Kafka, logLevel } from 'kafkajs';
@@ -18,7 +18,7 @@ const open = async (t: ExecutionContext) => {
   return bus;
 };
 
-/** Loses the broker's next answers to Produce requests: what was sent is stored, and the sender never hears of it. */
+/** Drops the broker's next responses to Produce requests: the messages are stored, but the sender gets no response. */
 const loseAnswers = (t: ExecutionContext, count: number): void => {
   const { send } = Connection.prototype;
   let left = count;

@@ -1,4 +1,4 @@
-/** Kafka behind TLS and SASL: all that the bus does gets through with the right password, and a wrong one is told apart. */
+/** Kafka with TLS and SASL: the bus works with the correct password, and reports a wrong password as such. */
 import { execFileSync } from 'node:child_process';
 import { pbkdf2Sync, randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -22,7 +22,7 @@ const password = 'se"cret ü';
 const offered = ['plain', 'scram-sha-512'] as const;
 let kafka: Instance;
 let brokers: string[];
-/** The listener that wants certificates of clients. */
+/** The listener that requires client certificates. */
 let certified: string[];
 
 const file = (name: string): string => join(directory, name);
@@ -30,7 +30,7 @@ const openssl = (...args: string[]): void => {
   execFileSync('openssl', args, { stdio: 'ignore', cwd: directory });
 };
 
-/** An authority of our own, in `authority.crt`, and what it certifies: `broker` and `client`. */
+/** A test CA in `authority.crt`, and the certificates that it issued: `broker` and `client`. */
 const certify = (): void => {
   const newKey = ['-newkey', 'rsa:2048', '-nodes'];
   const authority = ['-subj', '/CN=authority', '-addext', 'basicConstraints=critical,CA:TRUE'];
@@ -44,11 +44,11 @@ const certify = (): void => {
 };
 const pem = (name: string): string => readFileSync(file(name), 'utf8');
 
-/** A text as a value of Java's properties. */
+/** A text as a value in the format of Java properties. */
 const escaped = (text: string): string =>
   text.replaceAll('\\', '\\\\').replaceAll('\n', '\\n').replaceAll('ü', '\\u00fc');
 
-/** Makes the user known for SCRAM, over the listener that asks for nothing. */
+/** Creates the SCRAM user over the listener without authentication. */
 const addScramUser = async (port: number): Promise<void> => {
   const connection = new Connection('test');
   await connection.connect('127.0.0.1', port);
@@ -104,7 +104,7 @@ const open = async (t: ExecutionContext, mechanism: Mechanism, { secret = passwo
   return bus;
 };
 
-/** All that the bus asks of Kafka. */
+/** Every request that the bus sends to Kafka. */
 const goesThrough = async (t: ExecutionContext, bus: Bus): Promise<void> => {
   const topic = someTopic();
   await bus.ensureTopics([topic]);

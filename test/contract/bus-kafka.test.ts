@@ -11,7 +11,7 @@ let brokers: string[] = [];
 test.before(async () => {
   const services = await startServices(['kafka']);
   brokers = services.url('kafka').split(',');
-  // A new broker makes the topics of transactions at the first one; until then it has no coordinator for them.
+  // A new broker creates the transaction topic at the first transaction; until then it has no transaction coordinator.
   const bus = await openKafkaBus({ brokers });
   const producer = await bus.producer();
   const works = (): Promise<boolean> => producer.transaction('bus-kafka', async () => true).catch(() => false);

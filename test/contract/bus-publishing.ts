@@ -1,4 +1,4 @@
-/** The bus contract: publishing, transactions, retention, reading by range. */
+/** The bus contract: publishing, transactions, retention, reading of ranges. */
 import { PermanentError } from '../../schemas/errors.ts';
 import { computePartition } from '../../schemas/partition.ts';
 import type { Bus, BusRecord } from '../../schemas/ports/bus.ts';
@@ -69,7 +69,7 @@ export const publishingContract = ({ name, make, quietMs }: BusContract): void =
       records.map(({ offset, key, value, headers }) => ({ offset, key, value: [...value], headers: { ...headers } })),
       cases.map(({ key, value, headers }, offset) => ({ offset, key, value: [...value], headers })),
     );
-    // A broker's clock may differ a little from ours.
+    // The clock of a broker may differ slightly from the clock of the test.
     for (const { timestampMs } of records) t.true(timestampMs >= before - 5000 && timestampMs <= Date.now() + 5000);
   });
 

@@ -1,4 +1,4 @@
-/** The bus contract: ranges repeat, whatever happened in between. */
+/** The bus contract: an unacknowledged range is redelivered unchanged after any interruption. */
 import { computePartition } from '../../schemas/partition.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';

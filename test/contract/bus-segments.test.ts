@@ -19,7 +19,7 @@ busContract({
       bus,
       retain: () => bus.retain(),
       async reopen() {
-        // A close abandons what is in hand; that a kill does the same is tested with processes of their own.
+        // A close abandons in-flight batches. Tests with separate processes show that a kill has the same effect.
         await bus.close();
         bus = await open();
         return bus;

@@ -1,4 +1,4 @@
-/** The bus contract. Every adapter runs this suite unchanged; what is promised in `schemas/ports/bus.ts` is tested here. */
+/** The bus contract, as promised in `schemas/ports/bus.ts`. Every adapter runs this suite unchanged. */
 import { assignmentContract } from './bus-assignment.ts';
 import { consumingContract } from './bus-consuming.ts';
 import { followingContract } from './bus-following.ts';

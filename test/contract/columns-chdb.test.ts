@@ -1,4 +1,4 @@
-/** The columns contract in process, and what only that has. */
+/** The columns contract in process, and behavior specific to chDB. */
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -79,7 +79,7 @@ test('chDB: a read uses all threads that it may use, even if the engine has litt
   t.regex(plan.map(({ explain }) => explain).join('\n'), /AggregatingTransform × 2/);
 });
 
-/** Runs a script in a process of its own, with `input` on its standard input, and gives its output. */
+/** Runs a script in a separate process with `input` on its standard input, and returns its output. */
 const inProcess = (script: string, input = ''): Promise<string> =>
   new Promise((resolve, reject) => {
     const args = ['--disable-warning=ExperimentalWarning', '--input-type=module-typescript', '-e', script];

@@ -1,4 +1,4 @@
-/** The columns contract on a ClickHouse server, and what only that has. */
+/** The columns contract on a ClickHouse server, and behavior specific to a server. */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -73,7 +73,7 @@ const balancer = async (
         open.delete(socket);
         if (!broken.has(socket)) upstream.destroy();
       });
-    // Requests of the test fit one piece. Probes have connections of their own, which are not counted.
+    // A request of the test fits into one chunk. Probes use separate connections, which are not counted.
     let isFirst = true;
     socket.on('data', async (part) => {
       if (isFirst && !part.toString('latin1').startsWith('GET /ping')) {
@@ -111,11 +111,11 @@ test('ClickHouse: a connection that keeps returning 500 is dropped after a few f
   const { url, breakConnections, made } = await balancer(t);
   const own = await openClickhouseColumns({ urls: [url] });
   t.teardown(() => own.close());
-  // A few are made for the look for damaged parts beside the first.
+  // The check for damaged parts opens a few connections besides the first.
   for (let count = 0; count < 10; count++) await own.check();
   t.true(made() < 5, 'a connection is kept while it is well');
   breakConnections();
-  // Without a pause, so that the connection is never idle.
+  // There is no pause, so the connection is never idle.
   let refused = 0;
   while (
     refused < 20 &&
@@ -181,7 +181,7 @@ test('ClickHouse: connections close when they are idle, and no earlier after the
   const first = readAll(1);
   const stop = new AbortController();
   const waiting = own.query('SELECT 1', {}, { signal: stop.signal });
-  // Longer than a connection may be idle.
+  // Longer than the idle timeout of a connection.
   const second = readAll(3);
   await eventually('every connection is open', () => made() === maxConnections);
   stop.abort(new Error('enough'));

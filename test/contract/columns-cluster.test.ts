@@ -1,4 +1,4 @@
-/** The columns contract on shards of ClickHouse, and what only a cluster has. */
+/** The columns contract on shards of ClickHouse, and behavior specific to a cluster. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** What the suites of the columns contract share: the harness an adapter's test brings, and blocks made by the engine itself. */
+/** Shared by the suites of the columns contract: the harness of each adapter, and blocks that the engine generates. */
 import { randomUUID } from 'node:crypto';
 import type { ExecutionContext } from 'ava';
 import type { Columns, NativeBlock } from '../../schemas/ports/columns.ts';
@@ -7,14 +7,14 @@ import type { Table } from '../../schemas/tables/table.ts';
 import { isComputed } from '../../sinks/native/rows.ts';
 
 export interface ColumnsUnderTest {
-  /** Migrated, and shared by all tests: each uses tenants of its own. */
+  /** Migrated, and shared by all tests: each test uses its own tenants. */
   readonly columns: Columns;
   /** Result of a SELECT in Native. */
   native(select: string): Promise<Uint8Array>;
 }
 
 export interface ColumnsContract {
-  /** Begins the titles. */
+  /** Prefix of the test titles. */
   readonly name: string;
   under(): ColumnsUnderTest;
 }
@@ -22,7 +22,7 @@ export interface ColumnsContract {
 export const someTenant = (): string => `tenant-${randomUUID()}`;
 export const quoted = (text: string): string => `'${text.replace(/[\\']/g, '\\$&').replaceAll('\0', '\\0')}'`;
 
-/** Columns that are inserted, with their types without codec. */
+/** Inserted columns, with their types without codec. */
 export const insertedColumns = ({ columns }: Table): readonly { readonly name: string; readonly type: string }[] =>
   Object.entries(columns)
     .filter(([, declared]) => !isComputed(declared))
@@ -34,7 +34,7 @@ export const tableNamed = (name: string): Table => {
   return table;
 };
 
-/** Types whose values the generator cannot make, or that would scatter rows over partitions. */
+/** Types whose values the generator cannot create, or that would scatter rows over partitions. */
 const create = (name: string, type: string, values: Readonly<Record<string, string>>): string => {
   if (name in values) return `CAST(${values[name]} AS ${type}) AS ${name}`;
   if (name === 'received_at') return `CAST(toDateTime64('2026-03-01 10:00:00', 3, 'UTC') AS ${type}) AS received_at`;
@@ -45,7 +45,7 @@ const create = (name: string, type: string, values: Readonly<Record<string, stri
 const plain = (type: string): string =>
   type.replace(/^SimpleAggregateFunction\(\w+, (.*)\)$/, '$1').replaceAll('LowCardinality(String)', 'String');
 
-/** SELECT of random rows of a table, the same at each call with a seed; `values` are SQL expressions (`number` counts rows). */
+/** SELECT of random rows of a table, identical for one seed; `values` are SQL expressions (`number` counts rows). */
 export const randomRows = (table: Table, values: Readonly<Record<string, string>>, rows = 100, seed = 1): string => {
   const columns = insertedColumns(table);
   const structure = columns.map(({ name, type }) => `${name} ${plain(type)}`).join(', ');
@@ -53,7 +53,7 @@ export const randomRows = (table: Table, values: Readonly<Record<string, string>
 FROM (SELECT *, rowNumberInAllBlocks() AS number FROM generateRandom(${quoted(structure)}, ${seed}, 8, 3) LIMIT ${rows}) AS random`;
 };
 
-/** A block of a table with such rows, its bytes in several pieces. */
+/** A block of a table with these rows, as several chunks of bytes. */
 export const blockOf = async (
   { native }: ColumnsUnderTest,
   table: Table,
@@ -70,7 +70,7 @@ export const blockOf = async (
   };
 };
 
-/** Rows that a tenant has in a table. */
+/** Number of rows of a tenant in a table. */
 export const countOf = async ({ columns }: ColumnsUnderTest, table: string, tenant: string): Promise<number> => {
   const [row] = await columns
     .forTenant(tenant)
@@ -78,7 +78,7 @@ export const countOf = async ({ columns }: ColumnsUnderTest, table: string, tena
   return Number(row?.rows);
 };
 
-/** The rejection of a promise, of the expected class. */
+/** Returns the rejection of a promise, and checks its class. */
 export const failureOf = async <Failure extends Error>(
   t: ExecutionContext,
   promise: Promise<unknown>,

@@ -1,4 +1,4 @@
-/** What is wrong with a cluster of ClickHouse is told to people, with what to do, and never answered by a smaller number. */
+/** Faults of a ClickHouse cluster are reported with a remedy, and never lead to an incomplete result. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -89,7 +89,7 @@ if (reason === undefined) {
       await migrate(left, silentLog);
       t.is(await counted(left, there), 0);
 
-      // It is back, gets rows, and leaves again.
+      // The shard returns, gets rows, and leaves again.
       await migrate(two, silentLog);
       await land(two, there);
       t.is(await counted(two, there), 200);

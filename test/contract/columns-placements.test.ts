@@ -1,4 +1,4 @@
-/** Which servers of a cluster are asked for what: those that may have it, and no other. */
+/** Which servers of a cluster receive a query: those that may have the rows, and no others. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ const queryShard = async (shard: number, sql: string): Promise<Response> => {
 const native = async (select: string): Promise<Uint8Array> =>
   new Uint8Array(await (await queryShard(0, `${select} FORMAT Native`)).arrayBuffer());
 
-/** Lands 100 rows of tenants, as a sink does with what it knows. */
+/** Inserts 100 rows of tenants, as a sink does. */
 const land = async (
   table: string,
   tenant: string,
@@ -42,7 +42,7 @@ const land = async (
   await to.insert(block, token, place, [tenant]);
 };
 
-/** How often it happened on each server. */
+/** The number of occurrences per server. */
 const countedEvents = (event: string): Promise<number[]> =>
   Promise.all(
     shards.map(async (_, shard) =>
@@ -50,12 +50,12 @@ const countedEvents = (event: string): Promise<number[]> =>
     ),
   );
 
-/** Servers that work on what is asked, for other servers too; of `InitialQuery` those that OIQ asks itself. */
+/** Servers that process queries, including forwarded ones; with `InitialQuery`, only those that OIQ queries. */
 const shardsQueried = async (question: () => Promise<unknown>, event = 'SelectQuery'): Promise<number[]> => {
   const before = await countedEvents(event);
   await question();
   const after = await countedEvents(event);
-  // Each was asked once for its counter.
+  // Each server was queried once for its counter.
   return after.flatMap((count, shard) => (count - (before[shard] ?? 0) > 1 ? [shard] : []));
 };
 
@@ -101,7 +101,7 @@ if (reason === undefined) {
     'a write to another shard is announced before it lands, and then all shards with rows of the tenant are queried',
     async (t) => {
       const tenant = tenantOf(0, 2);
-      // Readers of another process have heard that it lies on one.
+      // Readers in another process have read that the telemetry is on one shard.
       const reader = await openClickhouseColumns({ urls: urls(), cluster: firstShards(2) });
       t.teardown(() => reader.close());
       await land('logs', tenant);
@@ -145,7 +145,7 @@ if (reason === undefined) {
       );
     t.deepEqual(await lookedUp(), [{ n: '200' }], 'what one has may be looked up by another');
     t.deepEqual(await shardsQueried(lookedUp, 'InitialQuery'), [0]);
-    // The shard of a series is that of the message that brought it: no selector can tell which one.
+    // The shard of a series is that of its message, so no selector can determine it.
     const ofSeries = () => tenantsColumns.query(questions['samples of one series']);
     for (const table of ['samples', 'series']) await land(table, tenant);
     t.deepEqual(await shardsQueried(ofSeries), [0], 'logs and spans elsewhere do not matter to series');
@@ -177,7 +177,7 @@ if (reason === undefined) {
     const counted = (tenant: string) => countOf({ columns: grown, native }, 'logs', tenant);
     t.deepEqual([await counted(here), await counted(there)], [100, 100]);
     for (const tenant of [here, there]) await land('logs', tenant, { to: grown });
-    // One that still knows the single server.
+    // A process that still uses the configuration of the single server.
     for (const tenant of [here, there]) await land('logs', tenant, { to: single });
     t.deepEqual([await counted(here), await counted(there)], [300, 300]);
     t.deepEqual(await shardsQueried(() => counted(here)), [1]);
@@ -259,7 +259,7 @@ if (reason === undefined) {
       });
       const leaving = await opened(emptying, 3);
       await land('logs', moves, { to: leaving });
-      // It dies when logs lie on both shards, and is run again.
+      // The process dies while both shards have logs, and runs again.
       let strikes = 1;
       const dying: Columns = Object.create(leaving, {
         listServers: {
@@ -310,7 +310,7 @@ if (reason === undefined) {
             evaluated_ms: `${count}`,
           };
           const block = await blockOf({ columns: own, native }, tableNamed('alert_states'), values);
-          // Of two shards it is the second, of three the third.
+          // With two shards it is the second, with three the third.
           await own.insert(block, randomUUID(), 5, [tenant]);
           t.deepEqual(
             await own
@@ -379,7 +379,7 @@ if (reason === undefined) {
         instanceOf: UnavailableError,
       });
       await t.throwsAsync(land('logs', there), { instanceOf: UnavailableError });
-      // The living shard has nothing of this one, and its servers are not all there to be told.
+      // The available shard has no rows of this tenant, and the placement cannot be announced to all servers.
       await t.throwsAsync(land('logs', there, { place: 0 }), { instanceOf: UnavailableError });
       await shards[1]?.start();
       await eventually('the shard is read again', () =>

@@ -1,6 +1,6 @@
 /**
- * How replicas of a shard are used: one that dies, loses answers or hangs is left for another within seconds, what was repeated there counts
- * once, and it is used again when it is back. Two addresses of one server stand for replicas that have the same.
+ * Use of the replicas of a shard: when one dies, loses responses or hangs, another replaces it within seconds, repeated
+ * writes count once, and it is used again when it is back. Two addresses of one server represent two replicas.
  */
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -31,11 +31,11 @@ const native = async (select: string): Promise<Uint8Array> => {
 
 type Behaviour = 'serves' | 'refuses' | 'loses answers' | 'hangs';
 
-/** An address of the server that behaves as told, connections that are open included. */
+/** An address of the server with configurable behavior, which also applies to open connections. */
 const replica = async (t: ExecutionContext) => {
   const target = new URL(server.url);
   const open = new Set<Socket>();
-  /** Of those that asked while it hangs. */
+  /** Requests received while it hangs. */
   const unanswered = new Set<Socket>();
   let behaviour: Behaviour = 'serves';
   let requests = 0;
@@ -77,7 +77,7 @@ const replica = async (t: ExecutionContext) => {
     host: `127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     requests: () => requests,
     unanswered: () => unanswered.size,
-    /** Of the last batch. */
+    /** Settings of the last batch. */
     settings: () => settings,
     becomes: (next: Behaviour) => {
       behaviour = next;
@@ -118,7 +118,7 @@ if (reason === undefined) {
         const write = async (): Promise<void> => {
           for (let batch = 0; !ends; batch++) {
             const deliver = (): Promise<void> => columns.insert(block, `${tenant}:${batch}`, 0, [tenant]);
-            // As a sink does: until it is acknowledged.
+            // Retried until it is acknowledged, as a sink does.
             for (let isLanded = false; !isLanded; ) {
               try {
                 await deliver();

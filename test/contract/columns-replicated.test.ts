@@ -1,4 +1,4 @@
-/** Tables of a cluster whose servers have replicas, as a real ZooKeeper takes them. */
+/** Tables of a cluster whose servers have replicas, with a real ZooKeeper. */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +16,7 @@ import { freePorts } from '../services/ports.ts';
 import { type Instance, startService, startServices, unavailable } from '../services/services.ts';
 import { blockOf, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
-/** Tables of which each server has its own. */
+/** Tables that each server has separately. */
 const ofEachServer: readonly string[] = [schemaMigrationsTable.name, placementsTable.name];
 
 const path = "'/clickhouse/tables/{shard}/{database}/{table}', '{replica}'";
@@ -72,7 +72,7 @@ run('every declared table is made as a replica of its shard, known to ZooKeeper'
   const directory = mkdtempSync(join(tmpdir(), 'oiq-replica-'));
   const [port = 0, tcpPort] = await freePorts(2);
   const [host, zookeeperPort] = zookeeper.split(':');
-  // Of its own: ZooKeeper is shared, and remembers.
+  // A separate path, because ZooKeeper is shared and persistent.
   const shard = randomUUID();
   writeFileSync(
     join(directory, clusterFile),
@@ -128,7 +128,7 @@ run('a batch that a read-only replica does not take lands on the next one', asyn
     );
     return startService('clickhouse', { port: http, directory: own });
   };
-  // Its tables are replicated, and read-only: this build has no listener between replicas. The other one's are its own.
+  // Its tables are replicated and read-only, because this build has no interserver listener.
   const readOnly = await start(
     'first',
     [port, tcpPort],

@@ -1,4 +1,4 @@
-/** That rows are found by words and attributes from the moment they are landed, and how it is with indexes until parts are merged. */
+/** Rows are found by words and attributes once inserted, both before and after parts are merged with their indexes. */
 import { randomUUID } from 'node:crypto';
 import { buildSearchCondition } from '../../queries/search/condition.ts';
 import { parseSearch } from '../../queries/search/parse.ts';
@@ -13,7 +13,7 @@ import { test } from '../limit-concurrency.ts';
 import { blockOf, type ColumnsContract, quoted, someTenant, tableNamed } from './columns-harness.ts';
 
 const rows = 20_000;
-/** Where these rows' granules begin differs, and one in a hundred seems to have what it has not: so several are looked for. */
+/** Granule boundaries differ, and one lookup in a hundred is a false positive, so several values are searched. */
 const orders = [12345, 4711, 18000];
 const conditions: Readonly<Record<string, (order: number) => string>> = {
   text_words: (order) => buildBodyHasAllWords(`ORDER ${order}`),
@@ -40,7 +40,7 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
       },
       rows,
     );
-    // Nothing else merges the part before its time.
+    // Prevents earlier merges of the part.
     await columns.execute('SYSTEM STOP MERGES logs');
     t.teardown(() => columns.execute('SYSTEM START MERGES logs'));
     await columns.insert(block, randomUUID());
@@ -105,7 +105,7 @@ export const columnsSearch = ({ name, under }: ColumnsContract): void => {
       attributes: "[('args', '[1,2]')]",
     };
     const types = { attribute_types: "'j'" };
-    // A process of an earlier version has stored the resource without the values inside its arrays.
+    // A process of an earlier version stored the resource without the values inside its arrays.
     const nested = { nested_keys: "['args', 'args']", nested_values: "['1', '2']", nested_types: "'ii'" };
     const empty = "CAST([], 'Array(String)')";
     for (const values of [{ nested_keys: empty, nested_values: empty, nested_types: "''" }, nested]) {

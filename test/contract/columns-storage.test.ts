@@ -1,4 +1,4 @@
-/** What OIQ keeps for itself, over shards: the ledger of usage, signed heads, results that are kept; and parts that are damaged. */
+/** Platform data on shards (usage ledger, signed tree heads, cached results), and damaged parts. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { readdir, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ const directory = mkdtempSync(join(tmpdir(), 'oiq-kept-'));
 const opened: Columns[] = [];
 let shards: readonly Instance[] = [];
 
-/** So many shards, with a database for a test. */
+/** Opens the given number of shards, with a separate database per test. */
 const open = async (database: string, count = 2, log = silentLog): Promise<Columns> => {
   const urls = shards.slice(0, count).map(({ url }) => `${url}/${database}`);
   const columns = await openClickhouseColumns({ urls, cluster: firstShards(count), log });
@@ -45,7 +45,7 @@ const native = async (select: string): Promise<Uint8Array> => {
   const response = await fetch(shards[0]?.url ?? '', { method: 'POST', body: `${select} FORMAT Native` });
   return new Uint8Array(await response.arrayBuffer());
 };
-/** The second of two shards is gone meanwhile. With a third one the test's servers may end (`services/README.md`). */
+/** Stops the second of two shards meanwhile. With a third, the test's servers may end (`services/README.md`). */
 const withoutOne = async (work: () => Promise<unknown>): Promise<void> => {
   await shards[1]?.kill();
   try {
@@ -106,7 +106,7 @@ if (reason === undefined) {
       const three = await open('ledger', 3);
       for (const batch of batches(3, 4)) await newLanding(t, three, pool)(batch);
       for (const tenant of tenants) t.deepEqual(await counted(three, tenant), [40, 40, 40]);
-      // What landed before, to a process that knows another number of shards.
+      // Rows from before the change, read by a process with another number of shards.
       for (const batch of batches(0, 4)) await newLanding(t, three, pool)(batch);
       for (const tenant of tenants) {
         t.is(await countOf({ columns: three, native }, 'logs', tenant), 40);
@@ -149,7 +149,7 @@ if (reason === undefined) {
       const hourNs = 3_600_000_000_000n;
       const from = ((BigInt(receivedAtMs) * 1_000_000n) / hourNs) * hourNs;
       const range = { from, to: from + 6n * hourNs - 1n };
-      /** A hundred records of an hour. */
+      /** A hundred records within an hour. */
       const land = async (hour: number, place: number): Promise<void> => {
         const timestamp = `fromUnixTimestamp64Nano(toInt64(${from + BigInt(hour) * hourNs} + number))`;
         const block = await blockOf({ columns: two, native }, tableNamed('logs'), {

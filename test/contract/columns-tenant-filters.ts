@@ -1,4 +1,4 @@
-/** What keeps one tenant's reads from another's rows. */
+/** Isolation of tenants in reads. */
 import { randomUUID } from 'node:crypto';
 import { PermanentError } from '../../schemas/errors.ts';
 import { explainPrefix } from '../../schemas/ports/columns.ts';
@@ -32,7 +32,7 @@ const refused: readonly (readonly [string, string])[] = [
   ['with an unfinished literal', "SELECT {tenant:String}, 'x FROM logs"],
 ];
 
-/** Reads of all of a table that do not filter; only the engine does. */
+/** Reads of whole tables without a filter; only the engine filters. */
 const unfiltered = [
   "SELECT count() AS rows FROM logs WHERE {tenant:String} != ''",
   "SELECT count() AS rows FROM logs AS l WHERE {tenant:String} != ''",

@@ -1,4 +1,4 @@
-/** What every adapter of the columns port must do. */
+/** Contract of every adapter of the columns port. */
 import { randomUUID } from 'node:crypto';
 import { PermanentError, UnavailableError } from '../../schemas/errors.ts';
 import { explainPrefix, type QueryParameters, type StatementCost } from '../../schemas/ports/columns.ts';
@@ -20,7 +20,7 @@ import {
 import { columnsSearch } from './columns-search.ts';
 import { columnsTenantFilter } from './columns-tenant-filters.ts';
 
-/** Tables whose random rows may share a sorting key never do: each has a random 64-bit part or an id. */
+/** Tables whose random rows never share a sorting key: each key has a random 64-bit part or an ID. */
 const digest = (columns: readonly string[], from: string): string =>
   `SELECT count() AS rows, toString(sum(cityHash64(toString(tuple(${columns.map((column) => `found.${column}`).join(', ')}))))) AS digest FROM (${from}) AS found`;
 
@@ -41,7 +41,7 @@ const values: readonly (readonly [string, QueryParameters[string], unknown])[] =
   ['FixedString(2)', 'ab', 'ab'],
 ];
 
-/** Of tables that merge rows or values: what random ones may have in common. */
+/** For tables that merge rows or values: columns that random rows may have in common. */
 const distinct: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   alert_states: { alert_id: 'toString(number)' },
   anomaly_looks: { detector_id: 'toString(number)' },
@@ -97,7 +97,7 @@ export const columnsContract = (contract: ColumnsContract): void => {
     await eventually('the newer time is told', async () => (await watermarkOf(tenant, 'logs')) === newestMs + 1);
   });
 
-  // Others of this file write as well, so it is alone.
+  // Other tests in this file also write, so this test runs alone.
   test.serial(
     `${name}: a write to a table is counted once it is readable, if there are no other writers`,
     async (t) => {

@@ -1,4 +1,4 @@
-/** Counters over several servers of Redis: a cluster, and servers that Sentinel watches. Each is real; one of them dies. */
+/** Counters on several real Redis servers: a cluster, and servers managed by Sentinel. One of them dies. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -55,7 +55,7 @@ const open = (t: ExecutionContext, url: string, logLines: string[] = []): Counte
 const shared = (instances: readonly Counters[]): Promise<void> =>
   eventually('Redis answers', () => instances.every((each) => !each.isDegraded()));
 
-/** Several instances take 30 from a bucket of 10, and until none of them was alone meanwhile: they got 10 in all. */
+/** Instances take 30 from a bucket of 10, again until none was local meanwhile: they got 10 in total. */
 const takeAcrossInstances = async (t: ExecutionContext, instances: readonly Counters[]): Promise<void> => {
   let granted = 0;
   await eventually('some are taken across instances', async () => {
@@ -68,7 +68,7 @@ const takeAcrossInstances = async (t: ExecutionContext, instances: readonly Coun
   t.is(granted, 10);
 };
 
-/** Slots of a cluster of three, the last ones of which another server has than the first ones. */
+/** Slots of a cluster of three; the last slots are on another server than the first. */
 const ranges = [
   [0, 5460],
   [5461, 10_922],
@@ -88,7 +88,7 @@ const startCluster = async (t: ExecutionContext) => {
     nodes.map(({ port, bus }) => ({
       port,
       file: 'more.conf',
-      // A cluster that goes on without one of its servers: those slots alone fail.
+      // The cluster continues without one of its servers: only those slots fail.
       text: `cluster-enabled yes\ncluster-port ${bus}\ncluster-node-timeout 2000\ncluster-require-full-coverage no\nrequirepass ${password}\nmasterauth ${password}\n`,
     })),
   );
@@ -127,14 +127,14 @@ serial(
     const counters = open(t, url, logLines);
     await shared([counters]);
     const takeMany = () => Promise.all(Array.from({ length: 50 }, () => counters.consume(freshKey(), bucket, 20)));
-    // Several times: a client that loses its state does that in one of some failures.
+    // Repeated, because a client that loses its state does so only in some failures.
     for (let failure = 0; failure < 4; failure++) {
       await servers[failure % 3]?.kill();
       await eventually('a call meets the dead one', async () => {
         for (const { granted } of await takeMany()) t.is(granted, 10);
         return counters.isDegraded();
       });
-      // Other servers answer all the while: nothing says that Redis answers again before this one does.
+      // Other servers still respond, but Redis is not reported as available before this server responds.
       const before = logLines.length;
       for (let round = 0; round < 20; round++) {
         await takeMany();
@@ -173,7 +173,7 @@ serial(
     const instances = [open(t, url), open(t, url)];
     await takeAcrossInstances(t, instances);
     await first?.hang();
-    // Each call is answered at once, here, until the other has taken its place.
+    // Until the replica is promoted, each call is counted locally without delay.
     t.is((await instances[0]?.consume(freshKey(), bucket, 20))?.granted, 10);
     await eventually('the other is asked', async () => {
       await instances[0]?.consume('moved', bucket, 1);

@@ -33,7 +33,7 @@ function suites(): void {
 
   countersContract('redis', () => open());
 
-  /** What instances that share everything hold to together. */
+  /** Guarantees of instances that share their state. */
   const share = async (t: ExecutionContext, instances: readonly Counters[]): Promise<void> => {
     const key = freshKey();
     const grants = await Promise.all(
@@ -129,7 +129,7 @@ function suites(): void {
           return !counters.isDegraded();
         });
         await off();
-        // Calls that Redis may still be asked, in several turns of the loop.
+        // Calls that may still reach Redis, in several iterations of the event loop.
         const first = await Promise.all(Array.from({ length: 5 }, () => counters.consume(key, bucket, 1)));
         t.true(counters.isDegraded());
         t.is(level, 1);
@@ -144,7 +144,7 @@ function suites(): void {
         const after = freshKey();
         t.is((await counters.consume(after, bucket, 20)).granted, 10);
       }
-      // Each change is said once; a busy machine may make more of them.
+      // Each change is logged once; a busy machine may cause more changes.
       t.true(logLines.length >= 5, logLines.join('; '));
       t.deepEqual(
         logLines,

@@ -1,20 +1,20 @@
-/** What all counters promise. Each adapter's test file runs this suite over counters of its own. */
+/** Contract of all counters. The test file of each adapter runs this suite with its own counters. */
 import test, { type ExecutionContext } from 'ava';
 import type { Counters } from '../../schemas/ports/counters.ts';
 import { stretched } from '../waiting.ts';
 
-/** `pass` lets the counters' own time go by: a fake clock, or waiting. */
+/** `pass` advances the time of the counters: with a fake clock, or by waiting. */
 export interface CountersUnderTest {
   readonly counters: Counters;
   pass(ms: number): Promise<void>;
-  /** Whether some calls were counted in this process alone, since their answers took too long; absent where all always are. */
+  /** Whether some calls were counted locally because responses took too long; absent if all calls are always shared. */
   wasAlone?(): boolean;
 }
 
-/** A machine that holds up so many attempts one after the other is none that a test can do anything for. */
+/** Maximum number of attempts: a machine that delays all of them cannot run the test. */
 const maxAttempts = 10;
 
-/** Runs a test of shared counters, and once more where they were not shared all the while: nothing is told then. */
+/** Runs a test of shared counters. If they were not shared all the while, the run is not conclusive and is repeated. */
 export const whileShared = async (
   t: ExecutionContext,
   body: (t: ExecutionContext) => Promise<void>,
@@ -34,7 +34,7 @@ export const freshKey = (): string => {
 };
 
 export const countersContract = (name: string, make: () => Promise<CountersUnderTest>): void => {
-  /** Counters of each test's own, because a fake clock is moved by whoever uses it. */
+  /** Each test has its own counters, because it moves the fake clock. */
   const promises = (promise: string, body: (t: ExecutionContext, under: CountersUnderTest) => Promise<void>): void =>
     test(`${name}: ${promise}`, async (t) => {
       let wasAlone = false;
@@ -58,7 +58,7 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
       const began = performance.now();
       t.deepEqual(await counters.consume(key, bucket, 4), { granted: 4, retryAfterMs: 0 });
       const rest = await counters.consume(key, bucket, 100);
-      // A busy machine lets time pass between two calls, and the bucket fills meanwhile.
+      // On a busy machine, time passes between two calls, and the bucket fills meanwhile.
       const passed = ((performance.now() - began) * bucket.rate) / 1000;
       t.true(rest.granted >= 6 && rest.granted <= 6 + passed, `${rest.granted}`);
       t.true(
@@ -129,7 +129,7 @@ export const countersContract = (name: string, make: () => Promise<CountersUnder
   promises('a window grants up to its limit, whole or what fits, and begins anew', async (t, { counters, pass }) => {
     const key = freshKey();
     const windowMs = stretched(2_000);
-    // Begins a window, so that none ends between two of the calls below.
+    // Starts a window, so that no window ends between two of the calls below.
     await pass((await counters.spend(freshKey(), 1, windowMs, 0)).resetMs + 20);
     const first = await counters.spend(key, 10, windowMs, 7);
     t.deepEqual([first.granted, first.used], [7, 7]);

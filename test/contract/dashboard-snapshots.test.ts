@@ -1,4 +1,4 @@
-/** Snapshots of dashboards are deleted once they have expired, with what they show, in both stores. */
+/** Expired snapshots of dashboards are deleted with their data, in both stores. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ const contract = (store: string, open: () => Promise<Documents>): void => {
     ] as const;
     for (const [{ tenantId }, job] of jobs) {
       await snapshotExpiry.run(job, { ...run, tenantId });
-      // As after a crash in between.
+      // As after a crash between the two deletions.
       await snapshotExpiry.run(job, { ...run, tenantId });
     }
     t.deepEqual(await left(one), [['kept'], ['kept']]);

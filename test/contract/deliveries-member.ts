@@ -1,4 +1,4 @@
-/** A process that delivers notifications and kills itself at random: before and after what it writes, publishes or sends. */
+/** A process that delivers notifications and kills itself at random: before and after it writes, publishes or sends. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { startDeliveries } from '../../processors/deliveries/deliveries.ts';
@@ -14,7 +14,7 @@ import { openStores, type StoresPlace } from './processors-stores.ts';
 export interface DeliveriesMemberOptions {
   readonly place: StoresPlace;
   readonly seed: number;
-  /** Of 1,000 calls, how many end the process. */
+  /** Number of calls, of 1,000, that end the process. */
   readonly kills: number;
   readonly count: number;
 }

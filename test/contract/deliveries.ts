@@ -1,4 +1,4 @@
-/** Deliveries through kill -9 at every stage: each notification reaches its channel, and those of a group in order. */
+/** Deliveries with kill -9 at every stage: each notification reaches its channel, and each group arrives in order. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ import { openStores, type StoresPlace } from './processors-stores.ts';
 export interface DeliveriesContract {
   readonly name: string;
   place(t: ExecutionContext): Promise<StoresPlace>;
-  /** Processes at once. */
+  /** Number of concurrent processes. */
   readonly members: number;
 }
 
@@ -57,7 +57,7 @@ const notificationOf = (group: number, round: number): Notification => ({
   ],
 });
 
-/** Stores with a channel, and the notifications on the bus, some of them twice. */
+/** Creates stores with a channel, and publishes the notifications, some of them twice. */
 const prepare = async (place: StoresPlace, url: string): Promise<void> => {
   const { bus, documents } = await openStores(place);
   await bus.ensureTopics([
@@ -92,7 +92,7 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
     for (let group = 0; group < groups; group++) {
       const value = Buffer.from(JSON.stringify([notificationOf(group, round)]));
       const message = { topic: topics.notifications.name, key: 'acme/hook', value, headers: { tenant: 'acme' } };
-      // Before the delivery of its group and round, so that it was read when that has ended.
+      // Published before the notification of its group and round, so it has been read when that delivery ends.
       const opens = { ...notificationOf(group, round), channelId: '', escalationPolicyId: 'policy' };
       const incident = { ...message, value: Buffer.from(JSON.stringify([{ ...opens, id: `${opens.id}-incident` }])) };
       await producer.publish(group % 3 === 0 ? [incident, message, incident, message] : [incident, message]);
@@ -102,11 +102,11 @@ const prepare = async (place: StoresPlace, url: string): Promise<void> => {
   await documents.close();
 };
 
-/** Ids by group, in the order in which they came. */
+/** IDs by group, in order of arrival. */
 const inOrder = (ids: readonly string[]): string[][] =>
   Array.from({ length: groups }, (_, group) => ids.filter((id) => id.startsWith(`n-${group}-`)));
 
-/** A process, and another one when it dies, until nothing is left to deliver. */
+/** Runs a process, and restarts it when it dies, until nothing is left to deliver. */
 const runMember = async (
   t: ExecutionContext,
   {
@@ -136,7 +136,7 @@ export const deliveriesContract = ({ name, place: placeOf, members }: Deliveries
     const random = seeded(seed);
     const receiver = await startChannelReceiver();
     t.teardown(() => receiver.close());
-    // Now and then it is broken.
+    // The channel fails occasionally.
     receiver.reply = () => (random(8) === 0 ? { status: 503 } : { status: 200 });
     const place = await placeOf(t);
     await prepare(place, receiver.url);

@@ -1,4 +1,4 @@
-/** A rule that is deployed or changed is asked by every member that runs detections, in its new version. On Kafka and MongoDB. */
+/** Each member that runs detections evaluates a deployed or changed rule in its new version. On Kafka and MongoDB. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
@@ -84,7 +84,7 @@ run('a rule is live on both members in the version that was deployed', async (t)
       resourceLogs: [{ scopeLogs: [{ logRecords: [{ timeUnixNano, body: { stringValue: body } }] }] }],
     };
     const message = otlpMessage('logs', request, { tenantId, atMs: systemClock.now() });
-    // Enough keys that both partitions get some.
+    // Enough keys for both partitions to get some.
     for (let shard = 0; shard < 8; shard++)
       await producer.publish([{ topic: topics.logs.name, key: `${tenantId}/${shard}`, ...message }]);
   };
@@ -95,7 +95,7 @@ run('a rule is live on both members in the version that was deployed', async (t)
         found.push(...(JSON.parse(Buffer.from(value).toString()) as DetectionSignal[]));
     return found;
   };
-  /** Partitions of the logs in which a version of the rule found something. */
+  /** Partitions of the logs in which a version of the rule matched. */
   const partitionsOf = async (version: number): Promise<Set<string | undefined>> =>
     new Set(
       (await signals())

@@ -46,7 +46,7 @@ function suites(): void {
     }
   };
   test.after.always(async () => {
-    // Those of tests that failed are still open, and the process would not end.
+    // Stores of failed tests are still open, and would keep the process running.
     for (const documents of stores) await documents.close();
     await raw((client) => client.db(name).dropDatabase());
   });
@@ -89,7 +89,7 @@ function suites(): void {
     });
     const collection = one.forTenant('a').collection(definition);
     const begun = performance.now();
-    // A feed that only idleness refreshes would be as old as the stream of changes is long.
+    // A feed that is refreshed only while idle would be stale for the whole stream of changes.
     const isFresh = (): boolean => changeCount > 20 && feed.getStaleMs() < (performance.now() - begun) / 2;
     for (let n = 0; n < 5_000 && (n < 200 || !isFresh()); n += 1) {
       await collection.insert({ n });
@@ -138,7 +138,7 @@ function suites(): void {
       t.deepEqual(done?.['command'].hint, { '_id.tenant': 1, 'fields.state': -1, '_id.id': 1 });
       t.is(done?.['planSummary'], 'IXSCAN { _id.tenant: 1, fields.state: -1, _id.id: 1 }');
     });
-    // Indexes that are not made, as those of another version are.
+    // Indexes that are not created, as if another version had declared them.
     const later = documents.forTenant('a').collection({ ...definition, name: 'not-planned' });
     await later.insert({ state: '1', mail: '190' });
     t.is((await later.list(search)).items.length, 1);
@@ -182,7 +182,7 @@ function suites(): void {
     await Promise.all([one.close(), other.close()]);
   });
 
-  /** Ends, and is refused; a call that hangs runs into the time of the test. */
+  /** Requires that the call is refused as unavailable; a call that hangs exceeds the time limit of the test. */
   const refusedAsUnavailable = async (work: () => Promise<unknown>): Promise<void> => {
     const error = await work().then(
       () => undefined,
@@ -192,7 +192,7 @@ function suites(): void {
       throw new Error(`was not refused as unavailable: ${error}`, { cause: error });
   };
 
-  /** Writes until told to stop; answers with what was acknowledged, and with what may or may not be there. */
+  /** Writes until stopped; returns the acknowledged writes, and the writes with an unknown result. */
   const writer = (collection: Collection<TestDocument>) => {
     const acknowledged = new Set<string>();
     const unknown = new Set<string>();

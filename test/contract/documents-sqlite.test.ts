@@ -42,14 +42,14 @@ test('sqlite: acknowledged writes are present after reopening, under the declare
 test('sqlite: equality on an indexed field reads only the matches, and a list in indexed order only its page', async (t) => {
   const documents = await openSqliteDocuments({ path: join(directory, 'indexed.sqlite') });
   await documents.ensureCollections([itemsDefinition]);
-  // In transactions small enough for a busy machine.
+  // In transactions that are small enough for a busy machine.
   for (let first = 0; first < 10_000; first += 1000)
     await documents.transaction(async (transaction) => {
       const staged = transaction.forTenant('a').collection(itemsDefinition);
       for (let n = first; n < first + 1000; n += 1) await staged.insert({ state: n === first ? 'rare' : 'common', n });
     });
   const collection = documents.forTenant('a').collection(itemsDefinition);
-  /** The least of some tries: what other tests do meanwhile is counted with it. */
+  /** The minimum of several attempts, because the measurement includes the work of other tests. */
   const cpuOf = async (find: () => Promise<number>): Promise<number> => {
     await find();
     let minCpuMs = Number.POSITIVE_INFINITY;
@@ -74,7 +74,7 @@ test('sqlite: equality on an indexed field reads only the matches, and a list in
   await documents.close();
 });
 
-/** How many stored documents are read as JSON meanwhile. Nothing else may run. */
+/** Number of stored documents that are parsed as JSON during the work. Nothing else may run meanwhile. */
 const parsedDuring = async (work: () => Promise<unknown>): Promise<number> => {
   const { parse } = JSON;
   let parsed = 0;
@@ -132,7 +132,7 @@ test.serial('sqlite: a list sorted by a field parses its page, not the whole col
           if (first.nextCursor === null) return;
           t.is((await collection.list({ filter, sort, limit: 10, after: first.nextCursor })).items.length, 10);
         });
-        // What the index did not find soon enough is read again.
+        // Documents that the index did not find soon enough are read again.
         t.true(
           parsed <= (definition === sorted ? 3 : 2) * found + 4,
           `${parsed} parsed for ${JSON.stringify({ filter, sort })}`,

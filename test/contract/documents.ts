@@ -1,4 +1,4 @@
-/** What every documents store promises. Each adapter's test file runs this suite over a store of its own. */
+/** Contract of every documents store. Each adapter's test file runs this suite with its own store. */
 import { readFile } from 'node:fs/promises';
 import test from 'ava';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -26,7 +26,7 @@ interface TestDocument {
   readonly members?: readonly { readonly id: string; readonly role: string }[];
 }
 
-/** Reads within a transaction until something outside of it has happened: its work may await nothing else. */
+/** Reads within a transaction until an event outside of it has happened: the work may await nothing else. */
 const createReaderUntil = async <Result>(
   staged: Pick<Collection<object>, 'count'>,
   outside: Promise<Result>,
@@ -126,7 +126,7 @@ const samples: readonly (TestDocument & { readonly id: string })[] = [
   { id: 'f', name: '', state: 'open', rank: true, owner: {} },
 ];
 
-/** What `counts` is to tell of documents, one by one. */
+/** Expected result of `counts`, computed one document at a time. */
 const countedAlone = (documents: readonly object[], fields: readonly string[]): readonly (readonly ValueCount[])[] =>
   fields.map((field) => {
     const counts = new Map<ValueCount['value'], number>();
@@ -139,7 +139,7 @@ const countedAlone = (documents: readonly object[], fields: readonly string[]): 
     return [...counts].map(([value, count]) => ({ value, count }));
   });
 
-/** The same of each field among those that hold what is chosen of the others. */
+/** Counts each field among the documents that match the selected values of the other fields. */
 const chosenAlone = (
   documents: readonly object[],
   fields: readonly string[],
@@ -162,7 +162,7 @@ const choices: readonly Readonly<Record<string, ValueCount['value']>>[] = [
   { name: 'none' },
 ];
 
-/** In an order of its own, as equals come in any. */
+/** Sorted, because equal counts may be in any order. */
 const formatCounts = (counts: readonly ValueCount[]): readonly string[] =>
   counts.map(({ value, count }) => `${JSON.stringify(value)} ${count}`).sort();
 
@@ -205,7 +205,7 @@ const filters: readonly (readonly [filter: Filter, ids: string])[] = [
   [{ state: 'open', $and: [{ state: 'closed' }] }, ''],
 ];
 
-/** What stores write otherwise than it is, and what patterns take for something else. */
+/** Names and values that stores encode, and characters that are special in patterns. */
 const texts = ['50%', 'a_b', 'axb', 'a"b', 'c:\\d', 'nul\0z', 'ÉTÉ', 'été', 'tab\there', 'Anna', 'anna', '', 'state'];
 
 const samplesOfTexts: typeof samples = texts.map((text, n) => ({
@@ -233,7 +233,7 @@ const filtersOfTexts: readonly Filter[] = [
 const titleOf = (filter: Filter): string =>
   JSON.stringify(filter, (_, value) => (value instanceof RegExp ? String(value) : value));
 
-/** All ids of a list, page by page. */
+/** All IDs of a list, read page by page. */
 const idsOfPages = async (collection: Collection<TestDocument>, options: FindOptions): Promise<string[]> => {
   const ids: string[] = [];
   let after: string | undefined;
@@ -245,7 +245,7 @@ const idsOfPages = async (collection: Collection<TestDocument>, options: FindOpt
   return ids;
 };
 
-/** One test after the other: forty at once make operations so slow on a busy machine that they pass the limit of their time. */
+/** Tests run serially: forty concurrent tests on a busy machine make operations exceed their time limit. */
 export const documentsContract = (name: string, make: () => Promise<Documents>): void => {
   let documents: Documents;
   test.before(async () => {
@@ -456,7 +456,7 @@ export const documentsContract = (name: string, make: () => Promise<Documents>):
     },
   );
 
-  /** All ids page by page, while others come and go between the pages. */
+  /** All IDs, read page by page, while documents are added and removed between the pages. */
   const pagedIds = async (collection: Collection<TestDocument>, sort: FindOptions['sort']): Promise<string[]> => {
     const ids: string[] = [];
     let after: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * Erasure of an organization in the stores of a cluster. Messages of telemetry stay in Kafka until its own retention removes
- * them, and MongoDB has no telemetry.
+ * Erasure of an organization in the stores of a cluster. Kafka keeps telemetry messages until their retention ends,
+ * and MongoDB has no telemetry.
  */
 import { join } from 'node:path';
 import test from 'ava';

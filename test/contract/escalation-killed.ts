@@ -1,4 +1,4 @@
-/** Incidents, pages and mails through kill -9 at each stage: what is there in the end is what is there without any, once. */
+/** Incidents, pages and mails with kill -9 at each stage: the result equals that of an undisturbed run. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -20,10 +20,10 @@ const groups = 3;
 const openedMs = Date.parse('2026-11-25T10:00:00.000Z');
 const secret = 'k'.repeat(40);
 
-/** Others need no index here. */
+/** Other collections need no index here. */
 const used = [incidents, escalations, escalationActions, pendingDeliveries, outgoingMails, memberships, users];
 
-/** An organization with a policy of two steps, of which the second opens something at a service. */
+/** An organization with an escalation policy of two steps, each with a user and a PagerDuty channel as targets. */
 const prepare = async (documents: Documents, tenantId: string): Promise<void> => {
   const own = documents.forTenant(tenantId);
   const person = { email: `${tenantId}@acme.example`, name: 'Ann', passwordHash: null, disabled: false };
@@ -53,7 +53,7 @@ const prepare = async (documents: Documents, tenantId: string): Promise<void> =>
   await own.collection(projects).insert({ id: 'shop', name: 'shop', description: '', notifications } as never);
 };
 
-/** All that opening and escalating wrote, without what differs between organizations and runs. */
+/** Everything that opening and escalating wrote, without values that differ between organizations and runs. */
 const writtenFor = async (documents: Documents, tenantId: string) => {
   const own = documents.forTenant(tenantId);
   const all = { limit: 1000, sort: { id: 1 } } as const;
@@ -71,7 +71,7 @@ const writtenFor = async (documents: Documents, tenantId: string) => {
   return {
     incidents: opened.items.map(({ id, status, title }) => `${id} ${status} ${title}`),
     actions: actions.items.map(({ at, kind, round, step, to }) => `${at} ${kind} ${round} ${step} ${to?.kind}`).sort(),
-    // Not when: a run that goes on begins with the first clock again, and finds what the other left.
+    // Without times: a resumed run starts with the first clock again, and finds the writes of the previous run.
     pages: pages.items.map(({ notification }) => `${notification?.reason} ${notification?.channelId}`).sort(),
     states: states.items.map(({ id, state, openings }) => `${id} ${state.status} ${state.step} ${openings?.length}`),
     mails: tenantMails.map((mail) => mail?.subject).sort(),
@@ -96,16 +96,16 @@ export interface EscalationContract {
   readonly name: string;
   store(): Promise<EscalationMemberOptions['store']>;
   open(store: EscalationMemberOptions['store']): Promise<Documents>;
-  /** Processes at once, after a kill. */
+  /** Number of concurrent processes after a kill. */
   readonly members: number;
-  /** Each stage is hit where there are as many rounds as calls; else stages at equal distances, others in each run. */
+  /** With as many rounds as calls, each stage is hit; otherwise stages at equal distances, different in each run. */
   readonly rounds: number;
 }
 
 export const escalationContract = ({ name, store: storeOf, open, members, rounds }: EscalationContract): void => {
   test.serial(`${name}: through kill -9 at each stage, incidents, pages and mails are created once`, async (t) => {
     const store = await storeOf();
-    /** A file is open in one process at a time. */
+    /** A file can be open in one process at a time. */
     const within = async <Result>(work: (documents: Documents) => Promise<Result>): Promise<Result> => {
       const documents = await open(store);
       try {

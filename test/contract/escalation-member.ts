@@ -1,6 +1,6 @@
 /**
- * A process that opens incidents from alerts, escalates them and tells of their end, over a clock that stands still, and kills itself
- * at one of its calls of the store. Run again it does the rest. Prints how many calls there were.
+ * A process that opens incidents from alerts, escalates them and reports their end, with a fixed clock. It kills itself
+ * at one of its calls to the store; a second run completes the rest. Prints the number of calls.
  */
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
@@ -20,7 +20,7 @@ import { openPatientDocuments } from '../services/open-patient-documents.ts';
 export interface EscalationMemberOptions {
   readonly store: { readonly path: string } | { readonly mongodb: string };
   readonly tenantId: string;
-  /** At which call it ends; 0 for none. */
+  /** Number of the call at which the process ends; 0 for none. */
   readonly killAt: number;
   /** Groups of alerts. */
   readonly groups: number;
@@ -43,7 +43,7 @@ const struck = async <Result>(call: () => Promise<Result>): Promise<Result> => {
   return result;
 };
 
-/** The documents of the organization, whose every write may be the last thing that this process did. */
+/** The documents of the organization; the process may end at each write. */
 const striking = (documents: Pick<Documents, 'forTenant'>): Pick<Documents, 'forTenant'> => ({
   forTenant(tenant) {
     const own = documents.forTenant(tenant);
@@ -74,7 +74,7 @@ const documents: Documents = {
   ...striking(opened),
   findInAllTenants: (definition, filter) => opened.findInAllTenants(definition, filter),
   ensureCollections: (definitions) => opened.ensureCollections(definitions),
-  // Before its commit, and after it.
+  // Before and after the commit.
   transaction: (work) => struck(() => opened.transaction((transaction) => work(striking(transaction) as never))),
 };
 
@@ -120,7 +120,7 @@ const escalate = async (): Promise<void> => {
   await escalateDue(ports, new AbortController().signal);
 };
 
-/** Moves the incident of a group, unless it is there already. */
+/** Moves the incident of a group to a state, unless it has that state already. */
 const move = async (group: number, to: 'acknowledged' | 'resolved'): Promise<void> => {
   const stored = documents.forTenant(tenantId).collection(incidents);
   for (;;) {

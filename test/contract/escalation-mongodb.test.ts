@@ -16,6 +16,6 @@ else
     },
     open: (store) => openPatientDocuments('mongodb' in store ? store.mongodb : ''),
     members: 2,
-    // Most are killed within a transaction, which the server keeps open for ten seconds more.
+    // Most processes are killed within a transaction, which the server keeps open for another ten seconds.
     rounds: killRounds,
   });

@@ -1,4 +1,4 @@
-/** What must hold for every receiver of the list, whoever writes it. Each is tried with its examples (`receiver-examples.ts`). */
+/** Contract of every registered receiver. Each is tested with its examples (`receiver-examples.ts`). */
 import test from 'ava';
 import { errorKinds } from '../../receivers/engine/error-responses.ts';
 import type { ListenAddress } from '../../receivers/engine/receiver.ts';
@@ -27,24 +27,24 @@ import {
   tenantId,
 } from './receivers-fixture.ts';
 
-/** An answer of whichever protocol. */
+/** A response of any protocol. */
 interface Answered {
   readonly isAccepted: boolean;
   /** Status over HTTP, code over gRPC. */
   readonly code: number;
-  /** What a refusal says to people. */
+  /** Error message of a refusal. */
   readonly message: string;
-  /** It says when to try again. */
+  /** Whether the response has a retry delay. */
   readonly retry: boolean;
 }
 
-/** Sends a packed body to where a receiver listens. */
+/** Sends an encoded body to the address of a receiver. */
 type Send = (fixture: Fixture, body: Buffer, secret?: string) => Promise<Answered>;
 
 const overGrpc =
   (path: string, { encoding }: FormatExample): Send =>
   async ({ grpc, secret: known }, body, secret = known) => {
-    // The client compresses by itself.
+    // The client compresses the body itself.
     const plain = encoding === 'gzip' ? decompress('gzip', body, 1e9) : body;
     const { error } = await call({ grpc, secret }, path, plain, { gzip: encoding === 'gzip' });
     const details = error?.metadata.get('grpc-status-details-bin')[0]?.toString() ?? '';
@@ -85,7 +85,7 @@ const overHttp =
     };
   };
 
-/** Records of messages, each member of which is scanned as a sink would read it. */
+/** Records of messages; each member is scanned as a sink does. */
 const recordsIn = (messages: readonly Pick<Message, 'headers' | 'value'>[]): number => {
   let records = 0;
   for (const { headers: encoded, value } of messages) {
@@ -105,7 +105,7 @@ const recordsIn = (messages: readonly Pick<Message, 'headers' | 'value'>[]): num
   return records;
 };
 
-/** Dead letters as they are listed. */
+/** Dead letters as the list returns them. */
 const rowsOf = (messages: readonly Message[]): number => {
   const scanner = createDeadLetterScanner();
   const deadLetters = messages.filter(({ topic }) => topic === topics.deadLetter.name);
@@ -210,7 +210,7 @@ for (const receiver of storing) {
       t.is(recordsIn(messages), records);
       const place = ({ topic, key, value }: Message) => ({ topic, key, value: Buffer.from(value).toString('hex') });
       t.deepEqual(messages.map(place), published(fixture).map(place));
-      // What is read as something else than it is must not count as replayed.
+      // A body that is parsed as another format must not count as replayed.
       const reason = { instanceOf: Error, message: /contains no .* records/ };
       t.throws(
         () => republishRejected(headers, storeBody(headers, packed(bodies.nothing, encoding)), { secretBox }),

@@ -1,4 +1,4 @@
-/** What tests that run over all operations ask of each. */
+/** Requests for tests that run over all operations. */
 import type { Operation } from '../../api/kernel/operation.ts';
 import type { Role } from '../../schemas/resources/user.ts';
 import type { Answer, Harness } from '../end-to-end/api-harness.ts';
@@ -9,9 +9,9 @@ export interface OperationRequest {
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** A token; the organization's owner without one, nobody when empty. */
+  /** A token; by default the organization's owner, and no session if empty. */
   readonly token?: string;
-  /** Organization of the token, where it is not the world's. */
+  /** Organization of the token, if it differs from that of the world. */
   readonly tenant?: string;
 }
 
@@ -22,18 +22,18 @@ export interface Person {
   readonly token: string;
 }
 
-/** An organization as examples see it. */
+/** An organization as the examples use it. */
 export interface World {
   readonly harness: Harness;
   readonly tenant: string;
   /** The owner's token. */
   readonly token: string;
-  /** Somebody new in the organization, signed in. */
+  /** Creates and signs in a new member of the organization. */
   person(role: Role): Promise<Person>;
-  /** A request that the operation answers; made anew each time. */
+  /** A request that succeeds; created anew for each call. */
   example(operation: Operation): Promise<OperationRequest>;
   call(operation: Operation, request: OperationRequest): Promise<Answer>;
-  /** Asks an operation by its id, with its example where nothing is given; throws unless it answers 200. */
+  /** Calls an operation by its ID, by default with its example; throws unless the response is 200. */
   make(operationId: string, request?: OperationRequest): Promise<Answer['body']>;
 }
 

@@ -1,7 +1,7 @@
 /**
- * What each operation is asked by the tests that run over all of them, where it cannot be derived: parameters of the path come
- * from the POST on the path before them, bodies of resources from their example under names of their own, other bodies from what
- * their schema requires. An operation that then answers anything but 200 needs an entry here, or in `unshown` with the reason.
+ * Requests to each operation in the tests that run over all operations, where they cannot be derived: path parameters
+ * come from the POST on the parent path, resource bodies from their example with unique names, and other bodies from
+ * their schema. An operation that does not return 200 with these needs an entry here, or a reason in `unshown`.
  */
 import { emptyQuota } from '../../schemas/resources/quota.ts';
 import { reports } from '../cases/vulnerabilities/reports.ts';
@@ -27,7 +27,7 @@ import {
 import { firingAlert } from './telemetry-alerts.ts';
 import { hostIdOf, podUidOf } from './telemetry-hosts.ts';
 
-/** A request about a dashboard that was just read. */
+/** A request for a dashboard that was just read. */
 const ofDashboard = (
   { id, version }: { readonly id: string; readonly version: number },
   params: Readonly<Record<string, string>>,
@@ -38,7 +38,7 @@ const ofDashboard = (
   headers: { 'if-match': `"${version}"` },
 });
 
-/** A request about a template that comes with the platform. */
+/** A request for a built-in template. */
 const ofTemplate = (body?: object): OperationRequest => ({
   params: { id: 'hosts' },
   ...(body === undefined ? {} : { body }),
@@ -56,7 +56,7 @@ export const examples: Readonly<Record<string, Example>> = {
   getLogContext: async ({ make }) => ({ params: { id: (await make('listLogs')).items[0].id } }),
   listLogFieldValues: { params: { name: 'key' } },
   getLogPattern: ({ tenant }) => ({ params: { id: patternIdOf(tenant) } }),
-  // Changes of configuration by other tests would come before the seeded events.
+  // Configuration changes of other tests would be listed before the seeded events.
   listEvents: { query: { kinds: 'custom,deployment' } },
   deleteThreatIndicator: async ({ make }) => {
     await make('addThreatIndicators');
@@ -355,7 +355,7 @@ spec:
   changePlan: { body: { planId: 'enterprise' } },
 };
 
-/** Operations whose success is shown elsewhere, and where. They are still asked, and must not answer 5xx. */
+/** Operations whose success is tested elsewhere, and where. They are called here too, and must not return 5xx. */
 export const unshown: Readonly<Record<string, string>> = {
   startOidc: 'with a provider, in the tests of single sign-on',
   finishOidc: 'with a provider, in the tests of single sign-on',
@@ -363,7 +363,7 @@ export const unshown: Readonly<Record<string, string>> = {
   deleteDemoData: 'in a process that runs all roles, in running.test.ts',
 };
 
-/** Operations that declare an audit record which their example does not cause, and when they leave it. */
+/** Operations that declare an audit record which their example does not cause, and when they create it. */
 export const recordsElsewhere: Readonly<Record<string, string>> = {
   refreshSession: 'an old refresh token ends the session',
 };

@@ -1,10 +1,10 @@
 /**
- * The handler of every operation takes the longest and nastiest texts in each of its fields without holding up the process, and without 5xx.
+ * The handler of every operation accepts hostile, very long texts in each field without blocking or returning 5xx.
  *
- * What counts is the processor time that this thread takes between two looks of a timer, so that other load of the machine hardly matters.
- * The server runs in this thread, and so does its client. Fields of one group with the same name and bound are asked once.
- * A run draws half of the operations. Each round asks one more text of each field, the first of them selectPart, until the budget is used: a long
- * run by hand asks them all (`test/budget.ts`).
+ * The test measures the processor time of this thread between two timer ticks, so other load hardly matters.
+ * The server and its client run in this thread. Fields of one group with the same name and bound are tested once.
+ * A run selects half of the operations. Each round sends one more text to each field until the time budget is used: a
+ * long run by hand sends all of them (`test/budget.ts`).
  */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
@@ -19,10 +19,10 @@ import { startWorlds } from './world.ts';
 
 const limitMs = 100;
 const tries = 3;
-/** Of a text in an address: each of its characters takes three there, and the server of the tests takes 16 KiB of headers. */
+/** Maximum length of a text in a URL: a character takes three bytes there, and the server accepts 16 KiB of headers. */
 const maxPathLength = 4 * 1024;
 const maxBodyLength = 1024 * 1024;
-/** Longer texts are read in threads: what is nested or repeated in them is not read here. */
+/** Longer texts are parsed in worker threads, so this test skips them. */
 const readHere = 16_384;
 
 const pick = (names: readonly string[]): [string, TextOf][] =>
@@ -50,7 +50,7 @@ const maxLengthOf = ({ form, maxBodyBytes }: Operation, part: Part, { maxLength 
   return Math.min(maxLength ?? room, room);
 };
 
-/** The texts of a field, the longest first: what they are, how long, and how they are made. */
+/** The texts of a field, longest first: description, length, and generator. */
 const textsFor = (maxLength: number): (readonly [what: string, length: number, textOf: TextOf])[] => {
   const at = (length: number, texts: readonly [string, TextOf][]) =>
     texts.map(([name, textOf]) => [name, length, textOf] as const);
@@ -59,7 +59,7 @@ const textsFor = (maxLength: number): (readonly [what: string, length: number, t
   return [...(maxLength > readHere ? at(maxLength, longTexts) : []), ...at(Math.min(maxLength, readHere), all)];
 };
 
-/** The most processor time that this thread takes between two turns of its loop while something runs. */
+/** The maximum processor time of this thread between two iterations of its event loop while work runs. */
 const maxBlockedMs = async (run: () => Promise<unknown>): Promise<number> => {
   let maxMs = 0;
   let before = process.threadCpuUsage();
@@ -93,7 +93,7 @@ const nameOf = ({ path }: TextField): string =>
     .at(-1)
     ?.replaceAll(/<\d+>|\[\]/g, '') ?? '';
 
-/** The text fields of an operation that are not `known` from another of its group. */
+/** The text fields of an operation that are not `known` from another operation of its group. */
 const trialsOf = async (operation: Operation, known: Set<string>): Promise<Trial[]> => {
   const base = await world.example(operation);
   return (['params', 'query', 'body'] as const).flatMap((part) => {
@@ -122,13 +122,13 @@ const again = (request: () => Promise<Answer>): Promise<Answer> => request().cat
 const sendPlain = (method: string, path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
   again(() => world.harness.request(method, path, { as: `token ${world.token}`, headers }));
 
-/** Takes away what a request made: what an organization has is read by others. */
+/** Deletes the object that a request created, because other operations would read it. */
 const remove = async ({ operation: { method, path } }: Trial, { status, body }: Answer): Promise<void> => {
   if (method !== 'POST' || status !== 200 || typeof body?.id !== 'string' || path.includes('{')) return;
   await sendPlain('DELETE', `${path}/${body.id}`, { 'if-match': '*' });
 };
 
-/** What is wrong with how a text is taken. It is asked again where it takes too long, and counts if it does so each time. */
+/** Returns the problem with a text. A slow request is repeated, and counts only if it is slow each time. */
 const faultOf = async (trial: Trial, text: string): Promise<string | undefined> => {
   let minMs = Number.POSITIVE_INFINITY;
   for (let tried = 0; tried < tries && minMs > limitMs; tried++) {
@@ -139,7 +139,7 @@ const faultOf = async (trial: Trial, text: string): Promise<string | undefined> 
     minMs = Math.min(minMs, blockedMs);
     if (response === undefined) continue;
     await remove(trial, response);
-    // 503: a store or a thread that was busy; 501: what is left out of an installation.
+    // 503: a store or a thread that was busy; 501: a feature that is not part of an installation.
     if (response.status === 500) return 'is answered 500';
   }
   return minMs > limitMs ? `holds up the process for ${Math.round(minMs)} ms` : undefined;
@@ -151,14 +151,14 @@ interface Question {
   readonly text: string;
 }
 
-/** One text of each field, then the next one of each. What its schema refuses never reaches the handler, and is left out. */
+/** One text of each field, then the next text of each. Texts that the schema refuses are skipped. */
 function* questionsOf(trials: readonly Trial[]): Generator<Question> {
   for (let round = 0, rest = trials; rest.length > 0; round++) {
     rest = rest.filter(({ maxLength }) => textsFor(maxLength).length > round);
     for (const [at, trial] of rest.entries()) {
       const { operation, part, field, maxLength } = trial;
       const texts = textsFor(maxLength);
-      // Fields with the same texts begin with different ones.
+      // Fields with the same texts start with different ones.
       const [name, length, textOf] = texts[(runSeed + round + at) % texts.length] as (typeof texts)[number];
       const text = textOf(length);
       if (operation[part]?.safeParse(field.placed(text)).success !== true) continue;
@@ -184,7 +184,7 @@ test('every field of every operation withstands hostile texts', async (t) => {
   const wrong: string[] = [];
   const untilMs = cpuMs() + hostileCpuMs;
   let [callCount, skipped] = [0, 0];
-  // The budget is used before all fields are asked: a run begins at another one.
+  // The budget may be used before all fields are tested, so each run starts at a different field.
   const first = runSeed % trials.length;
   for (const { trial, what, text } of questionsOf([...trials.slice(first), ...trials.slice(0, first)])) {
     if (cpuMs() > untilMs) {

@@ -1,4 +1,4 @@
-/** Beats over real HTTP: what is answered, what is kept, and in which order. */
+/** Heartbeats over real HTTP: responses, stored heartbeats, and their order. */
 import { hash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import test from 'ava';
@@ -20,7 +20,7 @@ const checkOf = (name: string, fields: Partial<StoredCheck> = {}): StoredCheck =
   ...fields,
 });
 
-/** Stores a heartbeat; answers its token. */
+/** Stores a heartbeat; returns its token. */
 const addCheck = async ({ documents }: Fixture, id: string, fields: Partial<StoredCheck> = {}): Promise<string> => {
   const token = heartbeatTokenFormat.generate();
   const own = documents.forTenant(tenantId);
@@ -41,7 +41,7 @@ const get = async (url: string, init: RequestInit = {}) => {
   const response = await fetch(url, init);
   return { status: response.status, text: await response.text(), headers: response.headers };
 };
-/** Tokens are known within a second of when they were made. */
+/** Tokens are valid within a second of their creation. */
 const known = (fixture: Fixture, token: string) =>
   eventually('the token is known', async () =>
     (await get(`${fixture.http}/beats/${token}/none`)).text.includes('EXITCODE'),

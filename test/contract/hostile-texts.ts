@@ -1,7 +1,7 @@
-/** Texts that take parsers long: each is made as long as a field admits. */
+/** Texts that are expensive to parse: each is as long as a field allows. */
 import { type Schema, sampleOf } from './schema-values.ts';
 
-/** A text of about so many characters, never of more. */
+/** A text of at most the given length. */
 export type TextOf = (length: number) => string;
 
 const repeated =
@@ -11,7 +11,7 @@ const repeated =
     return `${before}${piece.repeat(times)}${after}`;
   };
 
-/** Numbered pieces, as keys and names must differ. */
+/** Numbered parts, because keys and names must be unique. */
 const numbered =
   (piece: (index: number) => string, before = '', after = ''): TextOf =>
   (length) => {
@@ -26,7 +26,7 @@ const numbered =
     return `${before}${pieces.join('')}${after}`;
   };
 
-/** What every text of a user may be. */
+/** Hostile content for every text field. */
 export const plainTexts: Readonly<Record<string, TextOf>> = {
   'quotation marks': repeated('"'),
   apostrophes: repeated("'"),
@@ -52,7 +52,7 @@ export const plainTexts: Readonly<Record<string, TextOf>> = {
 const conditions = (between: string, of: (index: number) => string): TextOf =>
   numbered((index) => `${between}${of(index)}`, of(0));
 
-/** What gets past the first look of a grammar, and then is very long. */
+/** Texts whose start is valid for a grammar, and that are then very long. */
 export const structuredTexts: Readonly<Record<string, TextOf>> = {
   alternatives: conditions(' or ', () => 'a'),
   'alternatives of a search': conditions(' OR ', (index) => `field${index}:a*b*`),
@@ -132,10 +132,10 @@ export const structuredTexts: Readonly<Record<string, TextOf>> = {
   'keys of JSON': numbered((index) => `"k${index}":1,`, '{', '"k":1}'),
 };
 
-/** A text field of a schema, and how a value of the whole with that text is made. */
+/** A text field of a schema, and how to build a whole value with a given text in it. */
 export interface TextField {
   readonly path: string;
-  /** Characters that it admits, as it declares; undefined where the body alone bounds it. */
+  /** Declared maximum length; undefined if only the body size limits it. */
   readonly maxLength: number | undefined;
   readonly placed: (text: string) => unknown;
 }
@@ -152,7 +152,7 @@ interface At {
   readonly place: (value: unknown) => unknown;
 }
 
-/** The value itself where it is of this alternative, as far as what names the alternative says. */
+/** The value, if it belongs to this alternative according to the discriminator. */
 const baseOf = (schema: Schema, base: unknown): unknown => {
   const sample = sampleOf(schema);
   if (!isFields(sample) || !isFields(base)) return sample;
@@ -160,7 +160,7 @@ const baseOf = (schema: Schema, base: unknown): unknown => {
   return fixed.every(([name, field]) => base[name] === field.const) ? { ...sample, ...base } : sample;
 };
 
-/** Every text within the schema, in whatever depth, also keys that it leaves open. `base` is what else the value holds. */
+/** Every text field within the schema, at any depth, including arbitrary keys. `base` holds the rest of the value. */
 export function* textFields(schema: Schema, at: At): Generator<TextField> {
   const { path, base, place } = at;
   const choices = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])];
@@ -198,5 +198,5 @@ export function* textFields(schema: Schema, at: At): Generator<TextField> {
   }
 }
 
-/** Whether a document may stand in the field. */
+/** Whether the field allows long texts, such as documents. */
 export const isLong = ({ maxLength = Number.POSITIVE_INFINITY }: TextField): boolean => maxLength >= longText;

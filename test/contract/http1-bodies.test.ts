@@ -1,4 +1,4 @@
-/** Bodies over HTTP/1.1: of every size, refused while they come, cut, and more than there is memory for. */
+/** Bodies over HTTP/1.1: of every size, refused during upload, truncated, and larger than the available memory. */
 import { randomBytes } from 'node:crypto';
 import test from 'ava';
 import { eventually } from '../waiting.ts';
@@ -10,7 +10,7 @@ const mebibyte = 1024 * 1024;
 for (const size of [1, 64 * 1024 - 1, 64 * 1024, 64 * 1024 + 1, 300 * 1024])
   test.serial(`a body of ${size} bytes arrives as it was sent, and the next request is read after it`, async (t) => {
     await using sender = await sending();
-    // Malformed, so that the dead letter has each byte.
+    // Malformed, so that the dead letter contains each byte.
     const bytes = randomBytes(size).fill(0xff, 0, 1);
     for (const pieces of [1, 3]) {
       const whole = Buffer.concat([sender.bytes(headOf(size)), bytes, sender.bytes(good)]);
@@ -55,7 +55,7 @@ test.serial(
   async (t) => {
     await using sender = await sending();
     const size = 8 * mebibyte;
-    // What is skipped looks like requests.
+    // The skipped bytes look like requests.
     const part = Buffer.alloc(mebibyte, sender.bytes(good));
     const wire = sender.open();
     for (let round = 0; round < 3; round++) {
@@ -83,7 +83,7 @@ for (const [how, end] of endings)
       sender.bus.storesMessages = false;
       const size = 49 * mebibyte;
       const fullBody = Buffer.alloc(size - 1, 0xff);
-      // Together more than bodies may take.
+      // Together larger than the memory limit for bodies.
       for (let round = 0; round < 7; round++) {
         const wire = sender
           .open()
@@ -116,7 +116,7 @@ test.serial('a body for which there is no memory is answered with 503 and skippe
   const late = sender.open();
   for (let round = 0; round < 2; round++) {
     for (const wire of wires) await wire.send(head).send(fullBody).read();
-    // There is room for little, and for none of this.
+    // The memory limit is too small for this body.
     t.is(
       (
         await late
@@ -135,7 +135,7 @@ test.serial('a body for which there is no memory is answered with 503 and skippe
 test.serial(
   'a body waits while the limits of its key are checked, and neither the body nor the check hangs',
   async (t) => {
-    // Nothing is granted in advance, so that each request waits for the counters.
+    // No quota is granted in advance, so each request waits for the counters.
     await using sender = await sending({
       clock: { now: () => 1_700_000_000_000 },
       plan: { limits: { requestsPerSecond: 1, requestsBurst: 40, requestsPerMinute: 1_000, bytesPerDay: null } },

@@ -1,4 +1,4 @@
-/** A sender over HTTP/1.1 that sends exactly the bytes that a test gives it, and sees the other end of its connection too. */
+/** An HTTP/1.1 client that sends exactly the given bytes, and exposes the server's socket of its connection. */
 import { subscribe } from 'node:diagnostics_channel';
 import { connect, type Socket } from 'node:net';
 import { eventually } from '../waiting.ts';
@@ -12,7 +12,7 @@ export interface Answered {
   readonly body: string;
 }
 
-/** Accepted sockets by the port of their other end. */
+/** Accepted sockets by their remote port. */
 const accepted = new Map<number, Socket>();
 subscribe('net.server.socket', (message) => {
   const { socket } = message as { socket: Socket };
@@ -24,7 +24,7 @@ const headEnd = '\r\n\r\n';
 export class Wire {
   readonly socket: Socket;
   readonly answers: Answered[] = [];
-  /** What came and is not a whole answer yet. */
+  /** Received bytes that are not a complete response yet. */
   #received = Buffer.alloc(0);
   #sent = 0;
   #port: number | undefined;
@@ -45,7 +45,7 @@ export class Wire {
       this.isClosed = true;
       this.#parse();
     };
-    // The other end says nothing more: as good as closed.
+    // The server sends nothing more, which is equivalent to a close.
     this.socket.on('end', () => {
       end();
       this.socket.destroy();
@@ -61,21 +61,21 @@ export class Wire {
     return this;
   }
 
-  /** The socket at the other end. */
+  /** The server's socket. */
   async peer(): Promise<Socket> {
     await eventually('the connection is accepted', () => accepted.has(this.#port ?? 0));
     return accepted.get(this.#port ?? 0) as Socket;
   }
 
-  /** Resolves when the other end has read all that was sent. */
+  /** Resolves when the server has read all sent bytes. */
   async read(): Promise<void> {
     const peer = await this.peer();
     await eventually('all is read', () => peer.bytesRead >= this.#sent || peer.destroyed);
-    // Read from the system is not yet given to a listener.
+    // Bytes that were read from the system may not have been delivered to a listener yet.
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** The next answer; undefined when the connection ends without it. */
+  /** The next response; undefined if the connection ends without one. */
   async next(): Promise<Answered | undefined> {
     await eventually('an answer comes', () => this.answers.length > this.#next || this.isClosed);
     return this.answers[this.#next++];
@@ -107,7 +107,7 @@ export class Wire {
   }
 }
 
-/** Placeholders of raw requests: the license key, a good body, and its length. */
+/** Placeholders of raw requests: the license key, a valid body, and its length. */
 export const body = exportRequest('logs');
 export const filled = (raw: string, { secret }: Pick<Fixture, 'secret'>): Buffer =>
   Buffer.from(
@@ -120,7 +120,7 @@ export const filled = (raw: string, { secret }: Pick<Fixture, 'secret'>): Buffer
 
 export const lines = (...all: string[]): string => `${all.join('\r\n')}\r\n\r\n`;
 
-/** A head for a body of so many bytes. */
+/** Request headers for a body of the given length. */
 export const headOf = (length: number | string, ...more: string[]): string =>
   lines(
     'POST /v1/logs HTTP/1.1',
@@ -137,11 +137,11 @@ export const refused = `${headOf('{length}').replace('x-protobuf', 'x-nothing')}
 
 export interface Sender extends Fixture {
   open(): Wire;
-  /** The request with its placeholders filled. */
+  /** The request with its placeholders replaced. */
   bytes(raw: string): Buffer;
 }
 
-/** Receivers with a sender; all its connections end with it. */
+/** Receivers with a client; all its connections end with it. */
 export const sending = async (options: Parameters<typeof running>[0] = {}): Promise<Sender> => {
   const fixture = await running({ plan: manyRequests, ...options });
   const wires: Wire[] = [];
@@ -160,7 +160,7 @@ export const sending = async (options: Parameters<typeof running>[0] = {}): Prom
   };
 };
 
-/** What matters of an answer. */
+/** The relevant parts of a response. */
 export const essence = (response: Answered | undefined): unknown => {
   if (response === undefined) return 'closed without an answer';
   const { status, headers, body: text } = response;
@@ -168,7 +168,7 @@ export const essence = (response: Answered | undefined): unknown => {
   return { status, headers: rest, body: text };
 };
 
-/** What the bus holds, without what differs from one run to the next. */
+/** The messages on the bus, without values that differ between runs. */
 export const onBus = ({ bus }: Pick<Fixture, 'bus'>): unknown => ({
   members: bus.members().map(({ headers: { signal, format, encoding }, key, records, bytes }) => ({
     signal,

@@ -1,4 +1,4 @@
-/** HTTP/1.1 clients as people have them. */
+/** Common HTTP/1.1 clients. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -18,7 +18,7 @@ interface Got {
 }
 const recordsIn = ({ bus }: Sender): number => bus.members().reduce((sum, { records }) => sum + records, 0);
 
-/** Through Node's client. */
+/** Sends a request with Node's client. */
 const sent = (sender: Sender, agent: Agent, bytes: Buffer, headers: Record<string, string | number> = {}) =>
   new Promise<Got>((resolve, reject) => {
     const request = httpRequest(`${sender.http}/v1/logs`, {

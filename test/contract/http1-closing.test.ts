@@ -1,12 +1,12 @@
-/** HTTP/1.1 connections that end while there is something to do: by their sender, by its silence, or because the receiver stops. */
+/** HTTP/1.1 connections that end with work in progress: closed by the client, timed out, or at shutdown. */
 import test from 'ava';
 import { eventually } from '../waiting.ts';
 import { good, headOf, refused, type Sender, sending } from './http1-client.ts';
 
-/** Nothing is broken off before a test would be. */
+/** A long shutdown timeout, so that the server aborts nothing during a test. */
 const patient = { environment: { OIQ_SHUTDOWN_SECONDS: '100' } };
 
-/** The bus waits until it is let go. */
+/** The bus waits until it is released. */
 const hold = ({ bus }: Sender): (() => void) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   bus.held = promise;
@@ -55,7 +55,7 @@ test('a sender that does not read its responses is not read any further, and get
   for (let n = 0; n < count; n += 100) wire.socket.write(some);
   let maxBufferedBytes = 0;
   let [quiet, before] = [0, -1];
-  // Until all is read, which must not be, or nothing was read for a while.
+  // Until everything is read, which must not happen, or nothing was read for a while.
   while (quiet < 300 && wire.socket.writableLength > 0) {
     maxBufferedBytes = Math.max(maxBufferedBytes, peer.writableLength);
     quiet = peer.bytesRead === before ? quiet + 1 : 0;

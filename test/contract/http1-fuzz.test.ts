@@ -1,4 +1,4 @@
-/** Thousands of damaged requests, the same ones in each run: none ends the process or hangs. */
+/** Thousands of corrupted requests, the same in each run: none ends the process or hangs. */
 import test from 'ava';
 import { randomOf } from '../cases/random.ts';
 import { eventually } from '../waiting.ts';
@@ -43,7 +43,7 @@ class Mutator {
     return values[this.upTo(values.length - 1)] as Value;
   }
 
-  /** One to three changes, near the beginning more often. */
+  /** One to three changes, more often near the start. */
   mutant(text: string): string {
     let changed = text;
     for (let n = this.upTo(2); n >= 0; n--) {
@@ -57,7 +57,7 @@ class Mutator {
   }
 }
 
-/** Sends it in some pieces and goes; resolves when the other end has closed. */
+/** Sends the request in several parts and disconnects; resolves when the server has closed the connection. */
 const attack = async (sender: Sender, mutator: Mutator): Promise<void> => {
   let text = '';
   for (let n = mutator.upTo(2); n >= 0; n--) {
@@ -104,7 +104,7 @@ test('damaged requests are answered or closed, and valid requests are served mea
   await attackers;
   t.is(attacks, 3_000);
   t.is((await sender.open().send(sender.bytes(good)).next())?.status, 200);
-  // No request is counted as in hand any more.
+  // No request counts as in flight any more.
   await sender.receivers.stop();
   await sender[Symbol.asyncDispose]();
 });

@@ -1,9 +1,9 @@
-/** Requests on one connection, one behind the other, cut anywhere. */
+/** Pipelined requests on one connection, split at any position. */
 import test from 'ava';
 import { eventually } from '../waiting.ts';
 import { essence, good, headOf, onBus, refused, sending } from './http1-client.ts';
 
-/** Answered with more than a status. */
+/** The response has more than a status. */
 const malformed = `${headOf(40)}${'\xff'.repeat(40)}`;
 
 test('a request gets the same response wherever it is split', async (t) => {

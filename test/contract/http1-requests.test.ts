@@ -1,4 +1,4 @@
-/** What is answered to requests of every form, at the address of OTLP/HTTP and alike at the main one. */
+/** Responses to requests of every form, the same at the OTLP/HTTP address and at the main address. */
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
@@ -10,7 +10,7 @@ import { jsonRequest } from './receivers-bodies.ts';
 
 const secret = generateLicenseKey();
 
-/** The same receivers twice: one is asked at its own address, the other below `/otlp`, the main address. */
+/** The same receivers twice: one at its own address, the other below `/otlp` at the main address. */
 const both = async () => {
   const [own, other] = await Promise.all([sending({ secret }), sending({ secret })]);
   const listener: RequestListener = enforceRequestRules((request, response) => {
@@ -31,7 +31,7 @@ test.after.always(async () => {
   await Promise.all([pair.own[Symbol.asyncDispose](), pair.other[Symbol.asyncDispose]()]);
 });
 
-/** Statuses, as many as there are to be, and `closed` when the connection is to end. */
+/** Expected statuses, and `closed` if the connection must end. */
 const answersTo = async (wire: Wire, bytes: Uint8Array, outcome: string): Promise<(Answered | undefined)[]> => {
   wire.send(bytes);
   const responses: (Answered | undefined)[] = [];
@@ -42,7 +42,7 @@ const answersTo = async (wire: Wire, bytes: Uint8Array, outcome: string): Promis
 const outcomeOf = (wire: Wire): string =>
   [...wire.answers.map(({ status }) => status), ...(wire.isClosed ? ['closed'] : [])].join(' ');
 
-/** Paths of requests, and not of what only looks like one. */
+/** Paths of requests, without lines that only look like one. */
 const outer = /(?<= |http:\/\/[^/ ]+)\/v1\/(?!\S+ HTTP\/1\.1\r\nHost: inner)/gi;
 const compare = async (t: ExecutionContext, raw: string, outcome: string): Promise<void> => {
   const { own, other, url } = pair;

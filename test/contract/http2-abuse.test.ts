@@ -1,4 +1,4 @@
-/** Peers that mean no good, or speak something else: each is let go, and others are served meanwhile. */
+/** Hostile peers and peers of other protocols: each is disconnected, and others are served meanwhile. */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -32,7 +32,7 @@ const priority = frame(type.priority, 0, 1, Buffer.concat([uint32(3), Buffer.fro
 const malformed = (streamId: number): Buffer =>
   frame(type.headers, flag.endStream | flag.endHeaders, streamId, block([]));
 
-/** What is sent before, and one of many frames: what is the cheapest to send. */
+/** Frames that are sent first, and the cheapest frame to repeat. */
 const floods: Readonly<Record<string, readonly [before: Uint8Array, one: (index: number) => Uint8Array]>> = {
   PING: [Buffer.alloc(0), () => ping()],
   'answers to PING': [Buffer.alloc(0), () => frame(type.ping, flag.ack, 0, '8 bytes!')],
@@ -79,7 +79,7 @@ for (const [what, [before, one]] of Object.entries(floods))
   });
 
 test('frames of all kinds count towards one flood limit', async (t) => {
-  // However long it takes, nothing is added to what is allowed at once.
+  // The allowance is not refilled during the test, however long it takes.
   await using fixture = await serving({
     controlFrameBudget: { ...defaultOptions.controlFrameBudget, perSecond: 0.001 },
   });
@@ -135,10 +135,10 @@ test('a window that is returned byte by byte is still a flood', async (t) => {
 });
 
 const indexedRequest = block(fieldsTo('/silent'), 0x40);
-/** What is sent before, and one of many requests whose answers nobody reads. */
+/** Frames that are sent first, and one of many requests whose responses nobody reads. */
 const unreadRequests: Readonly<Record<string, readonly [before: Uint8Array, one: (streamId: number) => Uint8Array]>> = {
   'large answers': [Buffer.alloc(0), (streamId) => request(streamId, '/bytes/60000')],
-  // Five times the entry of 4,000 bytes is a list that is too large.
+  // Five times the entry of 4,000 bytes exceeds the header list limit.
   'answers of 431': [
     frame(type.headers, whole, 1, block([...fieldsTo('/'), ['x', 'y'.repeat(3_500)]], 0x40)),
     (streamId) => frame(type.headers, whole, streamId, Buffer.alloc(5, 0xbe)),

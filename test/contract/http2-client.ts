@@ -1,4 +1,4 @@
-/** A client of HTTP/2 frame by frame: it sends what a test says, right or wrong, and tells what comes back. */
+/** An HTTP/2 client that works frame by frame: it sends the given frames, valid or not, and reports received frames. */
 import { connect, type Socket } from 'node:net';
 
 export const preface = 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n';
@@ -47,7 +47,7 @@ export const uint32 = (...values: readonly number[]): Buffer => {
 
 export const frame = (kind: number, flags: number, streamId: number, payload: Uint8Array | string = ''): Buffer => {
   const bytes = typeof payload === 'string' ? Buffer.from(payload, 'latin1') : payload;
-  // A length of 24 bits and the type, the flags, the stream.
+  // 24 bits of length, then the type, the flags, and the stream.
   return Buffer.concat([uint32(bytes.length * 256 + kind), Buffer.from([flags]), uint32(streamId), bytes]);
 };
 
@@ -65,7 +65,7 @@ export const windowUpdate = (streamId: number, by: number): Buffer =>
   frame(type.windowUpdate, flag.none, streamId, uint32(by));
 export const reset = (streamId: number, code = 8): Buffer => frame(type.reset, flag.none, streamId, uint32(code));
 
-/** An integer of RFC 7541, section 5.1, behind the bits in `first`. */
+/** An integer of RFC 7541, section 5.1, after the bits in `first`. */
 export const integer = (first: number, prefixBits: number, value: number | bigint): number[] => {
   const maxPrefixValue = (1n << BigInt(prefixBits)) - 1n;
   if (BigInt(value) < maxPrefixValue) return [first | Number(value)];
@@ -92,10 +92,10 @@ export const fieldsTo = (path: string, method = 'POST'): Fields => [
   [':authority', 'test'],
 ];
 
-/** HEADERS that ask for `path`; the request ends with them unless `flags` say otherwise. */
+/** HEADERS that request `path`; the request ends with them unless `flags` differ. */
 export const request = (streamId: number, path = '/', flags: number = whole, more: Fields = []): Buffer =>
   frame(type.headers, flags, streamId, block([...fieldsTo(path), ...more]));
-/** HEADERS whose body follows. */
+/** HEADERS that a body follows. */
 export const opening = (streamId: number, path = '/', more: Fields = []): Buffer =>
   request(streamId, path, flag.endHeaders, more);
 export const data = (streamId: number, payload: Uint8Array | string, flags: number = flag.none): Buffer =>
@@ -110,16 +110,16 @@ interface Frame {
 
 const indexedStatus = [200, 204, 206, 304, 400, 404, 500];
 
-/** The status that an answer's block begins with; `undefined` where it begins with another field. */
+/** The status at the start of a response's header block; `undefined` if the block starts with another field. */
 const statusOf = (payload: Buffer): string | undefined => {
-  // Behind size updates of the table, which are single bytes in these tests.
+  // After size updates of the table, which are single bytes in these tests.
   const at = payload.subarray(payload.findIndex((byte) => byte >> 5 !== 1));
   const [first = 0] = at;
   if (first >= 0x88 && first <= 0x8e) return String(indexedStatus[first - 0x88]);
   return [0x08, 0x18, 0x48].includes(first) && at[1] === 3 ? at.toString('latin1', 2, 5) : undefined;
 };
 
-/** What a frame says, in words that tests are written in. */
+/** Describes a frame in the notation of the tests. */
 const eventsOfFrame = ({ kind, flags, streamId, payload }: Frame): string[] => {
   const end = (flags & flag.endStream) !== 0 ? [`end ${streamId}`] : [];
   if (kind === type.data) return [`bytes ${streamId} ${payload.length}`, ...end];
@@ -134,13 +134,13 @@ const eventsOfFrame = ({ kind, flags, streamId, payload }: Frame): string[] => {
   return kind === type.windowUpdate ? [`window ${streamId} ${payload.readUInt32BE(0)}`] : [`frame of type ${kind}`];
 };
 
-/** Longer than anything takes that does not hang. */
+/** Longer than any operation that does not hang. */
 export const patienceMs = 600_000;
 
 export class Peer {
   readonly socket: Socket;
   readonly frames: Frame[] = [];
-  /** Everything that was said, in order; `closed` is the last. */
+  /** All received frames, in order; `closed` is last. */
   readonly events: string[] = [];
   #bytes: Buffer = Buffer.alloc(0);
   #plain = false;
@@ -153,7 +153,7 @@ export class Peer {
     this.socket.once('close', () => this.#emit('closed'));
   }
 
-  /** Bytes that are not whole frame; with `plain`, all of them. */
+  /** Received bytes that are not a complete frame; with `plain`, all bytes. */
   get rest(): string {
     return this.#bytes.toString('latin1');
   }
@@ -162,7 +162,7 @@ export class Peer {
     return this.events.at(-1) === 'closed';
   }
 
-  /** What comes is not HTTP/2. */
+  /** The received bytes are not HTTP/2. */
   plain(): this {
     this.#plain = true;
     return this;
@@ -176,12 +176,12 @@ export class Peer {
     return this;
   }
 
-  /** Greets as a client must: the preface, then its settings. */
+  /** Sends the client preface and the settings. */
   greet(...pairs: Settings): this {
     return this.send(preface, settings(...pairs));
   }
 
-  /** Resolves once it holds, and rejects with what was said until then when it does not come to hold. */
+  /** Resolves once the condition holds; on a timeout, rejects with the frames received until then. */
   until(what: string, holds: () => boolean): Promise<this> {
     return new Promise((resolve, reject) => {
       const settle = (error?: Error): void => {
@@ -212,14 +212,14 @@ export class Peer {
     return this.until('the connection was closed', () => this.isClosed);
   }
 
-  /** Resolves when the server has said all that it has to say to what was sent: it answers a ping, or closes. */
+  /** Resolves when the server has responded to everything that was sent: it answers a ping, or closes. */
   async settled(): Promise<this> {
     const mark = `mark ${String(this.frames.length % 1000).padStart(3, '0')}`;
     this.send(ping(mark));
     return this.until('a ping was answered', () => this.isClosed || this.events.includes(`pong ${mark}`));
   }
 
-  /** Bytes of DATA on a stream so far. */
+  /** Bytes of DATA received on a stream. */
   bytesOn(streamId: number): number {
     return this.frames.reduce(
       (sum, { kind, streamId: on, payload }) => sum + (kind === type.data && on === streamId ? payload.length : 0),

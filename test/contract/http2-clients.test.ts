@@ -1,4 +1,4 @@
-/** Clients as they are in use: node:http2 (nghttp2) and gRPC's own. */
+/** Common HTTP/2 clients: node:http2 (nghttp2) and gRPC. */
 import { type ClientHttp2Session, connect, constants, type IncomingHttpHeaders } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { Client, credentials, Metadata, type ServiceError } from '@grpc/grpc-js';
@@ -43,7 +43,7 @@ const exhausted = {
   'grpc-message': 'too much%21',
 };
 
-/** A server whose calls are all served by `serve`, at the end of their requests; refused before it at `/refuse-early`. */
+/** A server that calls `serve` at the end of each request; at `/refuse-early`, it refuses the request before that. */
 const served = async (
   t: ExecutionContext<typeof createHttp2Server>,
   serve: (stream: Http2Stream, body: Buffer) => void,
@@ -143,7 +143,7 @@ onEach('another client reads blocks that just fill their frames, and those that 
     stream.end({ 'x-trailer': 'last' });
   });
   const client = session(t, port, { settings: { maxHeaderListSize: 100_000 } });
-  // The other fields and the lengths are 12 bytes of the first block, and 13 of the second: a frame has 16,384.
+  // The other fields and lengths take 12 bytes of the first block, and 13 of the second; a frame has 16,384.
   for (const full of [16_384 - 12, 2 * 16_384 - 13])
     for (const length of [full - 1, full, full + 1]) {
       const { headers, trailers } = await post(client, '/', String(length));
@@ -168,7 +168,7 @@ onEach('300 calls at once are all answered: the client keeps to the limit that i
     stream.resume();
     return stream;
   });
-  // The bodies end when 256 of the calls are known to be open.
+  // The bodies end when 256 of the calls are open.
   while (fixture.calls.length < 256) await new Promise((resolve) => setTimeout(resolve, 5));
   const closed = Promise.all(
     waiting.map((stream) => new Promise<number>((resolve) => stream.once('close', () => resolve(stream.rstCode)))),
@@ -192,7 +192,7 @@ onEach('a ping of another client is answered', async (t) => {
 
 const grpcHeaders = { ':status': '200', 'content-type': 'application/grpc+proto' };
 const done = { 'grpc-status': '0', 'x-answered': 'yes' };
-/** Echoes, but at `/refuse`. */
+/** Echoes the request, except at `/refuse`. */
 const echo = (stream: Http2Stream, body: Buffer): void => {
   const path = stream.headers[':path'];
   if (path === '/refuse') {
@@ -207,7 +207,7 @@ const echo = (stream: Http2Stream, body: Buffer): void => {
 const identity = (bytes: Buffer): Buffer => bytes;
 interface Ending {
   readonly deadlineMs?: number;
-  /** Whether the call is to be cancelled now. */
+  /** Whether the call should be cancelled now. */
   cancelled?(): boolean;
 }
 const call = (

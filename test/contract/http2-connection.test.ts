@@ -1,4 +1,4 @@
-/** What a connection begins with and what concerns it as a whole: RFC 9113, sections 3.4, 6.5, and 6.7 to 6.9. */
+/** The start of a connection, and frames of the whole connection: RFC 9113, sections 3.4, 6.5, and 6.7 to 6.9. */
 import test from 'ava';
 import {
   data,

@@ -1,4 +1,4 @@
-/** A server of our HTTP/2 whose calls are written down, and the tables of conversations with it. */
+/** Our HTTP/2 server with recorded calls, and tables of conversations with it. */
 import { type AddressInfo, connect } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import { createHttp2Server, type Http2Server, type Http2Stream } from '../../receivers/http2/server.ts';
@@ -12,7 +12,7 @@ interface Call {
   bytes: number;
   ended: number;
   closed: number;
-  /** What it was told of its request although it was closed. */
+  /** Request events after the call was closed. */
   late: number;
 }
 
@@ -20,7 +20,7 @@ export interface Serving extends AsyncDisposable {
   readonly port: number;
   readonly calls: Call[];
   readonly http2: Http2Server;
-  /** A client that has greeted. */
+  /** A client that has sent the preface and its settings. */
   greeted(...settings: Settings): Peer;
   /** Resolves once no connection and no call is left. */
   empty(): Promise<void>;
@@ -29,7 +29,7 @@ export interface Serving extends AsyncDisposable {
 const response = Object.freeze({ ':status': '200', 'content-type': 'text/plain' });
 const trailers = Object.freeze({ 'grpc-status': '0' });
 
-/** `/` says how long the body was; the others are for tests that need more time, more bytes, or less obedience. */
+/** `/` returns the length of the body, `/bytes/N` returns N bytes, and `/silent` never responds. */
 const reply = ({ stream, path, bytes }: Call): void => {
   const size = /^\/bytes\/(\d+)$/.exec(path)?.[1];
   if (path === '/silent' || stream.hasResponded) return;
@@ -38,7 +38,7 @@ const reply = ({ stream, path, bytes }: Call): void => {
   stream.end(trailers);
 };
 
-/** What is said at once, whatever the body will be. */
+/** Responses that do not wait for the body. */
 const replyEarly = (call: Call): void => {
   if (call.path === '/only-headers') call.stream.respond(response, true);
   if (call.path === '/early') reply(call);
@@ -46,10 +46,10 @@ const replyEarly = (call: Call): void => {
 
 type CreateServer = typeof createHttp2Server;
 
-/** Every server that gRPC may stand on. What a stream of ours can do beyond the others is for tests of ours alone. */
+/** Every server that gRPC may use. Features that only our streams have are tested for our server only. */
 const servers = { own: createHttp2Server, node: createNodeServer as unknown as CreateServer };
 
-/** A test over every server; the server is its context. */
+/** A test on every server; the server is the test context. */
 export const onEach = (title: string, run: (t: ExecutionContext<CreateServer>) => Promise<void>): void => {
   for (const [name, create] of Object.entries(servers))
     test(`${name}: ${title}`, (t) => {
@@ -112,7 +112,7 @@ export const serving = async (
   };
 };
 
-/** Every accepted call was closed exactly once, behind all else, and no body ended twice. */
+/** Every accepted call was closed exactly once, after all other events, and no body ended twice. */
 export const closedOnce = (t: ExecutionContext, { calls }: Serving): void => {
   t.deepEqual(
     calls
@@ -122,7 +122,7 @@ export const closedOnce = (t: ExecutionContext, { calls }: Serving): void => {
   );
 };
 
-/** A connection of its own is answered. */
+/** A separate connection gets a response. */
 export const stillServes = async (t: ExecutionContext, fixture: Serving): Promise<void> => {
   const peer = fixture.greeted().send(request(1));
   await peer.untilEvent('end 1');
@@ -134,15 +134,15 @@ export interface Conversation {
   readonly title: string;
   readonly settings?: Settings;
   readonly send: readonly Uint8Array[];
-  /** Answers of which one must come, as `Peer.said` has them, with `|` between; `closed` is one. */
+  /** Expected events in the format of `Peer.events`, separated by `|`; one of them must occur. `closed` is one. */
   readonly answers: string;
-  /** Something that must not be said. */
+  /** An event that must not occur. */
   readonly never?: RegExp;
 }
 
 /**
- * Each conversation is held on a connection of its own. Where no answer that is allowed is a GOAWAY, the connection must
- * go on; where each is one, it must end.
+ * Each conversation uses a separate connection. If no allowed event is a GOAWAY, the connection must stay usable;
+ * if all are, it must end.
  */
 export const conversations = (rows: readonly Conversation[]): void => {
   for (const { title, settings = [], send, answers, never } of rows)
@@ -170,7 +170,7 @@ export const conversations = (rows: readonly Conversation[]): void => {
     });
 };
 
-/** Resolves with all that a server says to bytes that need not be HTTP/2. */
+/** Resolves with everything that a server sends in response to bytes that need not be HTTP/2. */
 export const readAllFrom = (port: number, bytes: Uint8Array | string): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const parts: Buffer[] = [];

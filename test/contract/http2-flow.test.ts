@@ -61,7 +61,7 @@ conversations([
   },
 ]);
 
-/** The sizes of DATA on a stream, in order. */
+/** The sizes of the DATA frames on a stream, in order. */
 const sizes = (peer: Peer, streamId = 1): number[] =>
   peer.frames.flatMap(({ kind, streamId: on, payload }) =>
     kind === type.data && on === streamId ? [payload.length] : [],
@@ -169,7 +169,7 @@ test('a body as large as the window is accepted, and one byte more is a flow con
   await peer.send(opening(3), data(3, 'x'.repeat(101), flag.endStream)).settled();
   t.regex(peer.events.join(), allowed);
   t.is(fixture.calls[1]?.ended, 0);
-  // Padding and its length count.
+  // Padding and its length byte count.
   const other = fixture.greeted().send(opening(3));
   await other
     .send(frame(type.data, flag.padded | flag.endStream, 3, `\x0a${'x'.repeat(90)}${'\0'.repeat(10)}`))
@@ -179,7 +179,7 @@ test('a body as large as the window is accepted, and one byte more is a flow con
   await stillServes(t, fixture);
 });
 
-/** Sends a body within the windows that the server gives, and answers what it gave back. */
+/** Sends a body within the windows of the server, and returns the window that the server returned. */
 const sendWithin = async (
   peer: Peer,
   streamId: number,
@@ -217,7 +217,7 @@ test('a request of 60 MiB is accepted within the announced windows, and no more 
 test('bytes of streams that are already closed are returned to the window of the connection', async (t) => {
   await using fixture = await serving();
   const peer = await fixture.greeted().settled();
-  // Each is answered and reset before its body comes; together they are more than the window of the connection.
+  // Each request is answered and reset before its body arrives; together the bodies exceed the connection window.
   for (let stream = 1; stream < 20; stream += 2) {
     await peer.send(opening(stream, '/early')).untilEvent(`reset ${stream} NO_ERROR`);
     await sendWithin(peer, stream, 3 * mebibyte);
@@ -251,7 +251,7 @@ test('a peer whose windows fit a large response at once receives it in full', as
   t.teardown(() => client.destroy());
   await once(client, 'remoteSettings');
   client.setLocalWindowSize(wide);
-  // Settings and window are there before the request.
+  // Settings and window arrive before the request.
   await new Promise((resolve) => client.ping(resolve));
   const stream = client.request({ ':method': 'POST', ':path': `/bytes/${8 * mebibyte}` }).end();
   let bytes = 0;

@@ -1,4 +1,4 @@
-/** Frames of requests, right and wrong, and header blocks in pieces: RFC 9113, sections 4, 5.5, 6.1 to 6.4, 6.6 and 6.10. */
+/** Frames of requests, valid and invalid, and split header blocks: RFC 9113, sections 4, 5.5, 6.1–6.4, 6.6, 6.10. */
 import {
   block,
   data,
@@ -21,7 +21,7 @@ const headers = (flags: number, streamId: number, payload: Uint8Array = fields):
   frame(type.headers, flags, streamId, payload);
 const continuation = (flags: number, streamId: number, payload: Uint8Array = Buffer.alloc(0)): Buffer =>
   frame(type.continuation, flags, streamId, payload);
-/** A payload behind the length of its padding. */
+/** A payload after its padding length. */
 const padded = (payload: Uint8Array | string, length: number, there = length): Buffer =>
   Buffer.concat([
     Buffer.from([length]),

@@ -1,4 +1,4 @@
-/** Thousands of conversations that chance makes: nothing throws, nothing hangs, nothing is left behind. `HTTP2_FUZZ_SEED` repeats a run. */
+/** Thousands of random conversations: nothing throws, hangs or leaks. `HTTP2_FUZZ_SEED` repeats a run. */
 import test from 'ava';
 import {
   block,
@@ -23,7 +23,7 @@ import { closedOnce, serving, stillServes } from './http2-fixture.ts';
 const firstSeed = Number(process.env['HTTP2_FUZZ_SEED'] ?? 1);
 const atOnce = 50;
 
-/** Numbers that look random, and are the same for the same seed (mulberry32). */
+/** Pseudorandom numbers, the same for the same seed (mulberry32). */
 class Chance {
   #state: number;
 
@@ -49,7 +49,7 @@ class Chance {
 
 const paths = ['/', '/early', '/only-headers', '/first-bytes', '/silent', '/bytes/70000'];
 
-/** A header block: whole and right, or wrong in one of many ways. */
+/** A header block: complete and valid, or invalid in one of many ways. */
 const someBlock = (chance: Chance): Buffer => {
   const right = block(fieldsTo(chance.of(paths)), chance.of([0, 0x10, 0x40]));
   const kind = chance.below(12);
@@ -93,7 +93,7 @@ const sensible: readonly ((chance: Chance, streamId: number) => Buffer)[] = [
   (chance, id) => opening(id, chance.of(paths)),
   () => ping(),
 ];
-/** What a client may well do, on a stream of its own. */
+/** Frames that a correct client may send, on a new stream. */
 const right: typeof sensible = [
   (chance, id) => request(id, chance.of(paths)),
   (chance, id) =>
@@ -106,7 +106,7 @@ const right: typeof sensible = [
   (chance) => settings([setting.window, chance.below(100_000)]),
   (chance) => frame(16 + chance.below(200), chance.below(256), chance.below(9), chance.bytes(chance.below(30))),
 ];
-/** Few streams, so that frames meet. */
+/** Few streams, so that frames often use the same stream. */
 const streams = [0, 1, 1, 1, 3, 3, 3, 5, 7, 2, 0x7fff_fffd];
 const anyFrame = (chance: Chance, newStream: number): Buffer => {
   const id = chance.below(2) === 0 ? newStream : chance.of(streams);
@@ -120,7 +120,7 @@ const frames = (chance: Chance): Buffer[] => {
   );
 };
 
-/** Holds `count` conversations, some at a time; a failure says by which seed it can be repeated. */
+/** Runs `count` conversations, several at a time; a failure contains the seed that repeats it. */
 const hold = async (count: number, conversation: (chance: Chance) => Promise<void>): Promise<void> => {
   let next = firstSeed;
   const worker = async (): Promise<void> => {
@@ -142,7 +142,7 @@ test.serial('whatever frames arrive, a connection ends with GOAWAY or answers th
   let response = 0;
   await hold(5_000, async (chance) => {
     const peer = new Peer(fixture.port).greet().send(...frames(chance));
-    // In a header block that is still open this is an error; anywhere else it is a request as good as any.
+    // In an open header block this is an error; anywhere else it is a valid request.
     peer.send(settings([setting.window, 65_535]), request(0x7fff_ffff));
     await peer.until('the end', () => peer.isClosed || peer.events.includes('answer 2147483647 200'));
     if (peer.isClosed) {
@@ -176,7 +176,7 @@ const valid = Buffer.concat([
   frame(type.reset, 0, 5, uint32(8)),
 ]);
 
-/** One change of a conversation: a bit, a byte, a piece left out, said twice or made up. */
+/** One change of a conversation: a bit, a byte, or a part that is removed, repeated or random. */
 const changed = (chance: Chance, bytes: Buffer): Buffer => {
   const at = chance.below(bytes.length);
   const end = Math.min(bytes.length, at + 1 + chance.below(30));

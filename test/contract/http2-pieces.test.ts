@@ -1,4 +1,4 @@
-/** Bytes come as the network likes: a conversation is the same wherever it is cut. */
+/** A conversation has the same meaning wherever the network splits its bytes. */
 import type { Socket } from 'node:net';
 import test from 'ava';
 import {
@@ -25,7 +25,7 @@ import { closedOnce, type Serving, serving } from './http2-fixture.ts';
 
 const fields = block(fieldsTo('/'));
 
-/** Frames of each type, two calls whose frames alternate, one that is answered early, one that is reset, and an error at the end. */
+/** Frames of each type: two interleaved calls, one answered early, one that is reset, and an error at the end. */
 const conversation = Buffer.concat([
   Buffer.from(preface),
   settings([setting.window, 70_000], [setting.push, 0]),
@@ -57,7 +57,7 @@ const conversation = Buffer.concat([
   frame(type.ping, 0, 0, 'too short'),
 ]);
 
-/** Sends the parts, each when the server has read the one before. */
+/** Sends the parts, each after the server has read the previous one. */
 const held = async (fixture: Serving, parts: readonly Uint8Array[]): Promise<string[]> => {
   const { promise: accepted, resolve } = Promise.withResolvers<Socket>();
   fixture.http2.server.once('connection', resolve);
@@ -70,7 +70,7 @@ const held = async (fixture: Serving, parts: readonly Uint8Array[]): Promise<str
     while (socket.bytesRead < sent && !socket.destroyed) await new Promise((next) => setImmediate(next));
   }
   await peer.closed();
-  // How much of its window the server gives back when is its own affair.
+  // The server is free in how much of its window it returns, and when.
   return peer.events.filter((one) => !one.startsWith('window'));
 };
 

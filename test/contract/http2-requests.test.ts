@@ -1,4 +1,4 @@
-/** Well-formed and malformed requests: RFC 9113, section 8, and the bounds of header lists. */
+/** Well-formed and malformed requests: RFC 9113, section 8, and the limits of header lists. */
 import test from 'ava';
 import {
   block,
@@ -22,7 +22,7 @@ const withFields = (...more: Fields): Buffer => requestFrame([...fieldsTo('/'), 
 const trailers = (...fields: Fields): Buffer => frame(type.headers, whole, 1, block(fields));
 const behind = (...sent: readonly Uint8Array[]): Uint8Array[] => [opening(1), data(1, 'body'), ...sent];
 
-/** Section 8.1.1: an error of the stream, for which an answer may stand; never a call that goes well. */
+/** Section 8.1.1: a stream error, possibly after a response, but never a successful call. */
 const malformed = 'reset 1 PROTOCOL_ERROR | answer 1 400';
 const rejected = (title: string, ...send: Uint8Array[]): Conversation => ({
   title: `${title} is malformed`,
@@ -166,7 +166,7 @@ test('a malformed request reaches no handler, and a body that turns out to be in
   await peer.untilEvent('answer 7 200');
 });
 
-/** A field that counts for as many bytes as RFC 9113, section 6.5.2, counts. */
+/** A field with the given size, counted as in RFC 9113, section 6.5.2. */
 const filler = (bytes: number): Fields => [['x-filler', 'x'.repeat(bytes - 32 - 'x-filler'.length)]];
 const sizeOf = (fields: Fields): number =>
   fields.reduce((sum, [name, value]) => sum + name.length + value.length + 32, 0);
@@ -176,7 +176,7 @@ test('a header list of 16 KiB is accepted, and one with one more byte is answere
   await using fixture = await serving();
   const peer = fixture.greeted();
   const left = listBytes - sizeOf(fieldsTo('/'));
-  /** In pieces, since a frame has at most 16 KiB. */
+  /** Split, because a frame has at most 16 KiB. */
   const inPieces = (streamId: number, fields: Fields): Buffer => {
     const bytes = block(fields);
     return Buffer.concat([

@@ -1,4 +1,4 @@
-/** The end of a server: what is in hand is answered, nothing new is taken, and nothing stays behind. */
+/** Shutdown of a server: in-flight calls are answered, new calls are refused, and no connection remains. */
 import { once } from 'node:events';
 import { connect } from 'node:http2';
 import test from 'ava';

@@ -1,4 +1,4 @@
-/** States and identifiers of streams, how many there may be, and priorities: RFC 9113, section 5. */
+/** States, identifiers, limits and priorities of streams: RFC 9113, section 5. */
 import test from 'ava';
 import {
   block,
@@ -24,7 +24,7 @@ const priority = (streamId: number, dependsOn: number): Buffer =>
   frame(type.priority, flag.none, streamId, Buffer.concat([uint32(dependsOn), Buffer.from([1])]));
 const trailers = (streamId: number): Buffer => frame(type.headers, whole, streamId, block([['x-sum', '1']]));
 
-/** An error of the stream, or of the connection instead, which an endpoint may choose. */
+/** A stream error, or a connection error instead, which an endpoint may choose. */
 const streamClosed = (streamId: number): string => `reset ${streamId} STREAM_CLOSED | goaway STREAM_CLOSED`;
 
 conversations([
@@ -105,7 +105,7 @@ conversations([
     send: [request(1), windowUpdate(1, 9), priority(1, 0), reset(1), request(3)],
     answers: 'answer 3 200',
   },
-  // 5.1, closed by our own RST_STREAM: frames of its sender may still be under way
+  // 5.1, closed by our RST_STREAM: frames of the peer may still arrive
   {
     title: 'the rest of a body that is not wanted any more is dropped',
     send: [opening(1, '/early'), data(1, 'one'), data(1, 'two', flag.endStream), request(3)],
@@ -116,7 +116,7 @@ conversations([
     title: 'trailers of a body that is not wanted any more are dropped, and decoded all the same',
     send: [
       opening(1, '/early'),
-      // Incremental: what they put into the table is used by the request that follows.
+      // Incremental: the request that follows uses the table entries that these frames add.
       frame(type.headers, whole, 1, block([[':path', '/']], 0x40)),
       frame(type.headers, whole, 3, Buffer.concat([block([...fieldsTo('/').slice(0, 2)]), Buffer.from([0xbe])])),
     ],
@@ -134,7 +134,7 @@ conversations([
     send: [request(1), request(77), request(0x7fff_ffff)],
     answers: 'answer 2147483647 200',
   },
-  // 5.3.1 of RFC 7540, for those who still send priorities
+  // 5.3.1 of RFC 7540, for clients that still send priorities
   {
     title: 'HEADERS whose stream depends on itself are an error',
     send: [frame(type.headers, whole | flag.priority, 1, Buffer.concat([uint32(1), Buffer.from([9]), fields]))],
@@ -223,7 +223,7 @@ test('a handler receives the headers of its request and the state of its stream'
   await peer.settled();
   t.true(call?.stream.isClosed);
   t.is(call?.closed, 1);
-  // Nothing of what comes too late is sent, and nothing throws.
+  // Late data is not sent, and nothing throws.
   call?.stream.respond({ ':status': '200' });
   call?.stream.write(Buffer.from('late'));
   call?.stream.end({ 'grpc-status': '0' });

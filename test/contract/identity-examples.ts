@@ -1,9 +1,9 @@
-/** Examples of operations on people and their sessions. Each has somebody of its own, who may lose what the others need. */
+/** Examples of operations on people and their sessions. Each uses a new user, because others need the existing ones. */
 import { generate } from 'otplib';
 import { password } from '../end-to-end/api-harness.ts';
 import type { Example, Person, World } from './example.ts';
 
-/** Somebody with multi-factor on, and recovery codes: a code of the authenticator is never accepted twice. */
+/** A user with multi-factor authentication and recovery codes: an authenticator code is never accepted twice. */
 const withMultiFactor = async (world: World): Promise<{ person: Person; recoveryCodes: string[] }> => {
   const person = await world.person('viewer');
   const { token } = person;
@@ -13,7 +13,7 @@ const withMultiFactor = async (world: World): Promise<{ person: Person; recovery
   return { person, recoveryCodes };
 };
 
-/** A sign-in of somebody who is signed in already. */
+/** A second sign-in of a user who is signed in. */
 const secondSession = async (world: World): Promise<{ person: Person; refreshToken: string; sessionId: string }> => {
   const person = await world.person('viewer');
   const { email } = person;

@@ -1,4 +1,4 @@
-/** Timed work over any documents store: `scope: 'installation'` is run by one process at a time, whatever happens to it. */
+/** Jobs on any documents store: `scope: 'installation'` runs in one process at a time, despite failures. */
 import test from 'ava';
 import { defineJob, type Jobs, openJobs } from '../../runtime/jobs.ts';
 import { acquireLease, leases } from '../../runtime/leases.ts';
@@ -10,7 +10,7 @@ import { eventually, stretched } from '../waiting.ts';
 const clock = { now: () => Date.now() };
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** A store that a process cannot reach at times. */
+/** A store that can become unreachable for one process. */
 const reachableWhile = (documents: Documents, reachable: () => boolean): Pick<Documents, 'forTenant'> => ({
   forTenant: (tenantId) => ({
     tenantId,

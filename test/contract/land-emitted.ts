@@ -1,4 +1,4 @@
-/** What must hold when a derived topic lands whose messages were published again at other offsets, on every adapter of columns. */
+/** Landing of a derived topic whose messages were republished at other offsets, on every adapter of columns. */
 import { randomUUID } from 'node:crypto';
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
@@ -14,7 +14,7 @@ import { test } from '../limit-concurrency.ts';
 import { someTenant } from './columns-harness.ts';
 import { errorBursts, errorBurstsSink, errorBurstsTable } from './made-up-sink.ts';
 
-/** `emitter offset.part`, or what else is in the headers. */
+/** `emitter offset.part`, or other headers. */
 type Sent = string | Readonly<Record<string, string>>;
 const headersOf = (sent: Sent): Record<string, string> => {
   if (typeof sent !== 'string') return { ...sent };
@@ -24,7 +24,7 @@ const headersOf = (sent: Sent): Record<string, string> => {
 
 let partitions = 0;
 
-/** A partition of a test's own. Every message is one value whose error is its offset. */
+/** A partition for one test. Every message is one value whose error is its offset. */
 const partitionOf = (tenantId: string, partition = ++partitions) => ({
   batch(first: number, sent: readonly Sent[]): Batch {
     const records = sent.map((each, index): BusRecord => {
@@ -201,7 +201,7 @@ FROM made_up_bursts WHERE tenant_id = '${tenant}' ORDER BY ordinal`,
     const partition = partitionOf(tenant);
     await processOf()(partition.batch(0, ['a 1.0']));
     const range = ['a 1.0', 'a 2.0', 'a 2.1', 'a 2.0', 'a 3.0'];
-    // Of an insert over midnight, the part of the later day may land alone.
+    // An insert over midnight may land only the part of the later day.
     await processOf()(partition.batch(3, range.slice(2, 3)));
     await processOf()(partition.batch(1, range));
     await processOf()(partition.batch(1, range));

@@ -1,4 +1,4 @@
-/** What must hold for a derived topic that lands by a declaration, on every adapter of columns: real tables and scan threads, faults put between them. */
+/** Landing of a declared derived topic on every adapter of columns: real tables and scan threads, injected faults. */
 import { decodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import type { Batch, BusRecord, Message, Producer } from '../../schemas/ports/bus.ts';
@@ -24,7 +24,7 @@ const countsOf = (tenantId: string, errors: number): object => ({
   isNew: errors > 0,
 });
 
-/** Consecutive records of a partition, a value each that says its offset. */
+/** Consecutive records of a partition; the value of each is its offset. */
 const batchOf = (
   tenantId: string,
   first: number,

@@ -1,4 +1,4 @@
-/** An organization keeps an Owner, whoever changes what at the same moment, in both stores. */
+/** An organization keeps at least one Owner despite concurrent changes, in both stores. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { startServices, unavailable } from '../services/services.ts';
 
 const clock = { now: () => Date.now() };
 
-/** The operation on somebody by an Owner, with real documents; answers the status. */
+/** Calls the operation on a user as an Owner, with real documents; returns the status. */
 const run = async (documents: Documents, operation: DeclaredOperation, tenantId: string, id: string, body?: object) => {
   const caller = {
     kind: 'person',
@@ -125,7 +125,7 @@ const suite = (
 
 const directory = mkdtempSync(join(tmpdir(), 'oiq-owners-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
-// One process has a file open, so both hands are on the same: its transactions are what runs at once.
+// Only one process can open a file, so both callers share a store: its transactions are concurrent.
 const shared = openSqliteDocuments({ path: join(directory, 'documents.sqlite') });
 test.after.always(async () => (await shared).close());
 suite(

@@ -1,4 +1,4 @@
-/** The last records of a live tail over a bus. Topics are of their own: what others publish in one that is shared counts as well. */
+/** The last records of a live tail on any bus. Each test has its own topics, because other messages would count too. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { buildFilter } from '../../queries/live-tail/filter.ts';
@@ -26,7 +26,7 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
     return {
       publish: (count: number, partition: number, body: string, of: string) =>
         producer.publish(Array.from({ length: count }, () => messageIn(partition, body, of))),
-      /** No two have the same time. */
+      /** Each record has a different time. */
       publishSpaced: async (partition: number, body: string) => {
         await producer.publish([messageIn(partition, body)]);
         await anotherMillisecond();
@@ -50,7 +50,7 @@ export const lastRecordsContract = ({ name, make }: BusContract): void => {
 
   test(`${name}: the last records are taken from all partitions, however they are distributed`, async (t) => {
     const { publishSpaced, last } = await prepare(t);
-    // One partition has many of the oldest, another one many of the newest, the others a few of all.
+    // One partition has most of the oldest records, another most of the newest, and the others a few of both.
     const partitionFor = (index: number): number => {
       if (index % 10 === 0) return (index / 10) % partitions;
       return index < 100 ? 1 : 2;

@@ -1,4 +1,4 @@
-/** What tests of live tail share: messages as receivers publish them, and a listener that keeps what it was told. */
+/** Shared by tests of live tail: messages as receivers publish them, and a listener that stores its events. */
 import { setTimeout as delay } from 'node:timers/promises';
 import type { OpenListener } from '../../queries/live-tail/live-tail.ts';
 import type { Positions } from '../../queries/live-tail/positions.ts';
@@ -51,7 +51,7 @@ const resourceOf = (service: string): object => ({
   attributes: [{ key: 'service.name', value: { stringValue: service } }],
 });
 
-/** A message with a log record for each body, or each record. */
+/** A message with a log record for each body, or with the given records. */
 export const logsOf = (records: readonly (string | object)[], sent: Sent): Message =>
   messageOf(
     'logs',
@@ -73,7 +73,7 @@ export const logsOf = (records: readonly (string | object)[], sent: Sent): Messa
     sent,
   );
 
-/** A message with these spans. */
+/** A message with the given spans. */
 export const spansOf = (spans: readonly object[], sent: Sent): Message =>
   messageOf(
     'traces',
@@ -82,7 +82,7 @@ export const spansOf = (spans: readonly object[], sent: Sent): Message =>
     sent,
   );
 
-/** Resolves in another millisecond: what was published before has another time than what is published then. */
+/** Resolves in a later millisecond, so that messages published before and after it have different times. */
 export const anotherMillisecond = async (): Promise<void> => {
   for (const nowMs = Date.now(); Date.now() === nowMs; ) await delay(1);
 };
@@ -100,7 +100,7 @@ export interface Received {
   positions: Positions;
 }
 
-/** Takes everything that there is. */
+/** Reads all pending data. */
 export const receive = (listening: OpenListener, received: Received = silence()): Received => {
   while (listening.hasPendingData) {
     const { records, dropped, skipped, gap, live, positions } = listening.nextBatch(1024 * 1024);

@@ -1,4 +1,4 @@
-/** Live tail over a bus: what every adapter of the bus must allow it to promise. */
+/** The contract of live tail on any bus. */
 import { randomUUID } from 'node:crypto';
 import test from 'ava';
 import { buildFilter } from '../../queries/live-tail/filter.ts';
@@ -97,7 +97,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     })();
     let times = 0;
     await eventually('everything', async () => {
-      // A few records at a time: positions lie within messages as well.
+      // A few records at a time, because positions also lie within messages.
       if (!listening.hasPendingData) return received.bodies.length >= expected.length;
       const { records, positions, gap } = listening.nextBatch(700);
       received.bodies.push(...records.map((text) => (JSON.parse(text) as { body: string }).body));
@@ -158,7 +158,7 @@ export const liveTailContract = ({ name, make }: BusContract): void => {
     const received = silence();
     await eventually('to be live', () => receive(listening, received).live);
     const last = received.bodies.splice(0);
-    // Fewer than five where others have published more in the same partitions than is searched.
+    // Fewer than five, if others have published more in the same partitions than is searched.
     t.true(last.length > 0 && last.length <= 5, last.join());
     t.deepEqual(last, before.slice(-last.length));
     await publish(logsOf(['as before'], { tenantId }));

@@ -1,4 +1,4 @@
-/** Batches of log records as the bus hands them over, and what lands them. */
+/** Batches of log records as the bus delivers them, and a handler that lands them. */
 import type { ExecutionContext } from 'ava';
 import type { Batch, BusRecord } from '../../schemas/ports/bus.ts';
 import { systemClock } from '../../schemas/ports/clock.ts';
@@ -11,7 +11,7 @@ import type { ScanPool } from '../../sinks/engine/scan-pool.ts';
 import { sinks } from '../../sinks/registry.ts';
 import { logsRequest, messageOf, text } from '../cases/sink-tables.ts';
 
-/** Records that say which they are. */
+/** Records with numbered bodies. */
 export const logBatch = (
   tenantId: string,
   partition: number,
@@ -31,7 +31,7 @@ export const logBatch = (
   }),
 });
 
-/** A handler of the sink of logs that knows nothing yet, as of a process that has begun anew. Nothing may be published. */
+/** A handler of the log sink without any state, as after a restart. Nothing may be published. */
 export const newLanding = (
   t: ExecutionContext,
   columns: Columns,

@@ -1,4 +1,4 @@
-/** `logproto.PushRequest` as Promtail makes it. */
+/** `logproto.PushRequest` as Promtail sends it. */
 import { field, varint } from './receivers-bodies.ts';
 
 type Entry = readonly [seconds: number, nanos: number, line: string, metadata?: Readonly<Record<string, string>>];
@@ -14,6 +14,6 @@ const entry = ([seconds, nanos, line, metadata = {}]: Entry): Buffer =>
     ),
   ]);
 
-/** A request of one stream. Requests joined are a request of all their streams. */
+/** A request of one stream. Concatenated requests are a request of all their streams. */
 export const lokiPush = (labels: string, entries: readonly Entry[]): Buffer =>
   field(1, Buffer.concat([field(1, text(labels)), ...entries.map((each) => field(2, entry(each)))]));

@@ -1,4 +1,4 @@
-/** A schedule for tests, of which every run can be told from any other, and what must have become of it. */
+/** A schedule for tests in which every run is identifiable, and the verification of its runs. */
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ExecutionContext } from 'ava';
@@ -29,7 +29,7 @@ const State = z.strictObject({ runs: z.int(), chain: z.string() });
 
 const chained = (chain: string, dueMs: number): string => createHash('sha1').update(`${chain} ${dueMs}`).digest('hex');
 
-/** Takes each position of an emitter once, as consumers of derived topics do. */
+/** Accepts each position of an emitter once, as consumers of derived topics do. */
 const effectsOn = async (bus: Bus, topic: Topic): Promise<string[]> => {
   const effects: string[] = [];
   for (const { partition, earliest, end } of await bus.offsets(topic.name)) {
@@ -49,7 +49,7 @@ const effectsOn = async (bus: Bus, topic: Topic): Promise<string[]> => {
 const slotKey = (name: string, { tenantId, id }: MadeCheck): string =>
   `schedules/${name}/${toSlot(computePhase(toItemKey(tenantId, id)))}`;
 
-/** A schedule of its own for each `id`, whose states are chains of the due times that were run. */
+/** A separate schedule for each `id`, whose states are chains of the due times that ran. */
 export const madeUpChecks = (id: string) => {
   const checkCollection = defineCollection<Check>({ name: `checks-${id.slice(0, 8)}` });
   const effects = defineDerivedTopic({
@@ -84,7 +84,7 @@ export const madeUpChecks = (id: string) => {
   return {
     schedule,
     saved,
-    /** Makes topics, collections and thirty checks of three tenants, the most frequent of them each `everyMs`. */
+    /** Creates topics, collections and thirty checks of three tenants; the most frequent ones run each `everyMs`. */
     async prepare(bus: Bus, documents: Documents, everyMs: number): Promise<MadeCheck[]> {
       await documents.ensureCollections([checkCollection, processorStates, processorStateChunks]);
       const triggerTopic = scheduleTopic(schedule.name);
@@ -98,7 +98,7 @@ export const madeUpChecks = (id: string) => {
       return created;
     },
     lastDue: (check: MadeCheck, nowMs: number): number => next(check, nowMs) - check.everyMs,
-    /** Each due time until the last saved one took effect once, and none after it. Answers how many. */
+    /** Verifies that each due time up to the last saved one took effect once, and none after it. Returns the count. */
     async verify(t: ExecutionContext, { bus, states, made }: Outcome): Promise<number> {
       const since = await states.load(`schedules/${schedule.name}/since`);
       const sinceMs = Number(Buffer.from(since?.bytes ?? []).toString());

@@ -15,7 +15,7 @@ export const words = defineDerivedTopic({ name: 'test-words', summary: 'Words', 
 export const shouts = defineDerivedTopic({ name: 'test-shouts', summary: 'Words in capitals', item: Word });
 export const marks = defineCollection<{ mark: string }>({ name: 'test-marks' });
 
-/** What some words do. */
+/** Effects of special words. */
 const effects: Readonly<Record<string, () => void>> = {
   broken() {
     throw new TypeError('a fault of the step');
@@ -56,7 +56,7 @@ const shouter = defineProcessor({
   },
 });
 
-/** Tells how often it saw each word, for tenants that are entitled. */
+/** Emits how often it saw each word, for tenants with the entitlement. */
 const entitled = defineProcessor({
   name: 'test-entitled',
   summary: 'Shouts words of those who may',
@@ -66,10 +66,10 @@ const entitled = defineProcessor({
   step: ({ tenantId, word }, { emit }) => emit.shouts({ tenantId, word }),
 });
 
-/** How far back the state of tallies is rebuilt. */
+/** Period from which the state of tallies is rebuilt. */
 export const rebuildMs = 600_000;
 
-/** Tells how often the word was said until now. */
+/** Emits how often the word has occurred so far. */
 const tallies = defineProcessor({
   name: 'test-tallies',
   summary: 'Counts words',
@@ -83,7 +83,7 @@ const tallies = defineProcessor({
   },
 });
 
-/** Takes 10 ms for a word. */
+/** Takes 10 ms per word. */
 const slow = defineProcessor({
   name: 'test-slow',
   summary: 'Takes time',
@@ -94,10 +94,10 @@ const slow = defineProcessor({
   },
 });
 
-/** CPU time that a snapshot of `test-heavy` takes. */
+/** CPU time of a snapshot of `test-heavy`. */
 export const heavyMs = 30;
 
-/** Its time is always up, and its state takes long to save. */
+/** A tick is always due, and saving the state takes long. */
 const heavy = defineProcessor({
   name: 'test-heavy',
   summary: 'Saves slowly',

@@ -1,4 +1,4 @@
-/** A derived topic and its table as a developer adds them; nothing else knows of it. The scan threads of a test load this module. */
+/** A derived topic and its table as a developer adds them. The scan threads of a test load this module. */
 import { z } from 'zod';
 import { landedPosition, ordinal, partitionByDayReceived } from '../../schemas/tables/parts.ts';
 import { defineTable } from '../../schemas/tables/table.ts';

@@ -1,6 +1,6 @@
 /**
- * The columns contract on a real cluster that is named, and what only replicas at work can show. The servers that tests start have no listener
- * between replicas, so that no run has this by itself:
+ * The columns contract on a named, real cluster, and behavior that only working replicas show. The test servers have no
+ * interserver listener, so no ordinary run covers this. Run it with:
  *
  *     OIQ_TEST_CLICKHOUSE_CLUSTER=NAME OIQ_TEST_CLICKHOUSE_URL=http://USER:PASSWORD@HOST:8123/DATABASE,… npm test -- columns-cluster
  *
@@ -17,7 +17,7 @@ import { blockOf, countOf, quoted, someTenant, tableNamed } from './columns-harn
 import { landEmittedContract } from './land-emitted.ts';
 import { landValuesContract } from './land-values.ts';
 
-/** By shard its servers, in the order in which they are named. */
+/** Servers by shard, in the configured order. */
 const replicasOf = async (
   columns: Columns,
   cluster: string,
@@ -35,7 +35,7 @@ const replicasOf = async (
   return Map.groupBy(servers, (server) => shards[servers.indexOf(server)] ?? 0);
 };
 
-/** Log records that a server itself has of a tenant, and as a view counted them when they were inserted. */
+/** Log records of a tenant on a single server, and their count in a view that is updated at insert. */
 const rowsOn = async (
   server: ServerColumns,
   tenant: string,
@@ -76,7 +76,7 @@ export const namedCluster = (cluster: string, urls: readonly string[]): void => 
   landValuesContract(contract);
   landEmittedContract(contract);
 
-  /** A batch of 100 records that landed, and the replicas of its shard, as they are named. */
+  /** A batch of 100 records that landed, and the configured replicas of its shard. */
   const landed = async (t: ExecutionContext) => {
     const tenant = someTenant();
     const block = await blockOf({ columns, native }, tableNamed('logs'), { tenant_id: quoted(tenant) });

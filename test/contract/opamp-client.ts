@@ -1,4 +1,4 @@
-/** A client of OpAMP that can do what the specification forbids, and messages by the published definition. */
+/** An OpAMP client that can also violate the specification, with messages by the published definition. */
 import { join } from 'node:path';
 import protobuf from 'protobufjs';
 import { WebSocket } from 'ws';
@@ -66,9 +66,9 @@ export const fullState = (fields: Fields = {}): Fields => ({
 export interface OpampSocket {
   readonly socket: WebSocket;
   readonly closed: Promise<number>;
-  /** Sends bytes as they are. */
+  /** Sends raw bytes. */
   sendRaw(bytes: Buffer | string): void;
-  /** Sends a message, and resolves with its reply. */
+  /** Sends a message, and resolves with the reply. */
   send(fields: Fields): Promise<Reply>;
   next(): Promise<Reply>;
 }

@@ -1,4 +1,4 @@
-/** OpAMP over real WebSockets and HTTP: each MUST of the specification for servers, and what agents do wrong. */
+/** OpAMP over real WebSockets and HTTP: each MUST of the specification for servers, and invalid behavior of agents. */
 import { gunzipSync, gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
@@ -63,7 +63,7 @@ type Send = (fields: Fields) => Promise<Reply>;
 let lastNumber = 1_000;
 const newNumber = (): number => ++lastNumber;
 
-/** Requirements for both transports, with the words of the specification. */
+/** Requirements for both transports, quoted from the specification. */
 const requirements: Readonly<Record<string, (t: ExecutionContext, send: Send, fixture: Fixture) => Promise<void>>> = {
   'The Server MUST respond to the AgentToServer message by sending a ServerToAgent message': async (t, send) => {
     const reply = await send(fullState({ instanceUid: uidOf(newNumber()) }));
@@ -77,7 +77,7 @@ const requirements: Readonly<Record<string, (t: ExecutionContext, send: Send, fi
   'capabilities MUST be set in the first ServerToAgent; AcceptsStatus MUST be set; all bits that are not defined MUST be 0':
     async (t, send) => {
       const reply = await send(fullState({ instanceUid: uidOf(newNumber()) }));
-      // AcceptsStatus and AcceptsEffectiveConfig: nothing is offered.
+      // AcceptsStatus and AcceptsEffectiveConfig: the server offers nothing.
       t.is(reply.capabilities, '5');
     },
   'If the status report is processed successfully then error_response MUST be unset, and nothing is offered': async (
@@ -487,7 +487,7 @@ test('messages above the limits of the plan are throttled with a time', async (t
   const throttled = replies.find(({ errorResponse }) => errorResponse !== undefined);
   t.is(throttled?.errorResponse?.type, 'ServerErrorResponseType_Unavailable');
   t.true(Number(throttled?.errorResponse?.retryInfo?.retryAfterNanoseconds) >= 30e9);
-  // A busy machine may take longer than a second, after which one more request is within the limit.
+  // On a busy machine this may take longer than a second, and then one more request is within the limit.
   const responses = await Promise.all(
     Array.from({ length: 12 }, (_, index) => post(urlOf(fixture), fixture.secret, heartbeat(1, 21 + index))),
   );
@@ -571,7 +571,7 @@ test('an agent is silent after three intervals without a message, and its last m
   });
 });
 
-/** Two instances whose clock a test moves: each check of the agents runs soon after a change. */
+/** Two instances with a fake clock: each check of the agents runs soon after a change. */
 const startInstances = (t: ExecutionContext) => {
   let nowMs = Date.UTC(2026, 0, 1);
   const clock = { now: () => nowMs };

@@ -1,4 +1,4 @@
-/** The published document says what the registry says. */
+/** The published document matches the registry. */
 import '../../subjects/query-kinds.ts';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import test from 'ava';
@@ -52,7 +52,7 @@ test('every published operation has 200, and 401 and 403 with the error object; 
 });
 
 test('an operation without a role does not compile', (t) => {
-  // Held by the type checker: `role` is required by `Definition`, and this line fails once it is not.
+  // Enforced by the type checker: `Definition` requires `role`, and this line fails if it does not.
   const declare = (): void => {
     // @ts-expect-error: the role is missing
     const definition: Parameters<typeof import('../../api/kernel/operation.ts').defineOperation>[0] = {

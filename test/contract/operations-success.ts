@@ -1,6 +1,6 @@
 /**
- * Every built operation answers something with 200, in the form that it declares, and leaves the audit record that it declares. Over the
- * embedded stores `security/secrets.test.ts` looks at this, too, as it asks them all.
+ * Every built operation returns 200 with a declared response body, and leaves its declared audit record. With the
+ * embedded stores, `security/secrets.test.ts` checks this, because it calls every operation.
  */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
@@ -21,7 +21,7 @@ const recordsOf = async (a: World, requestId: string | null): Promise<AuditRecor
   return found;
 };
 
-/** What an answer to an example has that it must not have, or lacks. */
+/** Problems with the response to an example: undeclared or missing parts. */
 export const wrongWith = async (
   a: World,
   operation: Operation,
@@ -43,7 +43,7 @@ export const wrongWith = async (
   return [...wrong, ...secrets.filter((secret) => recordsText.includes(secret)).map((secret) => `recorded ${secret}`)];
 };
 
-/** The suite over stores that `options` open. */
+/** The suite with the stores that `options` open. */
 export const operationsSucceed = (store: string, options: () => Promise<Parameters<typeof startWorlds>[0]>): void => {
   let a: World;
   let close: () => Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * Fields of every built operation by themselves: what is wrong is refused with 400, and `details` name the field. A run draws for each
- * operation a part of all that may be wrong.
+ * Fields of every built operation, one at a time: invalid values are refused with 400, and `details` names the field.
+ * A run selects some of the invalid values of each operation.
  */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
@@ -16,12 +16,12 @@ test.before(async () => {
 });
 test.after.always(() => harness?.close());
 
-/** Those that answer errors in the form of another product ignore what they do not know, as it does; they have tests of their own. */
+/** Operations that return errors in the form of another product ignore unknown fields, and have separate tests. */
 const built = operations.filter((operation) => operation.built && operation.failure === undefined);
 const named = ({ method, path }: Operation): string => `${method} ${path}`;
 const parts = 4;
 
-/** Refused with the field named, or something that holds it. */
+/** Whether the error names the field, or an object that contains it. */
 const names = ({ status, body }: Answer, path: string): boolean =>
   status === 400 &&
   body.error === 'VALIDATION_FAILED' &&

@@ -1,4 +1,4 @@
-/** What must hold for every operation, whoever writes it. Generated from the registry. */
+/** Contract of every operation, generated from the registry. */
 import test from 'ava';
 import type { z } from 'zod';
 import { satisfiesAccess } from '../../api/callers/rights.ts';
@@ -21,7 +21,7 @@ const named = ({ method, path }: Operation): string => `${method} ${path}`;
 const concrete = (path: string): string => path.replace(/\{\w+\}/g, 'no-such-thing');
 const withSession = operations.filter(({ role }) => role !== 'none');
 
-/** An error of Prometheus' API has the message in `error`, as its clients show it. */
+/** An error of the Prometheus API has the message in `error`, which its clients display. */
 const isError = (response: Answer, status: number, code: string): boolean =>
   response.status === status &&
   response.body.error === (response.body.errorType === undefined ? code : response.body.message) &&
@@ -29,7 +29,7 @@ const isError = (response: Answer, status: number, code: string): boolean =>
   response.body.message !== '' &&
   response.body.requestId === response.headers.get('x-request-id');
 
-/** Names of the operations for which a check fails, with what they answered. */
+/** Names of the operations for which a check fails, with their responses. */
 const failing = async (
   checked: readonly Operation[],
   callOperation: (operation: Operation) => Promise<Answer>,
@@ -98,7 +98,7 @@ for (const role of roles) {
 }
 
 test('every GET that a role may call is allowed for that role', async (t) => {
-  // Each is asked by some of the roles, which the run draws.
+  // A run selects some of the roles for each operation.
   const callers = new Map(
     withSession
       .filter(({ method }) => method === 'GET')
@@ -194,13 +194,13 @@ test('every operation that is not built returns 501', async (t) => {
   );
 });
 
-/** A field or a label is not a thing: one that no record has is a filter without hits. */
+/** A field or a label is not a resource: an unknown one is a filter without matches. */
 const isOfFields = ({ path }: Operation): boolean =>
   ['/api/logs/fields/{name}/values', '/api/prom/api/v1/label/{name}/values'].includes(path);
-/** What is not there is made, under the name that the path says. */
+/** A missing resource is created under the name in the path. */
 const makes = ({ method, path }: Operation): boolean =>
   method === 'PUT' && ['/api/synthetics/variables/{name}', '/api/llm/prices/{model}'].includes(path);
-/** A body that is fine, so that only the id is wrong. */
+/** A valid body, so that only the ID is invalid. */
 const fineBody = (body: z.ZodType): unknown => schemaOf(body).examples?.[0] ?? sampleOf(schemaOf(body));
 const scoped = ({ query }: Operation): string =>
   query !== undefined && 'scope' in (schemaOf(query).properties ?? {}) ? '?scope=account' : '';

@@ -1,4 +1,4 @@
-/** What the page asks of the API, and what of the API it does not ask. */
+/** API operations that the page calls, and operations that it does not call. */
 import '../../subjects/query-kinds.ts';
 import { globSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

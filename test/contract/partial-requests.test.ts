@@ -1,4 +1,4 @@
-/** Requests in which some records cannot be accepted: the others are stored, and these are dead letters of their own. */
+/** Requests with some invalid records: the valid records are stored, and each invalid record becomes a dead letter. */
 import test from 'ava';
 import { republishRejected } from '../../receivers/index.ts';
 import { compressSnappy } from '../../schemas/compression.ts';
@@ -21,7 +21,7 @@ const plan = { retentionDays: defaultPlans['enterprise']?.retentionDays ?? { log
 type Json = Record<string, unknown>;
 
 const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'shop' } }] };
-/** OTLP/JSON requests around records. */
+/** OTLP/JSON requests with the given records. */
 const requests: Readonly<Record<Signal, (records: readonly Json[]) => Json>> = {
   logs: (logRecords) => ({ resourceLogs: [{ resource, scopeLogs: [{ logRecords }] }] }),
   traces: (spans) => ({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }),
@@ -53,7 +53,7 @@ const encode = (signal: Signal, request: Json): Buffer => {
   return Buffer.from(type.encode(type.fromObject(JSON.parse(text))).finish());
 };
 
-/** Of a response: `partial_success` (1), and in it `rejected_…` (1), which is small here. */
+/** From a response: `partial_success` (1), and in it `rejected_…` (1), which is small here. */
 const rejectedCount = (response: Buffer = Buffer.alloc(0)): number => {
   const start = (response[1] ?? 0) < 128 ? 2 : 3;
   return response[0] === 0x0a && response[start] === 0x08 ? (response[start + 1] ?? 0) : 0;
@@ -149,7 +149,7 @@ test('one bad record of a batch does not cost the others, and a replay of its de
     t.deepEqual(JSON.parse(deadLetter.body.toString()), requests.logs([badRecord]), name);
     t.regex(deadLetter.headers.message, /logRecords\[0\]/, name);
     t.throws(() => republishRejected(deadLetter.headers, deadLetter.body, { secretBox }), undefined, name);
-    // Once its record is right, for example by a newer version, the same dead letter is exactly that record.
+    // Once the record is valid, for example in a newer version, the same dead letter becomes exactly that record.
     const mended = Buffer.from(JSON.stringify(requests.logs([recordAt.logs(nanoseconds(nowMs))])));
     t.deepEqual(
       republishRejected(deadLetter.headers, mended, { secretBox }).map(({ headers }) => headers['records']),

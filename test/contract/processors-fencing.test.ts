@@ -1,4 +1,4 @@
-/** What keeps two members apart that both think that a partition is theirs, and what comes before what when a tick takes effect. */
+/** Fencing of two members that both own a partition, and the order of writes when a tick takes effect. */
 import '../../subjects/query-kinds.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -89,7 +89,7 @@ const fixture = async (t: ExecutionContext) => {
       await run.load();
       return run;
     },
-    /** A batch of one visit, which lies on the bus. */
+    /** A batch of one visit, which is on the bus. */
     async visit(page: string): Promise<Batch> {
       const value = Buffer.from(JSON.stringify([{ tenantId: 'acme', page, timeMs: time.nowMs, serial: 0 }]));
       await producer.publish([{ topic: visits.name, key: 'acme', value, headers: { tenant: 'acme' } }]);

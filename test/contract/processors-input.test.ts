@@ -1,4 +1,4 @@
-/** The input of suites that disturb processors: each registered processor emits values for it. */
+/** Each registered processor emits values for the input of the suites that interrupt processors. */
 import test from 'ava';
 import { Task } from '../../processors/engine/task.ts';
 import { processors } from '../../processors/registry.ts';

@@ -1,4 +1,4 @@
-/** Seeded input for any processor: by the topics that it reads. */
+/** Seeded input for any processor, by the topics that it reads. */
 
 import { agentEvents } from '../../processors/agents/agent-events.ts';
 import { agentLogReports } from '../../processors/agents/agent-log-reports.ts';
@@ -36,7 +36,7 @@ const words = ['connected', 'evil.example', 'refused', 'payment', 'of', 'user', 
 
 const pick = <Each>(random: Random, from: readonly Each[]): Each => from[random(from.length)] as Each;
 const bytes = (random: Random, count: number): Uint8Array => Uint8Array.from({ length: count }, () => random(256));
-/** Most records are a few seconds old; some are late, some of clocks that are hours off. */
+/** Most records are a few seconds old; some are late, and some have clocks that are hours off. */
 const timeOf = (random: Random, atMs: number): number => {
   const drawn = random(40);
   if (drawn === 0) return atMs - 3_600_000;
@@ -60,7 +60,7 @@ const exceptionOf = (random: Random, startMs: number): object => ({
   ],
 });
 
-/** A span of a client, or of a server that answers a recent call. */
+/** A span of a client, or of a server for a recent call. */
 const spanOf = (random: Random, atMs: number, calls: Call[]): object => {
   const startMs = timeOf(random, atMs);
   const call = random(2) === 0 ? calls.splice(random(calls.length), 1)[0] : undefined;
@@ -89,7 +89,7 @@ const browserResource = {
 const sessionOf = (random: Random): object => text('session.id', `session-${random(6)}`);
 const pageOf = (random: Random): object => text('url.full', `https://shop.example/${pick(random, words)}/${random(9)}`);
 
-/** What a page sends as spans: loads and requests. */
+/** Page loads and requests, as spans. */
 const pageSpanOf = (random: Random, atMs: number): object => {
   const startMs = timeOf(random, atMs);
   return {
@@ -104,7 +104,7 @@ const pageSpanOf = (random: Random, atMs: number): object => {
   };
 };
 
-/** What a page sends as log records: views, vitals, clicks and errors. */
+/** Views, vitals, clicks and errors of a page, as log records. */
 const pageEventOf = (random: Random, atMs: number): object => {
   const event = pick(random, ['browser.navigation', 'browser.web_vital', 'browser.user_action.click', 'exception']);
   const attributes: Readonly<Record<string, readonly object[]>> = {
@@ -124,7 +124,7 @@ const pageEventOf = (random: Random, atMs: number): object => {
     attributes: [...(random(8) === 0 ? [] : [sessionOf(random)]), ...(attributes[event] ?? [])],
   };
 };
-/** A call of a model, nested in another or not, some with the response of another. */
+/** A call of a model, possibly nested, and possibly with the response of another call. */
 const llmAttributesOf = (random: Random): object[] => [
   text('gen_ai.operation.name', pick(random, ['chat', 'chat', 'invoke_agent'])),
   text('gen_ai.request.model', pick(random, ['gpt-4o', 'o3', 'house-model'])),
@@ -151,7 +151,7 @@ const spansOf = (random: Random, atMs: number, calls: Call[]): object => ({
   ),
 });
 
-/** What records say that tell of changes of files and packages: of auditd, in any order, some never whole. */
+/** Records about changes of files and packages; those of auditd are in any order, and some are incomplete. */
 const fileLine = (random: Random, atMs: number): string => {
   const audit = `msg=audit(${Math.floor(atMs / 1000)}.100:${random(6)})`;
   return pick(random, [
@@ -165,7 +165,7 @@ const fileLine = (random: Random, atMs: number): string => {
   ]);
 };
 
-/** What AgentSight reports of an agent, its processes and its traffic. */
+/** Events of AgentSight about an agent, its processes and its traffic. */
 const agentLine = (random: Random, atMs: number): string => {
   const pid = 100 + random(6);
   const [source, data] = pick<readonly [string, object]>(random, [
@@ -215,7 +215,7 @@ const secretText = (random: Random): string => {
   return `login with ghp_${characters.join('')} of ${pick(random, words)}`;
 };
 
-/** What Falco reports of a rule that a program violated. */
+/** Event of Falco about a rule that a program violated. */
 const threatLine = (random: Random, atMs: number): string =>
   JSON.stringify({
     output: `a shell was spawned by ${pick(random, words)}`,
@@ -281,7 +281,7 @@ const visitsOf = (random: Random, atMs: number, tenantId: string): object[] =>
     return { tenantId, page, timeMs: timeOf(random, atMs), serial };
   });
 
-/** Alerts of a few names that begin to fire, and end. */
+/** Alerts with a few names that start to fire, and resolve. */
 const transitionsOf = (random: Random, atMs: number, tenantId: string): object[] =>
   Array.from({ length: 1 + random(4) }, () => {
     const labels = { alertname: pick(random, words), service: pick(random, services), instance: String(random(5)) };
@@ -305,7 +305,7 @@ const transitionsOf = (random: Random, atMs: number, tenantId: string): object[]
     };
   });
 
-/** Beats of a few jobs, whose runs overlap, fail, or do not end; mostly beside what tells that they are taken. */
+/** Heartbeats of a few jobs whose runs overlap, fail, or do not end, mostly with a pulse. */
 const heartbeatsOf = (random: Random, atMs: number, tenantId: string): object[] => [
   ...Array.from({ length: random(4) }, () => ({
     tenantId,
@@ -351,7 +351,7 @@ const runsOf = (random: Random, atMs: number, tenantId: string): object[] =>
     };
   });
 
-/** Minutes of two services that a detector counts, after a first message that all of its history is in; spikes and gaps among them. */
+/** Minutes of two services that a detector counts, with spikes and gaps, after a message with their history. */
 const anomalyPointsOf = (random: Random, atMs: number, tenantId: string, index: number): object[] => {
   const stepMs = 60_000;
   const toMs = Math.floor(atMs / stepMs) * stepMs;
@@ -409,7 +409,7 @@ const messagesOf = (topic: string, count: number, sinceMs: number, random: Rando
     timestampMs += random(random(10) === 0 ? 60_000 : 4_000);
     const tenantId = pick(random, tenants);
     const from = { tenantId, atMs: timestampMs };
-    // Sharded: a tenant's messages lie in several partitions.
+    // Sharded: messages of a tenant are in several partitions.
     const key = `${tenantId}/${random(3)}`;
     if (topic === topics.traces.name)
       return { key, timestampMs, ...otlpMessage('traces', spansOf(random, timestampMs, calls), from) };
@@ -430,7 +430,7 @@ const messagesOf = (topic: string, count: number, sinceMs: number, random: Rando
   });
 };
 
-/** A document of a collection that processors follow, as the store answers it when it is new. */
+/** A document of a collection that processors follow, as the store returns it when it is new. */
 export interface FollowedDocument {
   readonly collection: string;
   readonly tenantId: string;
@@ -448,7 +448,7 @@ const defaultRoutingWithChannels = {
   receivers: [{ name: 'default', channelIds: ['mail', 'chat'], sendResolved: true }],
 };
 
-/** A job that is expected often, one by cron, and one that is off. */
+/** A job that is expected often, a cron job, and a disabled job. */
 const jobs = ['job-0', 'job-1', 'job-2'].map((id, index) => ({
   ...CheckFields.parse({
     name: id,
@@ -493,7 +493,7 @@ const followed: Readonly<Record<string, readonly (object & StoredMetadata)[]>> =
   ],
 };
 
-/** What processors go by in tests, of the collections that they follow. */
+/** Test data of the collections that processors follow. */
 export const followedDocuments = ({ follows }: Processor): FollowedDocument[] =>
   Object.values(follows).flatMap(({ name }) =>
     tenants.flatMap((tenantId) =>
@@ -501,7 +501,7 @@ export const followedDocuments = ({ follows }: Processor): FollowedDocument[] =>
     ),
   );
 
-/** Those whose output is the input of others. */
+/** Processors whose output is the input of others. */
 const upstream: readonly Processor[] = [
   callEnds,
   spanErrors,
@@ -516,7 +516,7 @@ const upstream: readonly Processor[] = [
   agentEvents,
 ];
 
-/** What another processor emits to a topic, of made-up input of its own. */
+/** The output of another processor to a topic, for generated input. */
 const emittedBy = (processor: Processor, topic: string, count: number, sinceMs: number, random: Random): Input[] => {
   const source = processor.reads.topics[0]?.name ?? '';
   const task = new Task(processor, { topic: source, partition: 0, emitter: `upstream-${random(1e9)}` });
@@ -543,7 +543,7 @@ const inputOfTopic = (topic: string, count: number, sinceMs: number, random: Ran
     .toSorted((left, right) => left.timestampMs - right.timestampMs);
 };
 
-/** Messages for a processor, of growing times from `sinceMs` on, of which some come twice where the topic is derived. */
+/** Messages for a processor, with increasing times from `sinceMs`; on derived topics, some are duplicates. */
 export const inputOf = ({ reads }: Processor, count: number, sinceMs: number, random: Random): [string, Input[]][] =>
   reads.topics.map(({ name }) => {
     const messages = inputOfTopic(name, count, sinceMs, random);

@@ -1,4 +1,4 @@
-/** With what state a processor begins where its snapshot is damaged, gone, too old, or of another bus. On the embedded stores. */
+/** The initial state of a processor whose snapshot is damaged, missing, too old, or of another bus. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -96,7 +96,7 @@ const open = async (t: ExecutionContext) => {
         (await bus.lag(`processors.${name}`, [words.name])).every(({ lag }) => lag === 0),
       );
     },
-    /** Answers a function that stops it. */
+    /** Returns a function that stops it. */
     async start(...only: string[]) {
       const role = await startProcessors({
         bus,
@@ -117,7 +117,7 @@ const open = async (t: ExecutionContext) => {
       t.teardown(stop);
       return stop;
     },
-    /** Has the processor step what is said, and save. */
+    /** Publishes the words, waits until the processor has processed them, and saves its state. */
     async tallied(...wordsToPublish: string[]) {
       await this.publishWords(...wordsToPublish);
       const stop = await this.start();
@@ -190,7 +190,7 @@ test('messages that the snapshot lacks and that are no longer retained are count
   await world.tallied();
   t.is(counted.get('oiq_processor_dropped_total test-tallies not-kept'), earliest - 1);
   t.true(lines.some(({ fields, message }) => /no longer retained/.test(message) && fields['earliest'] === earliest));
-  // One of the snapshot, those that are kept of the sixty, and the last.
+  // One from the snapshot, those of the sixty that are still retained, and the last.
   t.is((await shouted()).at(-1), `a${1 + (61 - earliest) + 1}`);
 });
 

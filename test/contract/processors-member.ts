@@ -1,6 +1,6 @@
 /**
- * A process that runs one processor, in which things go wrong: what is published and saved fails before or after it took effect,
- * or the process kills itself there. Ends by itself once nothing is left to do.
+ * A process that runs one processor with injected faults: publishing and saving fails before or after it took effect,
+ * or the process kills itself at that point. Exits once nothing is left to do.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Processor } from '../../processors/engine/definition.ts';
@@ -22,12 +22,12 @@ export interface MemberOptions {
   readonly module: string;
   readonly nowMs: number;
   readonly seed: number;
-  /** Of 1,000 calls of each kind, how many end the process, and how many fail. */
+  /** Number of calls of each kind, of 1,000, that end the process, and that fail. */
   readonly kills: number;
   readonly failures: number;
-  /** Ticks that the snapshot of each partition is to have in the end, by topic and partition. */
+  /** Expected final ticks of the snapshot of each partition, by topic and partition. */
   readonly ticks: Readonly<Record<string, number>>;
-  /** Ends only when snapshots hold nothing that is still to be published. */
+  /** Exits only when no snapshot has unpublished messages. */
   readonly isSettling: boolean;
 }
 
@@ -35,7 +35,7 @@ const { place, processor, module, nowMs, seed, kills, failures, ticks, isSettlin
   process.argv[2] ?? '{}',
 ) as MemberOptions;
 
-// From the beginning: one that is told to leave while it joins is to leave, not to die.
+// Handled from the start: a member that is stopped while it joins should leave, not die.
 let isStopRequested = false;
 process.on('SIGTERM', () => {
   isStopRequested = true;
@@ -65,7 +65,7 @@ const shakyProducer = (producer: Producer): Producer => ({
 
 const shakyBus = (bus: Bus): Bus => ({ ...bus, producer: async () => shakyProducer(await bus.producer()) });
 
-/** Snapshots are saved by writing one document. */
+/** A snapshot is saved by writing one document. */
 const shakyDocuments = (documents: Documents): Documents => {
   const wrapped = <Target extends object>(target: Target, overridden: Partial<Target>): Target =>
     new Proxy(target, {

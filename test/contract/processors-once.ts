@@ -1,6 +1,6 @@
 /**
- * Effects happen once: a run with kills, failures, rebalances and redeliveries ends with the outputs and the state of an undisturbed
- * one. The undisturbed one is the processor's task over what lies on the bus, in this process.
+ * Effects happen once: a run with kills, failures, rebalances and redeliveries ends with the outputs and the state of
+ * an uninterrupted run, which processes the messages on the bus with the processor's task in this process.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -39,13 +39,13 @@ import { stagedTime } from './staged-bus.ts';
 export interface OnceContract {
   readonly name: string;
   place(t: ExecutionContext): Promise<StoresPlace>;
-  /** Members at a time. */
+  /** Number of concurrent members. */
   readonly members: number;
   readonly rounds: number;
-  /** Where fewer members died, there is one round more. */
+  /** If fewer members died, another round follows. */
   readonly minDeaths: number;
   readonly messages: number;
-  /** A run disturbs one registered processor in so many, which it draws. */
+  /** Number of registered processors that a run selects and interrupts. */
   readonly parts: number;
   /** Of 1,000 calls that publish or save. */
   readonly kills: number;
@@ -54,17 +54,17 @@ export interface OnceContract {
 
 const maxRounds = 6;
 
-/** A process of the disturbed run. */
+/** A process of the interrupted run. */
 interface Member {
-  /** 0 when it found all done or left as it was told, 1 when it died. */
+  /** 0 if it finished or left when it was stopped, 1 if it died. */
   readonly ended: Promise<number>;
   leave(): void;
 }
 
-/** A disturbed run takes a minute; after so long it hangs. */
+/** An interrupted run takes a minute; after this time it hangs. */
 const hangMs = 10 * 60_000;
 
-/** The undisturbed run of one partition. */
+/** The uninterrupted run of one partition. */
 interface Reference {
   readonly topic: string;
   readonly partition: number;
@@ -90,7 +90,7 @@ const addToReference = (
   reference.poison.push(...poison);
 };
 
-/** What messages of telemetry hold: how many came together is the batches' matter. */
+/** The items of telemetry messages, because batching may differ. */
 const recordsIn = (signal: Signal, value: Uint8Array): unknown[] => {
   // biome-ignore lint/suspicious/noExplicitAny: a decoded message of any signal
   const request = plain(requestTypes[signal], value) as any;
@@ -112,7 +112,7 @@ const valuesOf = (topic: string, { value, headers }: Pick<Message, 'value' | 'he
   return values.map((each) => `${of} ${JSON.stringify(each)}`);
 };
 
-/** Messages whose emitter's position is above those before. */
+/** Messages whose emitter position is higher than all previous ones. */
 const withoutDuplicates = (messages: readonly BusRecord[]): BusRecord[] => {
   const highest = new Map<string, readonly [number, number]>();
   return messages.filter(({ headers }) => {
@@ -125,7 +125,7 @@ const withoutDuplicates = (messages: readonly BusRecord[]): BusRecord[] => {
   });
 };
 
-/** All but what names this very run. */
+/** Everything except the identifiers of this run. */
 const stateIn = (bytes: Uint8Array) => {
   const { emitter: _emitter, outbox: _outbox, tenants: all, ...rest } = decodeTask(bytes);
   return {
@@ -142,7 +142,7 @@ class DisturbedRun {
   readonly #place: StoresPlace;
   readonly #random: Random;
   readonly #references: Reference[] = [];
-  /** As the store has them: state may tell of their times. */
+  /** In the form of the store, because state may contain times. */
   readonly #followed: FollowedDocument[] = [];
   #nowMs = firstMs;
   #members = 0;
@@ -175,7 +175,7 @@ class DisturbedRun {
     await this.#open((stores) => this.#compare(stores));
   }
 
-  /** The embedded stores are of one process at a time. */
+  /** Only one process at a time can open the embedded stores. */
   async #open(work: (stores: { bus: Bus; documents: Documents }) => Promise<void>): Promise<void> {
     const stores = await openStores(this.#place);
     try {
@@ -223,7 +223,7 @@ class DisturbedRun {
     }
   }
 
-  /** A task that knows what the processor follows, and who may have it. */
+  /** A task with the documents that the processor follows, and the entitled tenants. */
   #task(of: { readonly topic: string; readonly partition: number }, saved?: Uint8Array): Task {
     const isEntitled = (tenantId: string) =>
       this.#processor.entitlement === undefined || tenantId !== 'tenant-without-plan';
@@ -233,7 +233,7 @@ class DisturbedRun {
     return task;
   }
 
-  /** Publishes what is new, and readies the time at which ticks run once it is stepped. */
+  /** Publishes new messages, and prepares the time at which ticks run after they are processed. */
   async #feed({ bus }: { bus: Bus }): Promise<void> {
     const producer = await bus.producer();
     let latestMs = this.#nowMs;
@@ -252,7 +252,7 @@ class DisturbedRun {
     this.#nowMs = latestMs + 3_600_000;
   }
 
-  /** Runs members until all is done; before the last round perhaps only until one died. */
+  /** Runs members until everything is done; before the last round, possibly only until one died. */
   async #disturb(isLast: boolean): Promise<void> {
     const ticks = await this.#expectedTicks();
     for (let spawned = 0, isSettling = false; ; ) {
@@ -260,10 +260,10 @@ class DisturbedRun {
         this.#member(ticks, spawned + index, isSettling),
       );
       spawned += members.length;
-      // One that ended by itself found all done, and so will the others.
+      // If one exited by itself, everything is done, and the others will exit as well.
       const codes = await Promise.race([Promise.all(members.map(({ ended }) => ended)), this.#someDeath(members)]);
       if (codes.every((code) => code === 0)) {
-        // What a tick emitted may be in its snapshot alone, where the last member could not publish it.
+        // Messages that a tick emitted may be only in its snapshot, if the last member could not publish them.
         if (!isLast || (await this.#hasPublished())) return;
         isSettling = true;
       }
@@ -276,7 +276,7 @@ class DisturbedRun {
     }
   }
 
-  /** All that are left go on for so long; then they leave, so that new members join. */
+  /** The remaining members continue for this time; then they leave, so that new members join. */
   async #retire(members: readonly Member[], afterMs: number): Promise<void> {
     if (members.length > 1) await sleep(afterMs);
     for (const { leave } of members) leave();
@@ -302,7 +302,7 @@ class DisturbedRun {
   }
 
   #member(ticks: Readonly<Record<string, number>>, spawned: number, isSettling: boolean): Member {
-    // After so many deaths it is enough, and the round has to end.
+    // After this number of processes, faults are no longer injected, and the round ends.
     const isCalm = isSettling || spawned > killRounds / this.#contract.rounds;
     const options: MemberOptions = {
       place: this.#place,
@@ -324,7 +324,7 @@ class DisturbedRun {
     let isToLeave = false;
     const ended = once(child, 'exit').then(([code, signal]) => {
       if (code === 0) return 0;
-      // By SIGTERM itself ends only one that was still reading its code when it was told to leave: it has touched nothing.
+      // SIGTERM itself ends only a member that was still loading its code when it was stopped: it has changed nothing.
       if (signal !== 'SIGKILL' && !(isToLeave && signal === 'SIGTERM'))
         throw new Error(`a member ended with ${code ?? signal}`);
       return 1;
@@ -337,7 +337,7 @@ class DisturbedRun {
     return { ended, leave };
   }
 
-  /** Ticks of each partition once everything on the bus is stepped and time is `#nowMs`. */
+  /** Ticks of each partition once every message is processed and the time is `#nowMs`. */
   async #expectedTicks(): Promise<Readonly<Record<string, number>>> {
     const ticks: Record<string, number> = {};
     await this.#open(async ({ bus }) => {
@@ -350,7 +350,7 @@ class DisturbedRun {
     return ticks;
   }
 
-  /** Does undisturbed what was done: a tick is done once it is in a snapshot. */
+  /** Repeats the run without interruptions: a tick is done once it is in a snapshot. */
   async #follow({ bus, documents }: { bus: Bus; documents: Documents }): Promise<void> {
     const states = openStates({ documents, clock: systemClock });
     for (const reference of this.#references) {
@@ -422,7 +422,7 @@ export const onceContract = (contract: OnceContract): void => {
       async (t) => {
         const seed = runSeed;
         t.log(`seed ${seed}`);
-        // Others say something meanwhile, so that ava would wait for one that hangs until the run is cut off.
+        // Other tests log progress meanwhile, so ava would wait for a run that hangs until it is cut off.
         t.timeout(stretched(hangMs));
         await new DisturbedRun(t, contract, processor, module, await contract.place(t), seed).run();
       },

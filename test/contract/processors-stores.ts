@@ -1,4 +1,4 @@
-/** The stores of the suite that disturbs processors, as the test and its members open them. */
+/** The stores of the suite that interrupts processors, as the test and its members open them. */
 import { join } from 'node:path';
 import { setFingerprintKey } from '../../runtime/fingerprint-key.ts';
 import type { Bus } from '../../schemas/ports/bus.ts';
@@ -29,7 +29,7 @@ const cluster = async (brokers: string, mongodb: string) => {
   return { documents, bus: await openKafkaBus({ brokers: brokers.split(','), sessionTimeoutMs: 6_000 }) };
 };
 
-/** Loads the drivers that the place needs alone: a member lives for a second or two, of which those of Kafka would be the third. */
+/** Loads only the required drivers: a member lives for a second or two, and loading Kafka's takes a third of that. */
 export const openStores = async (place: StoresPlace): Promise<{ readonly bus: Bus; readonly documents: Documents }> => {
   const { bus, documents } =
     place.kind === 'embedded' ? await embedded(place.directory) : await cluster(place.brokers, place.mongodb);

@@ -1,4 +1,4 @@
-/** What the engine promises every processor, on the embedded stores. */
+/** The contract of the engine for every processor, on the embedded stores. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -136,7 +136,7 @@ test('a processor that takes 10 ms for each item blocks no other processor', asy
   await stores.producer.publish(Array.from({ length: 60 }, () => messageOf('acme', tallyWords)));
   await start(t, stores, ['test-slow', ...quick]);
   for (const name of quick) await caughtUp(stores.bus, `processors.${name}`);
-  // The slow one is at work now.
+  // The slow processor is running now.
   await stores.producer.publish([messageOf('acme', tallyWords)]);
   for (const name of quick) await caughtUp(stores.bus, `processors.${name}`);
   t.is(await lagOf(stores.bus, 'processors.test-slow'), 61);
@@ -151,7 +151,7 @@ test('a state that takes long to save is saved less often, at intervals of twent
   await eventually('it was saved', () => saved() > 0);
   const [began, before] = [performance.now(), saved()];
   await eventually('it was saved again and again', () => saved() >= before + 3);
-  // The first may come at once.
+  // The first save may happen at once.
   const durationMs = performance.now() - began;
   t.true(durationMs > (saved() - before - 1) * 20 * heavyMs, `${saved() - before} in ${durationMs} ms`);
 });

@@ -5,7 +5,7 @@ import { openPatientDocuments } from '../services/open-patient-documents.ts';
 import { startServices, unavailable } from '../services/services.ts';
 import { at, type CountedStore, foreignDocuments, readsAreBounded } from './reads-bounded.ts';
 
-/** The profiler's own collection, large enough for all that one operation asks. */
+/** The profiler's collection, large enough for all queries of one operation. */
 const profile = 'system.profile';
 const profileBytes = 64 * 1024 * 1024;
 
@@ -33,7 +33,7 @@ else {
     client = await new MongoClient(url).connect();
     const database = client.db(name);
     await database.createCollection(profile, { capped: true, size: profileBytes });
-    // Before the API starts: its feed would be busy with it for seconds.
+    // Before the API starts, because its feed would process the changes for seconds.
     await fill(database);
     let last = new Date(0);
     return {
@@ -47,7 +47,7 @@ else {
           .find({
             ts: { $gt: last },
             ns: { $ne: `${name}.${profile}` },
-            // A change feed examines what every client of the server writes.
+            // A change feed examines the writes of every client of the server.
             'command.pipeline.0.$changeStream': { $exists: false },
             'originatingCommand.pipeline.0.$changeStream': { $exists: false },
           })

@@ -4,7 +4,7 @@ import { foreignDocuments, readsAreBounded } from './reads-bounded.ts';
 
 let rows = 0;
 const { get, all, iterate } = StatementSync.prototype;
-// Rows as the driver gives them: what a filter passes over counts too.
+// Counts the rows that the driver returns, including rows that a filter then skips.
 const counted = {
   get(this: StatementSync, ...parameters: unknown[]) {
     rows += 1;

@@ -1,4 +1,4 @@
-/** No operation reads what belongs to other organizations: each is asked beside one with 20,000 users, and what the store reads is counted. */
+/** Operations read no documents of other organizations: the other one has 20,000 users, and the store counts reads. */
 import test from 'ava';
 import { operations } from '../../api/groups/index.ts';
 import type { Operation } from '../../api/kernel/operation.ts';
@@ -12,10 +12,10 @@ import { schemaOf } from './schema-values.ts';
 import { startWorlds } from './world.ts';
 
 const foreignUsers = 20_000;
-/** What the organization of the tests has itself, many times over. */
+/** Many more documents than the tested organization has. */
 const maxDocuments = 2_000;
 
-/** When everything there was made. */
+/** Creation time of all documents. */
 export const at = '2030-01-01T00:00:00.000Z';
 
 interface Foreign {
@@ -24,7 +24,7 @@ interface Foreign {
   readonly documents: readonly { readonly id: string; readonly fields: Readonly<Record<string, unknown>> }[];
 }
 
-/** What the other organization has: users, memberships and sessions. */
+/** Contents of the other organization: users, memberships and sessions. */
 export const foreignDocuments = (): readonly Foreign[] => {
   const ids = Array.from({ length: foreignUsers }, (_, index) => `other-${index}`);
   const each = (fieldsOf: (id: string) => Record<string, unknown>) => ids.map((id) => ({ id, fields: fieldsOf(id) }));
@@ -49,12 +49,12 @@ export const foreignDocuments = (): readonly Foreign[] => {
   ];
 };
 
-/** Stores that say how many documents they read. */
+/** Stores that count the documents they read. */
 export interface CountedStore {
   readonly options: Parameters<typeof startWorlds>[0];
-  /** Called once the API runs; after it, the store holds `foreignDocuments`. */
+  /** Called once the API runs; then the store holds `foreignDocuments`. */
   filled(world: World): Promise<void>;
-  /** Documents that were read since the last time this was asked. */
+  /** Documents read since the last call. */
   read(): Promise<number>;
 }
 
@@ -62,7 +62,7 @@ const maxRetries = 10;
 
 const built = operations.filter(({ built, operationId }) => built && !(operationId in unshown));
 
-/** The example, and where it can be searched: what many users elsewhere hold, one at a time, and what nobody holds. */
+/** The example, and searches for a text that many foreign users contain, one at a time, and for an unknown text. */
 const requestsOf = async (a: World, operation: Operation): Promise<readonly OperationRequest[]> => {
   const example = await a.example(operation);
   const { properties = {} } = operation.query === undefined ? {} : schemaOf(operation.query);
@@ -71,7 +71,7 @@ const requestsOf = async (a: World, operation: Operation): Promise<readonly Oper
   return [example, ...searches.map((query) => ({ ...example, query: { ...example.query, ...query } }))];
 };
 
-/** The suite over stores that `open` opens, of one operation in `parts`, which a run draws. */
+/** The suite for stores that `open` opens, with one operation in `parts`, which a run selects. */
 export const readsAreBounded = (store: string, open: () => Promise<CountedStore>, parts = 1): void => {
   test(`${store}: every built operation reads only its own organization’s documents, next to ${foreignUsers} users of another`, async (t) => {
     const chosen = selectPart(built, parts);
@@ -94,7 +94,7 @@ export const readsAreBounded = (store: string, open: () => Promise<CountedStore>
         index: number,
       ): Promise<string | undefined> => {
         let failure = await failureOnce(operation, request);
-        // Timed work of the API reads too: what the operation itself reads, it reads each time.
+        // Jobs of the API read as well, but only the operation itself reads each time.
         for (let again = 0; failure !== undefined && again < maxRetries; again++)
           failure = await failureOnce(operation, (await requestsOf(a, operation))[index] ?? request);
         return failure;

@@ -1,19 +1,19 @@
-/** What each receiver is tried with: a body of each of its formats, good and not, and the form of its answers. */
+/** Test data of each receiver: valid and invalid bodies of each of its formats, and the form of its responses. */
 import { gzipSync } from 'node:zlib';
 import { compressSnappy } from '../../schemas/compression.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { lokiPush } from './loki-bodies.ts';
 import { field, jsonRequest, nestedArrays, request, writeRequest, writeRequest2 } from './receivers-bodies.ts';
 
-/** Bodies of one format, before they are packed. */
+/** Bodies of one format, before they are compressed. */
 export interface FormatExample {
   readonly signal: Signal;
   readonly contentType: string;
   readonly encoding: 'identity' | 'gzip' | 'snappy';
   readonly good: Buffer;
-  /** Records of the good body. */
+  /** Number of records in the valid body. */
   readonly records: number;
-  /** Refused as malformed at a position that is known. */
+  /** Refused as malformed at a known position. */
   readonly malformed: Buffer;
   /** Well formed, without a record. */
   readonly nothing: Buffer;
@@ -22,9 +22,9 @@ export interface FormatExample {
 export interface ReceiverExample {
   /** Status of a success over HTTP; over gRPC it is OK. */
   readonly success?: number;
-  /** What an answer that refuses says to people, in the protocol's own form. Throws when it has another form. */
+  /** The error message of a refusal in the protocol's form. Throws if the response has another form. */
   messageOf(contentType: string | null, body: Buffer): string;
-  /** By the name of the format. Every format that the receiver brings is here. */
+  /** By the name of the format. Contains every format of the receiver. */
   readonly formats: Readonly<Record<string, FormatExample>>;
 }
 

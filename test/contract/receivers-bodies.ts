@@ -1,8 +1,8 @@
-/** Export requests as tests send them, and the same as JSON. */
+/** Export requests in protobuf and JSON. */
 import { convertJsonRequest } from '../../schemas/otlp/json.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
-/** Recent, because receivers refuse records that no query finds. */
+/** Recent, because receivers reject records that no query can find. */
 const timeMs = Date.now() - 60_000;
 const time = `${timeMs}000000`;
 const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'checkout' } }] };
@@ -18,7 +18,7 @@ const span = (name: string) => ({
   endTimeUnixNano: time,
 });
 
-/** OTLP/JSON of a request with `count` records, each carrying `text`. */
+/** OTLP/JSON of a request with `count` records, each with `text`. */
 export const jsonRequest = (signal: Signal, count = 1, text = 'hello'): string => {
   const each = <Value>(make: (index: number) => Value): Value[] =>
     Array.from({ length: count }, (_, index) => make(index));
@@ -52,7 +52,7 @@ export const jsonRequest = (signal: Signal, count = 1, text = 'hello'): string =
   return JSON.stringify(requests[signal]());
 };
 
-/** The same as protobuf. */
+/** The same request as protobuf. */
 export const request = (signal: Signal, count = 1, text = 'hello'): Buffer =>
   convertJsonRequest(signal, Buffer.from(jsonRequest(signal, count, text)));
 

@@ -31,7 +31,7 @@ export const grpcPath = (signal: Signal): string => {
   return path;
 };
 
-/** One unary call; resolves with the error, or undefined when it is OK. */
+/** One unary call; resolves with the error, or undefined on success. */
 export const call = async (
   { grpc, secret }: Pick<Fixture, 'grpc' | 'secret'>,
   path: string,

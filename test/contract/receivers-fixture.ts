@@ -1,4 +1,4 @@
-/** Running receivers on real stores in a temporary place, with a bus that tests can look into and break. */
+/** Running receivers on real stores in a temporary directory, with a bus that tests can inspect and break. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -27,17 +27,17 @@ import { topics } from '../../schemas/topics.ts';
 export const tenantId = 'acme';
 export const projectId = 'shop';
 
-/** Keeps what is published. `broken` makes it fail, `refuses` makes it fail for good, `held` makes it wait. */
+/** Stores published messages. `broken` makes publishing fail, `refuses` makes it fail permanently, `held` blocks it. */
 export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
   readonly messages: Message[] = [];
   publishes = 0;
   broken: string | undefined;
-  /** A topic that takes nothing, however often it is tried. */
+  /** A topic to which every publish fails. */
   refuses: string | undefined;
-  /** Every so many publishes fails; 0 for none. */
+  /** Every n-th publish fails; 0 for none. */
   failsEvery = 0;
   held: Promise<void> | undefined;
-  /** False forgets what is published. */
+  /** `false` discards published messages. */
   storesMessages = true;
 
   async producer(): Promise<Producer> {
@@ -49,7 +49,7 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
       if (messages.some(({ topic }) => topic === this.refuses)) throw new PermanentError('refused', 'not this message');
       if (messages.some(({ topic }) => topic === this.broken)) throw new UnavailableError('the topic is gone');
       if (!this.storesMessages) return;
-      // The bus must have its own copy: what is handed over may be a view of a larger buffer.
+      // The bus must copy the message, because it may be a view of a larger buffer.
       this.messages.push(...messages.map((message) => ({ ...message, value: Buffer.from(message.value) })));
     };
     return { publish, transaction: async (_name, work) => work(publish), async close() {} };
@@ -61,7 +61,7 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
 
   async close(): Promise<void> {}
 
-  /** Telemetry members with their own bytes. */
+  /** Telemetry members with their bytes. */
   members(): { headers: TelemetryHeaders; key: string; records: number; bytes: Buffer }[] {
     return this.messages
       .filter(({ topic }) => ![topics.deadLetter.name, topics.usage.name, topics.rumReplays.name].includes(topic))
@@ -75,7 +75,7 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
       });
   }
 
-  /** Dead letters, their chunks joined. */
+  /** Dead letters with their chunks joined. */
   deadLetters(): { headers: DeadLetterHeaders; body: Buffer }[] {
     const deadLetters = new Map<string, { headers: DeadLetterHeaders; chunks: Uint8Array[] }>();
     for (const { topic, headers: encoded, value } of this.messages) {
@@ -92,7 +92,7 @@ export class RecordingBus implements Pick<Bus, 'producer' | 'check' | 'close'> {
 /** Long enough for the fixed times of examples. */
 const longRetention = { logs: 40_000, metrics: 40_000, traces: 40_000 };
 
-/** What the browser key is for. */
+/** Restrictions of the browser key. */
 export const browserApplication = 'checkout';
 export const browserOrigin = 'https://shop.example.com';
 
@@ -107,7 +107,7 @@ export const openBody = ({ headers, body }: { headers: DeadLetterHeaders; body: 
 export const storeBody = ({ isSealed }: DeadLetterHeaders, body: Buffer): Buffer =>
   isSealed ? Buffer.from(secretBox.seal('dead-letter', body.toString('base64'))) : body;
 
-/** An organization with a plan, a license key of servers and one of browsers. */
+/** An organization with a plan, a license key for servers and one for browsers. */
 export const furnish = async (
   documents: Documents,
   changes: {
@@ -153,12 +153,12 @@ export interface Fixture extends AsyncDisposable {
   readonly browserSecret: string;
   readonly browserKeyId: string;
   readonly http: string;
-  /** The main HTTP address, where 418 is what belongs to others. */
+  /** The main HTTP address, which returns 418 for paths of other handlers. */
   readonly main: string;
   readonly grpc: string;
-  /** Bytes that the receivers' metrics count under an outcome, once they have stopped. */
+  /** Bytes in the receivers' metrics for an outcome, after they have stopped. */
   counted(outcome: string): number;
-  /** Value of a counter, of all its labels. */
+  /** Value of a counter, summed over its labels. */
   getCounter(name: string): number;
   readonly receivers: Awaited<ReturnType<typeof startReceivers>>;
 }
@@ -204,7 +204,7 @@ export const running = async ({
       ...environment,
     }),
   });
-  // Kept as long as on the other addresses: with five seconds, a slow machine closes what a client is about to use.
+  // The same as elsewhere: with five seconds, a slow machine closes connections that a client is about to use.
   const server = createServer(
     { keepAliveTimeout: 75_000, shouldUpgradeCallback: (request) => receivers.sockets.accepts(request) },
     (request, response) => {

@@ -1,4 +1,4 @@
-/** Bodies that are made to break receivers: none may crash one, keep its loop busy, or grow its memory. */
+/** Hostile bodies: none may crash a receiver, block its event loop, or grow its memory. */
 import { randomBytes } from 'node:crypto';
 import { Worker } from 'node:worker_threads';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
@@ -12,7 +12,7 @@ const protobuf = { 'content-type': 'application/x-protobuf' };
 const json = { 'content-type': 'application/json' };
 const gzip = { ...protobuf, 'content-encoding': 'gzip' };
 
-/** Sends from another thread, so that only the receiver's work is measured here. Answers the status. */
+/** Sends from another thread, so that only the receiver's work is measured here. Returns the status. */
 const postFromWorker = (url: string, headers: Record<string, string>, body: Uint8Array): Promise<number> =>
   new Promise((resolve, reject) => {
     const worker = new Worker(
@@ -34,7 +34,7 @@ const postFromWorker = (url: string, headers: Record<string, string>, body: Uint
     worker.once('error', reject);
   });
 
-/** Unknown groups in unknown groups: what recursive skippers die of. */
+/** Unknown groups in unknown groups, which overflow the stack of recursive parsers. */
 const nestedGroups = (depth: number): Buffer =>
   Buffer.concat([Buffer.alloc(depth, (100 << 3) | 3), Buffer.alloc(depth, (100 << 3) | 4)]);
 const nestedJson = (depth: number): string =>
@@ -81,7 +81,7 @@ for (const [name, status, headers, make] of bodies) {
   });
 }
 
-/** Bytes of the largest `Buffer` that is joined in this thread while `work` runs. */
+/** Size of the largest `Buffer` that this thread concatenates while `work` runs. */
 const largestJoin = async (work: () => Promise<unknown>): Promise<number> => {
   const { concat } = Buffer;
   let largest = 0;

@@ -1,4 +1,4 @@
-/** What receivers tell the ledger, and quotas as a running receiver hears of them. */
+/** Usage that receivers report to the ledger, and quota changes in a running receiver. */
 
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:http2';
@@ -26,7 +26,7 @@ const post = async ({ http, secret }: Fixture, body: Uint8Array | string, header
   return response.status;
 };
 
-/** The status of a call that carries these bytes, which no client would send. */
+/** The status of a call with these bytes, which no client would send. */
 const rawGrpc = async ({ grpc, secret }: Fixture, bytes: Uint8Array): Promise<unknown> => {
   const session = connect(`http://${grpc}`);
   const stream = session.request({
@@ -45,7 +45,7 @@ const rawGrpc = async ({ grpc, secret }: Fixture, bytes: Uint8Array): Promise<un
   return status.finally(() => session.close());
 };
 
-/** Rows of the reports that were published, without what all of them have. */
+/** Rows of the published reports, without the fields that all rows share. */
 const reported = ({ bus, keyId }: Fixture) => {
   const reports = bus.messages.filter(({ topic }) => topic === topics.usage.name);
   const rows = reports.flatMap(({ value }) => UsageReport.parse(JSON.parse(value.toString())).rows);
@@ -56,7 +56,7 @@ const reported = ({ bus, keyId }: Fixture) => {
   });
 };
 
-/** Asks until it is answered so: the change feed is heard in a moment. */
+/** Retries until the status is returned, because the change feed has a short delay. */
 const until = (status: number, send: () => Promise<number>): Promise<void> =>
   eventually(`an answer of ${status}`, async () => (await send()) === status);
 
@@ -121,7 +121,7 @@ const write = { path: '/api/v1/prom/write', 'content-encoding': 'snappy' };
 const loki = { ...json, path: '/loki/api/v1/push' };
 const zipkin = { ...json, path: '/api/v2/spans' };
 const tall = randomBytes(60).toString('hex');
-/** Larger than a message of the bus, and as three services. */
+/** Larger than a bus message, and with three services. */
 const wide = (text: string): Buffer =>
   Buffer.concat(Array.from({ length: 3 }, (_, index) => request('logs', 4_000, `${text} ${index} ${tall}`)));
 const metadata = Buffer.from([0x1a, 6, 8, 1, 0x12, 2, 0x75, 0x70]);
@@ -203,7 +203,7 @@ const ways: Readonly<Record<string, Way>> = {
   'a request without a record': { ...way([request('logs', 0)]), bytes: 0 },
 };
 
-/** The ledger once everything on the bus has landed. */
+/** The ledger once every message on the bus has landed. */
 const landed = async ({ bus }: Fixture): Promise<{ accepted: number; landed: number; missing: number }> => {
   const tables = await openTables();
   try {
@@ -252,7 +252,7 @@ test('refused bodies count as decompressed; if the compression is broken or the 
   t.is(await post(fixture, bomb, gzip), 413);
   t.is(await post(fixture, gzipSync(wrong), { ...json, ...gzip }), 400);
   t.is(await post(fixture, gzipSync(large), gzip), 400);
-  // Refused for what it announces: neither kept nor counted.
+  // Refused for its announced size: neither stored nor counted.
   const announced = Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1, 2]);
   t.is(await rawGrpc(fixture, announced), '8');
   await fixture.receivers.stop();

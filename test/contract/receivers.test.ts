@@ -1,4 +1,4 @@
-/** What OTLP and remote-write promise beyond what holds for every receiver (`every-receiver.test.ts`). */
+/** Behavior of OTLP and remote-write beyond the contract of every receiver (`every-receiver.test.ts`). */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
@@ -275,7 +275,7 @@ test('gRPC: bytes that are announced and do not arrive are not counted', async (
     status = headers['grpc-status'];
   });
   stream.on('error', () => undefined);
-  // A message of 4 GiB, and two bytes of it.
+  // A message of 4 GiB, and two of its bytes.
   stream.end(Buffer.from([0, 0xff, 0xff, 0xff, 0xff, 1, 2]));
   await new Promise((resolve) => stream.once('close', resolve).resume());
   client.destroy();
@@ -288,7 +288,7 @@ test('gRPC: bytes that are announced and do not arrive are not counted', async (
   t.like(rows, [{ reason: 'too-large', requests: 1, bytes: 0 }]);
 });
 
-// By itself: beside the others the client may take so long to send so many headers that the server stops waiting for them.
+// Serial: beside others, the client may take so long to send many headers that the server times out.
 test.serial('small requests of one key share messages, and each is acknowledged once it is durable', async (t) => {
   await using fixture = await running({ plan: manyRequests });
   const texts = Array.from({ length: 200 }, (_, index) => `request ${index}`);
@@ -298,7 +298,7 @@ test.serial('small requests of one key share messages, and each is acknowledged 
     const { status, body } = await post(fixture, request('logs', 2, text));
     return status === 200 ? '200' : `${status} ${body}`;
   });
-  // While the bus is slow the requests that arrive wait together.
+  // While the bus is slow, arriving requests wait and are then combined.
   setTimeout(resolve, 3_000);
   t.deepEqual([...new Set(await Promise.all(sent))], ['200']);
   const digests = (bodies: readonly Buffer[]) =>
@@ -412,7 +412,7 @@ for (const server of ['own', 'node'])
       );
     });
     t.is(code, 4);
-    // A client that does not look at its own clock.
+    // A client that does not enforce the deadline itself.
     metadata.set('grpc-timeout', '300m');
     const callError = await new Promise<ServiceError | null>((done) => {
       client.makeUnaryRequest(grpcPath('logs'), same, same, request('logs'), metadata, (error) => done(error));
@@ -593,7 +593,7 @@ test('a request that breaks off is discarded, and the receivers can still stop',
 
 for (const server of ['own', 'node'])
   test(`in-flight requests are answered when the receivers stop, and then no port is open: ${server} gRPC server`, async (t) => {
-    // Nothing is broken off before the test would be.
+    // A long shutdown timeout, so that the server aborts nothing during the test.
     const fixture = await running({ environment: { OIQ_GRPC_SERVER: server, OIQ_SHUTDOWN_SECONDS: '100' } });
     const { promise, resolve } = Promise.withResolvers<void>();
     fixture.bus.held = promise;
@@ -654,7 +654,7 @@ test('the country of a visitor is stored, and the address is not', async (t) => 
   t.false(text.includes('198.51.100.7'));
 });
 
-/** Sends bodies with many values that are searched for personal data, from one address, until it ends. Runs in a thread. */
+/** Sends bodies with many values that are scanned for personal data, from one address, until stopped. Uses a thread. */
 const floodCode = `
   const { parentPort, workerData: { url, origin } } = require('node:worker_threads');
   const values = Array.from({ length: 1_000 }, (_, index) => ({

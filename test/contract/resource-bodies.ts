@@ -1,4 +1,4 @@
-/** What the suites send to create and change any configuration resource: its example, under names of its own. */
+/** Bodies that create and change any configuration resource: its example, with unique names. */
 import { randomUUID } from 'node:crypto';
 import { resources } from '../../api/groups/index.ts';
 import type { RegisteredResource } from '../../api/resources/resource.ts';
@@ -15,7 +15,7 @@ export const resourceOf = ({ name }: Reference['to']): RegisteredResource => {
 const accepts = ({ fields }: RegisteredResource, name: string, value: unknown): boolean =>
   fields.shape[name]?.safeParse(value).success ?? true;
 
-/** A value like the example's that no other document has. */
+/** A unique value of the same form as the example's value. */
 const unique = (resource: RegisteredResource, name: string, value: string): string => {
   const own = randomUUID();
   const found = [`${value} ${own}`, `${value}-${own}`, `${own}-${value}`, own].find((one) =>
@@ -25,7 +25,7 @@ const unique = (resource: RegisteredResource, name: string, value: string): stri
   return found;
 };
 
-/** A field of the example that takes any text. */
+/** A field of the example that accepts any text. */
 export const textField = (resource: RegisteredResource): string =>
   Object.entries(resource.example).find(
     ([name, value]) => typeof value === 'string' && accepts(resource, name, `changed ${randomUUID()}`),
@@ -48,7 +48,7 @@ export const referringTo = (resource: RegisteredResource, body: Fields, path: st
   return { ...body, [name]: placed(whole[name], rest, id) };
 };
 
-/** The body of a new one, referring to things that `make` makes. */
+/** The body of a new resource, which refers to objects that `make` creates. */
 export const newBody = async (
   resource: RegisteredResource,
   make: (resource: RegisteredResource) => Promise<string>,

@@ -1,4 +1,4 @@
-/** What must hold for every configuration resource, whoever declares it. Generated from the registry, over any store. */
+/** Contract of every configuration resource, generated from the registry, with any store. */
 import test, { type ExecutionContext } from 'ava';
 import { operations, resources } from '../../api/groups/index.ts';
 import type { RegisteredResource } from '../../api/resources/resource.ts';
@@ -14,10 +14,10 @@ import { describePart, selectPart } from '../parts.ts';
 import { eventually } from '../waiting.ts';
 import { type Fields, newBody, referringTo, resourceOf, textField } from './resource-bodies.ts';
 
-/** What operations of their own add to a created resource's view, shown once. */
+/** Fields that an operation adds to the view of a created resource, returned once. */
 const shownOnce: Readonly<Record<string, readonly string[]>> = { 'license-key': ['key'] };
 
-/** Without `open`, over the embedded store; of one resource in `parts`, which a run draws. */
+/** Uses the embedded store without `open`. A run selects one in `parts` of the resources. */
 export const resourcesContract = (
   store: string,
   { open, parts = 1 }: { readonly open?: () => Promise<Documents>; readonly parts?: number } = {},
@@ -25,7 +25,7 @@ export const resourcesContract = (
   let harness: Harness;
   test.before(async () => {
     harness = withRetries(await startHarness({ openDocuments: open, runsJobs: false }));
-    // The other organization has everything too, so that nothing is refused for its plan.
+    // The other organization has every entitlement too, so that its plan refuses nothing.
     const { enterprise } = defaultPlans;
     await harness.documents
       .forTenant(plansTenant)
@@ -52,7 +52,7 @@ export const resourcesContract = (
   const writeVerb = ({ verbs }: RegisteredResource) =>
     verbs.includes('patch') ? 'PATCH' : verbs.includes('update') ? 'PUT' : undefined;
 
-  /** Changes one text field, by whichever way there is. */
+  /** Changes one text field in any supported way. */
   const change = async (
     resource: RegisteredResource,
     id: unknown,
@@ -84,7 +84,7 @@ export const resourcesContract = (
   };
 
   const chosen = selectPart(resources, parts);
-  /** Those of which a run writes more versions than are kept. */
+  /** Resources of which a run writes more versions than are retained. */
   const writtenOften = new Set(selectPart(chosen, 5));
   test(`${store}: resources are selected at random`, (t) => {
     t.log(
@@ -101,8 +101,8 @@ export const resourcesContract = (
       void test.serial(`${store}: ${noun}: ${title}`, run);
     const field = textField(resource);
     const deletable = verbs.includes('delete');
-    /** What may keep one from being deleted. */
-    // What is not a resource refers too (the routing document): tests of its own tell of it.
+    /** References that can prevent a deletion. */
+    // The routing document also has references, but is not a resource: it has separate tests.
     const referring = references
       .filter(({ to }) => deletable && to === resource.collection)
       .filter(({ from }) => resources.some(({ collection }) => collection === from));
@@ -358,7 +358,7 @@ export const resourcesContract = (
           const response = await harness.request('DELETE', pathOf(resource, id), { headers: { 'if-match': '*' } });
           refused(t, response, 409, 'CONFLICT', new RegExp(`${referrer.noun}.*${user.id}`));
           t.is((await read(resource, id)).status, 200);
-          // What is never deleted refers only while it goes on: its own tests say until when.
+          // A resource that is never deleted has references only while it is active; separate tests cover this.
           if (referrer.path === '/api/incidents') continue;
           t.is(
             (await harness.request('DELETE', pathOf(referrer, user.id), { headers: { 'if-match': '*' } })).status,

@@ -1,4 +1,4 @@
-/** A process of a schedule over Kafka and MongoDB, to be killed or paused. Prints a line when it has saved something; a line of input stops it. */
+/** A process of a schedule on Kafka and MongoDB, to be killed or paused. Prints a line per save; input stops it. */
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openKafkaBus } from '../../adapters/bus-kafka/bus-kafka.ts';
@@ -20,7 +20,7 @@ const running = runSchedule(madeUpChecks(id).schedule, {
   bus,
   producer: {
     async publish(messages) {
-      // So that a process that is killed has saved what it has not published.
+      // So that a killed process has saved runs that it has not published.
       await sleep(100);
       return producer.publish(messages);
     },

@@ -1,4 +1,4 @@
-/** Schedules in processes of their own: one is paused beyond its session and returns, one is killed. */
+/** Schedules in separate processes: one is paused beyond its session and resumes, one is killed. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -67,7 +67,7 @@ test('every due time takes effect once, even if a process is paused beyond its s
   first.child.kill('SIGCONT');
   await first.works('the first process, returned');
   await end(second.child);
-  // What the second process saved and did not publish is published once the first has its slots.
+  // Runs that the second process saved and did not publish are published once the first has its slots.
   await runsEverything('the first process, alone');
   first.child.stdin?.write('stop\n');
   await once(first.child, 'exit');

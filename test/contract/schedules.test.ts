@@ -1,4 +1,4 @@
-/** The contract of schedules over both buses and both documents stores. */
+/** The contract of schedules with both buses and both documents stores. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,12 +95,12 @@ test('the processor role also runs schedules, by the wall clock, and saves them 
           .parse(JSON.parse(value.toString()))
           .map((ping) => ping.runs),
       );
-    // What was saved last is published again when it is loaded.
+    // The last saved runs are published again when they are loaded.
     return [...new Set(seen)];
   };
   for (const requiredRuns of [1, 2]) {
     const role = await start();
-    // It comes while the schedule runs.
+    // Added while the schedule runs.
     if (requiredRuns === 1) await documents.forTenant('tenant').collection(pingCollection).insert({ everyMs: 1000 });
     await eventually('a run', async () => (await runs()).length >= requiredRuns);
     await role.stop();

@@ -1,4 +1,4 @@
-/** Schedules over any bus and any documents store: every due time of every thing takes effect once, whatever happens to members. */
+/** Schedules on any bus and any documents store: every due time takes effect once, despite failures of members. */
 import { randomUUID } from 'node:crypto';
 import test, { type ExecutionContext } from 'ava';
 import type { Schedule } from '../../processors/engine/schedule.ts';
@@ -13,14 +13,14 @@ import { eventually } from '../waiting.ts';
 import { madeUpChecks } from './made-up-checks.ts';
 
 export interface SchedulesContract {
-  /** Begins the titles. */
+  /** Prefix of the test titles. */
   readonly name: string;
-  /** Of this test alone, or shared. Whoever makes them removes them, with `t.teardown`. */
+  /** Exclusive to the test, or shared. The function that creates them also removes them, with `t.teardown`. */
   bus(t: ExecutionContext): Promise<Bus>;
   documents(t: ExecutionContext): Promise<Documents>;
 }
 
-/** Holds up a process: what passes it waits while it is frozen. */
+/** Pauses a process: calls through it wait while it is frozen. */
 class Gate {
   #thaw: PromiseWithResolvers<void> | undefined;
   readonly frozen = Promise.withResolvers<void>();
@@ -93,7 +93,7 @@ class Member {
     try {
       const number = await states.save(...args);
       this.saves++;
-      // What was saved is not published.
+      // Saved runs are not published.
       if (this.#isLosing) this.gate.freeze();
       return number;
     } catch (error) {
@@ -102,7 +102,7 @@ class Member {
     }
   }
 
-  /** The group does not hear of a frozen process. */
+  /** The group receives no heartbeats of a frozen process. */
   #consumer(consumer: Consumer): Consumer {
     this.#consumers.push(consumer);
     const { gate } = this;
@@ -117,7 +117,7 @@ class Member {
           onRevoked: (partition) => (gate.wasFrozen ? undefined : events?.onRevoked?.(partition)),
         });
         if (!gate.wasFrozen) return;
-        // It goes on as if it had its partitions still.
+        // It continues as if it still had its partitions.
         await this.#ended.promise;
         gate.thaw();
         for (const partition of assigned) await events?.onRevoked?.(partition);
@@ -129,7 +129,7 @@ class Member {
     };
   }
 
-  /** Holds the process up, between a save and what it would publish then, for so long that the group gives its partitions to others. */
+  /** Pauses the process between a save and its publish, until the group reassigns its partitions. */
   async lose(): Promise<void> {
     this.#isLosing = true;
     await this.gate.frozen.promise;

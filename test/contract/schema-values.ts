@@ -1,4 +1,4 @@
-/** Values made from a schema: one that it accepts, and ones that it must refuse, each wrong in one field. */
+/** Values generated from a schema: a valid value, and invalid values, each with one invalid field. */
 import { z } from 'zod';
 import type { Operation } from '../../api/kernel/operation.ts';
 
@@ -28,7 +28,7 @@ export interface Schema {
 export const schemaOf = (schema: z.ZodType): Schema =>
   z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any', reused: 'inline' }) as Schema;
 
-/** Whether keys that it does not name are refused; what others send us may hold more. */
+/** Whether unknown keys are refused; external payloads may have more keys. */
 export const isStrict = (schema: z.ZodType): boolean => schemaOf(schema).additionalProperties === false;
 
 const textOfFormat: Readonly<Record<string, string>> = {
@@ -41,7 +41,7 @@ const textOfFormat: Readonly<Record<string, string>> = {
   base64: 'eA==',
 };
 
-/** A value of the schema: what is required only. Patterns are not understood. */
+/** A value with the required fields of the schema. Patterns are not supported. */
 export const sampleOf = (schema: Schema): unknown => {
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return schema.enum[0];
@@ -68,7 +68,7 @@ export const sampleOf = (schema: Schema): unknown => {
 
 /** A change of one field of a valid value that makes it invalid. */
 export interface BadValue {
-  /** Dotted, as `details` names it. */
+  /** Dotted path, as in `details`. */
   readonly path: string;
   readonly what: string;
   readonly value: unknown;
@@ -81,7 +81,7 @@ const isFields = (value: unknown): value is Fields =>
 const operator = ['an operator', { $ne: null }] as const;
 type Wrong = readonly [what: string, value: unknown];
 
-/** What is of another type, by type. */
+/** Values of another type, by type. */
 const ofOtherTypes: Readonly<Record<string, readonly Wrong[]>> = {
   string: [operator, ['an array', ['x']], ['a number', 17]],
   integer: [operator, ['no number', 'seventeen'], ['a fraction', 1.5]],
@@ -94,7 +94,7 @@ const ofOtherTypes: Readonly<Record<string, readonly Wrong[]>> = {
   ],
 };
 
-/** What is beyond a field's bounds. */
+/** Values outside a field's bounds. */
 const beyondBounds = ({ maxLength, minimum, maximum, maxItems, items = {} }: Schema): Wrong[] => {
   const wrong: Wrong[] = [];
   if (maxLength !== undefined && maxLength <= 100_000) wrong.push(['too long', 'x'.repeat(maxLength + 1)]);
@@ -105,14 +105,14 @@ const beyondBounds = ({ maxLength, minimum, maximum, maxItems, items = {} }: Sch
   return wrong;
 };
 
-/** What a field must refuse; of a choice between schemas nothing is known. */
+/** Values that a field must refuse; none for a choice between schemas. */
 const wrongOf = (schema: Schema): readonly Wrong[] => {
   if ((schema.anyOf ?? schema.oneOf ?? schema.allOf) !== undefined) return [];
   if (schema.enum !== undefined) return [operator, ['no member', 'no-such-member']];
   return [...(ofOtherTypes[[schema.type].flat()[0] ?? ''] ?? []), ...beyondBounds(schema)];
 };
 
-/** Every way in which the value of a strict object can be wrong in one field, also in objects within it. */
+/** Every invalid variant of a strict object with one invalid field, including nested objects. */
 export const badValuesOf = (schema: Schema, good: unknown, at: readonly string[] = []): BadValue[] => {
   if (!isFields(good) || schema.properties === undefined) return [];
   const pathOf = (name: string): string => [...at, name].join('.');

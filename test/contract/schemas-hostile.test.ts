@@ -1,8 +1,8 @@
 /**
- * The schema of every operation reads the longest and nastiest texts in each of its fields without holding up the process.
+ * The schema of every operation parses hostile and very long texts in each field without blocking the process.
  *
- * What counts is the processor time of this thread, which hardly depends on how busy the machine is. What exceeds the limit is read again,
- * and counts if it does so each time.
+ * The test measures the processor time of this thread, which hardly depends on other load. A slow text is parsed again,
+ * and counts only if it is slow each time.
  */
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
@@ -19,9 +19,9 @@ import { schemaOf } from './schema-values.ts';
 const limitMs = 100;
 const tries = 3;
 const allTexts = { ...plainTexts, ...structuredTexts };
-/** At one of these what takes exponential time takes too long and still ends; at its full length it would not. */
+/** At one of these lengths, exponential time is too slow but still ends; at full length it would not end. */
 const shortLengths = [26, 39, 58, 87, 130] as const;
-/** Of a path and its query: the server takes 64 KiB of headers. */
+/** Maximum length of a path and query: the server accepts 64 KiB of headers. */
 const maxPathLength = 64 * 1024;
 
 const measureCpuMs = (run: () => unknown): number => {
@@ -30,20 +30,20 @@ const measureCpuMs = (run: () => unknown): number => {
   return getThreadCpuMs() - before;
 };
 
-/** The least time of some tries, where the first one is above the limit. */
+/** The minimum time of several attempts, if the first exceeds the limit. */
 const minMsOf = (run: () => unknown): number => {
   let minMs = Number.POSITIVE_INFINITY;
   for (let tried = 0; tried < tries && minMs > limitMs; tried++) minMs = Math.min(minMs, measureCpuMs(run));
   return minMs;
 };
 
-/** Each field reads one text in so many, fields one after the other another one: a run draws with which they begin. */
+/** Each field parses one text in this many, and consecutive fields different ones; a run selects the first. */
 const parts = 8;
 let fieldsRead = 0;
 
 const drawnOf = (texts: object): object => Object.fromEntries(selectPartAt(fieldsRead++, Object.entries(texts), parts));
 
-/** Tells of the first length of a text that takes too long. */
+/** Returns the first length of a text that takes too long. */
 const slowReads = (
   what: string,
   texts: object,
@@ -59,11 +59,11 @@ const slowReads = (
     return [];
   });
 
-/** Set by hand: the longest texts also in fields that are alike, as the same schema stands in many places of a dashboard or a rule. */
+/** Set by hand: also the longest texts in repeated fields, such as a schema used in many parts of a dashboard. */
 const readsAll = process.env['TEST_HOSTILE_ALL'] === 'true';
 const readAtLength = new Set<string>();
 
-/** Whether no field of the group with the same name below the same name, and of the same length, came before. */
+/** Whether this is the first field of the group with its name, parent name and length. */
 const isFirstOfItsKind = (operation: Operation, { path, maxLength }: TextField): boolean => {
   const kind = [operation.group, ...path.split('.').slice(-2), maxLength].join(' ');
   const isFirst = readsAll || !readAtLength.has(kind);
@@ -102,7 +102,7 @@ const refused = (read: (text: string) => unknown) => (text: string) => {
   try {
     read(text);
   } catch {
-    // A text that is refused was read as well.
+    // Refused texts are parsed as well.
   }
 };
 

@@ -1,4 +1,4 @@
-/** A code is accepted once, however many instances are given it at the same moment, in both stores. */
+/** A code is accepted once, even if several instances receive it concurrently, in both stores. */
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { startServices, unavailable } from '../services/services.ts';
 const clock = { now: () => Date.now() };
 const box = createSecretBox('a secret key of a test, and long enough');
 
-/** Uses codes at once, each at the next of the instances. Each has limits of its own, which are not what is tested. */
+/** Submits codes concurrently, each to the next instance. Each instance has its own limits, which are not tested. */
 const used = (instances: readonly Documents[], userId: string, codes: readonly string[]) =>
   Promise.all(
     codes.map((code, index) =>

@@ -1,11 +1,11 @@
-/** Finds secrets in requests and answers, by the names under which they stand. */
+/** Finds secrets in requests and responses, by the names of their fields. */
 import type { Answer } from '../end-to-end/api-harness.ts';
 
 const secretNames = /password|secret|token|^key$|code|uri|cookie/i;
-/** The first letters of a secret, by which people recognise it, are none. */
+/** The prefix of a secret, which identifies it to people, is not a secret. */
 const shownNames = /prefix$/i;
 
-/** Texts under names that say that they are secret. */
+/** Texts in fields with names of secrets. */
 export const secretsIn = (value: unknown, name = ''): string[] => {
   if (typeof value === 'string')
     return secretNames.test(name) && !shownNames.test(name) && value.length >= 8 ? [value] : [];
@@ -13,6 +13,6 @@ export const secretsIn = (value: unknown, name = ''): string[] => {
   return Object.entries(value).flatMap(([key, member]) => secretsIn(member, Array.isArray(value) ? name : key));
 };
 
-/** Values of the cookies that an answer sets. */
+/** Values of the cookies that a response sets. */
 export const cookiesOf = ({ headers }: Answer): string[] =>
   headers.getSetCookie().flatMap((cookie) => /^[^=]+=([^;]{8,})/.exec(cookie)?.[1] ?? []);

@@ -1,4 +1,4 @@
-/** A shard's only server is killed (-9) while sinks land on both and readers count: nothing is lost or doubled, and no smaller number is answered. */
+/** A shard's only server is killed (-9) during writes and reads: no row is lost or duplicated, no count is too low. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ run('a shard is killed again and again while both are written and read', async (
   await migrate(columns, silentLog);
   const handler = () => newLanding(t, columns, pool);
 
-  /** Two tenants of each shard, each alone in its partition: positions of a partition land once. */
+  /** Two tenants of each shard, each with a separate partition: positions of a partition land once. */
   const tenants: { readonly shard: number; readonly tenantId: string; sent: number; landed: number }[] = [];
   for (let shard = 0; shard < 2 * shardCount; shard++) {
     const isUsed = (tenantId: string): boolean =>
@@ -54,11 +54,11 @@ run('a shard is killed again and again while both are written and read', async (
   };
 
   let ends = false;
-  /** The test has ended, well or not: who still delivers to a shard that is gone would do so for ever. */
+  /** Set when the test ends, even if it fails: otherwise deliveries to a stopped shard would retry forever. */
   let isOver = false;
   let refused = 0;
   let refusedOfAll = 0;
-  /** As a bus delivers: the same range until it is taken, at times to a process that begins anew. */
+  /** Delivers like a bus: the same range until it is acknowledged, sometimes to a restarted process. */
   const deliver = async (batch: Batch, isOfKilled: boolean): Promise<void> => {
     let handle = handler();
     for (let tries = 1; ; tries++) {
@@ -96,7 +96,7 @@ run('a shard is killed again and again while both are written and read', async (
       await delay(100);
     }
   };
-  /** Of all shards: where one is gone, never a smaller number. */
+  /** Counts on all shards; if one is down, this never returns a smaller number. */
   const readAll = async (): Promise<void> => {
     while (!ends) {
       const landed = tenants.reduce((sum, tenant) => sum + tenant.landed, 0);
@@ -115,7 +115,7 @@ run('a shard is killed again and again while both are written and read', async (
   atWork.catch(() => {
     ends = true;
   });
-  // First of all that is torn down: a worker that goes on keeps the process, and with it the run.
+  // Runs before the other teardowns: a running worker would keep the process alive.
   t.teardown(async () => {
     ends = true;
     isOver = true;
@@ -124,7 +124,7 @@ run('a shard is killed again and again while both are written and read', async (
   const getsOn = (some: readonly Tenant[], batches: number): Promise<unknown> => {
     const upTo = some.map(({ landed }) => landed + batches * perBatch);
     return Promise.race([
-      // Whoever waits for workers that have ended in failure would wait in vain, and keep the process.
+      // Waiting for failed workers would never end, and would keep the process alive.
       eventually('they land', () => ends || some.every(({ landed }, at) => landed >= (upTo[at] ?? 0))),
       atWork,
     ]);

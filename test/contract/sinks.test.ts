@@ -1,4 +1,4 @@
-/** What must hold for every sink, and for landing as such: real bus, real tables, faults put between them. */
+/** Contract of every sink, and of landing: real bus, real tables, injected faults. */
 import { deepStrictEqual } from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -53,7 +53,7 @@ const logOf = (body: string): Uint8Array =>
     ],
   });
 
-/** Consecutive records of a partition, one log record each; `garbage` are offsets that hold none. */
+/** Consecutive records of a partition, one log record each; the records at the offsets in `garbage` are invalid. */
 const batchOf = (tenantId: string, first: number, count: number, garbage: readonly number[] = []): Batch => ({
   topic: topics.logs.name,
   partition: 0,
@@ -67,7 +67,7 @@ const batchOf = (tenantId: string, first: number, count: number, garbage: readon
   }),
 });
 
-/** A handler as a new process has it. `insert` stands between the sink and its tables. */
+/** A handler as a new process has it. `insert` wraps the inserts into its tables. */
 const handlerOf = (
   insert: (block: NativeBlock, token: string, next: Columns['insert']) => Promise<void> = (block, token, next) =>
     next(block, token),
@@ -102,7 +102,7 @@ const handlerOf = (
   });
 };
 
-/** Every landed body of a tenant, as often as it is there; the ledger and the counts of fields must count as many. */
+/** Every landed body of a tenant, including duplicates; the ledger and the field counts must match. */
 const bodies = async (tenantId: string): Promise<string[]> => {
   const rows = await tables.read<{ body: string }>(
     `SELECT body FROM logs WHERE tenant_id = '${tenantId}' ORDER BY offset`,
@@ -119,7 +119,7 @@ const bodies = async (tenantId: string): Promise<string[]> => {
 };
 const expected = (tenantId: string, ...offsets: number[]): string[] => offsets.map((offset) => `${tenantId} ${offset}`);
 let tokens = 0;
-/** Tokens forgotten: as after more inserts than the table remembers. */
+/** Forgets the tokens, as after more inserts than the table remembers. */
 const forgetful: Parameters<typeof handlerOf>[0] = (block, token, next) => next(block, `${token}:${++tokens}`);
 
 for (const sink of [...sinks, errorCountsSink]) {

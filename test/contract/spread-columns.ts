@@ -1,6 +1,6 @@
 /**
- * Columns of a cluster on which blocks go to any shard, by their tokens: nothing may depend on which rows lie together, but of those that
- * replace each other by key.
+ * Columns of a cluster that write blocks to any shard, by their tokens: no query may depend on which rows share a
+ * shard, except for rows that replace each other by key.
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { computeMurmur2 } from '../../schemas/partition.ts';
@@ -10,7 +10,7 @@ import { isReplacedByKey } from '../../schemas/tables/sharding.ts';
 
 const placeOf = (text: string): number => computeMurmur2(Buffer.from(text)) & 0x7fffffff;
 
-/** Tells that rows of anybody lie on any shard, as an insert does of the rows of its tenants. */
+/** Announces that rows of any tenant may be on any shard, as an insert does for its tenants. */
 const insertOnAllShards = async (columns: Columns): Promise<void> => {
   const servers = columns.listServers();
   const tuples = servers.map((_, shard) => `(0, ${shard}, '', '')`).join(', ');
@@ -21,7 +21,7 @@ const insertOnAllShards = async (columns: Columns): Promise<void> => {
   await delay(placementsPropagationMs);
 };
 
-/** The same columns. What has the same token goes to the same shard, as it must, and rows that a statement inserts go to one. */
+/** The same columns. Blocks with the same token, and the rows that a statement inserts, go to one shard. */
 export const spread = (columns: Columns): Columns => {
   let inserted: Promise<void> | undefined;
   return new Proxy(columns, {
@@ -29,7 +29,7 @@ export const spread = (columns: Columns): Columns => {
       if (name === 'insert')
         return (...[block, token, place]: Parameters<Columns['insert']>) =>
           target.insert(block, token, isReplacedByKey(block.table) ? place : placeOf(token));
-      // What is asked of a place lies at none.
+      // Queries for a place run on all shards, because a place has no fixed shard here.
       if (name === 'query')
         return (...[sql, parameters, limits]: Parameters<Columns['query']>) => {
           const { shardKey: _, ...anywhere } = limits ?? {};

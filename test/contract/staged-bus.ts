@@ -1,8 +1,8 @@
-/** A bus whose topics and groups are a test's own, and whose time is what the headers of messages say. */
+/** A bus with separate topics and groups for a test, whose times come from message headers. */
 import type { Batch, Bus, BusRecord, Consumer, Message, PartitionEvents, Producer } from '../../schemas/ports/bus.ts';
 import type { Topic } from '../../schemas/topic.ts';
 
-/** Header that says when the bus took a message. */
+/** Header with the time at which the bus accepted a message. */
 export const stagedTime = 'test-time';
 
 export const staged = (bus: Bus, prefix: string, partitions: number): Bus => {

@@ -1,4 +1,4 @@
-/** Each registered sink, processor and schedule is blocked, not killed, and something tells of it within two minutes of the test's own clock. */
+/** Each registered sink, processor and schedule is blocked, not killed, and reported within two minutes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,7 +28,7 @@ import { eventually } from '../waiting.ts';
 const twoMinutesMs = 120_000;
 const checkIntervalMs = 5000;
 
-/** Nothing is read or written there: what would is blocked before. */
+/** Ports that are never used, because each call is blocked before. */
 const columns = { check: async () => undefined, forTenant: () => ({}) } as unknown as Columns;
 
 const open = async (t: ExecutionContext) => {
@@ -53,7 +53,7 @@ const open = async (t: ExecutionContext) => {
   return { ...platform, counters: createMemoryCounters({}), warnings };
 };
 
-/** A bus of which no batch is ever done before `release`; `handed` are the groups that were given one. */
+/** A bus on which no batch finishes before `release`; `handed` contains the groups that received one. */
 const blocked = (bus: Bus) => {
   const released = Promise.withResolvers<void>();
   const handed = new Set<string>();
@@ -146,7 +146,7 @@ test('each schedule whose runs do not end is reported', async (t) => {
   const release = Promise.withResolvers<object>();
   const blockedSchedules = schedules.map(({ entitlement: _, ...schedule }) => ({
     ...schedule,
-    // What a thing says is of no matter: it is due each ten seconds, and its run waits.
+    // The object's definition does not matter: it is due every ten seconds, and its run waits.
     everyMs: () => 10_000,
     momentsOf: () => ({ batchMs: 5_000 }),
     run(): Promise<object> {

@@ -24,7 +24,7 @@ const before: Readonly<Record<string, (collection: string, operation: string) =>
   'once it is current': (collection, operation) => collection === processorStateChunks.name && operation === 'delete',
 };
 
-/** Waits at the moment that was asked for, before the operation. */
+/** Waits at the selected moment, before the operation. */
 const watched = <Fields extends object>(collection: Collection<Fields>, name: string): Collection<Fields> =>
   new Proxy(collection, {
     get:

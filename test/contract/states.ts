@@ -1,4 +1,4 @@
-/** What snapshots of state promise, over every documents store. */
+/** Contract of state snapshots with every documents store. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -26,16 +26,16 @@ const outcome = async (saving: Promise<number>): Promise<number | 'conflict'> =>
     throw error;
   });
 
-/** One test after the other: twenty at once make operations so slow on a busy machine that they pass the limit of their time. */
+/** Tests run serially: twenty concurrent tests on a busy machine make operations exceed their time limit. */
 export const statesContract = (
   name: string,
   {
     open,
     store,
   }: {
-    /** Two instances where the store can be opened twice. */
+    /** Two instances, if the store can be opened twice. */
     open(): Promise<readonly [Documents, Documents]>;
-    /** Arguments by which a program opens the same store. */
+    /** Arguments with which a program opens the same store. */
     store(): Promise<readonly string[]>;
   },
 ): void => {
@@ -133,7 +133,7 @@ export const statesContract = (
       const key = freshKey();
       let number: number | undefined;
       let isOver = false;
-      /** Each snapshot is a half twice. The halves of a mix would differ. */
+      /** Each snapshot is one half repeated. In a mix, the halves would differ. */
       const doubled = (bytes: number): Buffer => {
         const half = randomBytes(bytes);
         return Buffer.concat([half, half]);
@@ -299,7 +299,7 @@ export const statesContract = (
   }
 };
 
-/** Runs the program until it says that it is where it is to be killed. */
+/** Runs the program until it reports that it has reached the moment of the kill. */
 const killedWhileSaving = async (args: readonly string[]): Promise<void> => {
   const program = fileURLToPath(new URL('./states-killed.ts', import.meta.url));
   const child: ChildProcess = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });

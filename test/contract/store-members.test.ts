@@ -1,4 +1,4 @@
-/** Servers of stores that die or hang are named, and whoever waits for them is told so. */
+/** Servers of stores that die or hang are reported by name, also in the errors of calls that need them. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ import { tenantOf } from './tenants-of-shards.ts';
 const directory = mkdtempSync(join(tmpdir(), 'oiq-members-'));
 test.after.always(() => rmSync(directory, { recursive: true, force: true }));
 
-/** Members of stores, and what they report. */
+/** Members of stores, and their reports. */
 const watched = () => {
   const lines: string[] = [];
   const up = new Map<string, number>();
@@ -39,7 +39,7 @@ const watched = () => {
 
 const nameOf = (instance: Instance): string => instance.url.replace(/^\w+:\/\//, '').replace(/\/.*$/, '');
 
-/** Ends a server in either way; each names it in the list, the log and the metric, until it is back. */
+/** Stops a server in either way; each reports it in the list, the log and the metric, until it is back. */
 const endings: readonly (readonly [what: string, end: (instance: Instance) => Promise<unknown>])[] = [
   ['hangs', (instance) => hang(instance.pid)],
   ['is killed', (instance) => instance.kill()],

@@ -1,8 +1,8 @@
-/** An alert that fires, of a rule of an organization, as its evaluation would have landed. */
+/** A firing alert of a rule of an organization, as its evaluation would have landed. */
 import type { World } from './example.ts';
 import { canaryOf } from './telemetry.ts';
 
-/** Makes a rule, and lets an alert of it fire. Answers both ids. */
+/** Creates a rule, and lands a firing alert of it. Returns both IDs. */
 export const firingAlert = async ({ harness, tenant, make }: World): Promise<{ ruleId: string; alertId: string }> => {
   const { id: ruleId } = await make('createAlertRule');
   const alertId = `alert-${ruleId}`;

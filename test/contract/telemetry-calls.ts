@@ -1,4 +1,4 @@
-/** A database that an organization calls, a statement that it was asked, and a flow: each named by a word that is found nowhere else. */
+/** A database that an organization calls, one of its statements, and a flow, each with a unique name. */
 import type { Harness } from '../end-to-end/api-harness.ts';
 
 const offset = 79;

@@ -1,4 +1,4 @@
-/** A host, a disk, a process, a cluster and a pod of an organization, each named by a word that is found nowhere else. */
+/** A host, a disk, a process, a cluster and a pod of an organization, each with a unique name. */
 import type { Harness } from '../end-to-end/api-harness.ts';
 import { agentOf, flat, growing, type Metric } from '../end-to-end/infrastructure-senders.ts';
 

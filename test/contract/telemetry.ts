@@ -1,15 +1,15 @@
-/** One log record, pattern, span, metric and dead letter of an organization, each with a word that is found nowhere else. */
+/** One log record, pattern, span, metric and dead letter of an organization, each with a unique word. */
 import { type DeadLetterHeaders, encodeDeadLetter } from '../../schemas/dead-letter.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { Harness } from '../end-to-end/api-harness.ts';
 import { seedCalls } from './telemetry-calls.ts';
 import { seedHosts } from './telemetry-hosts.ts';
 
-/** What stands in every name and text of an organization's telemetry. */
+/** The word in every name and text of an organization's telemetry. */
 export const canaryOf = (tenant: string): string => `canary-of-${tenant}`;
 
 const offset = 77;
-/** By tenant, so that ids of one organization are not those of another. */
+/** By tenant, so that the IDs of organizations differ. */
 const ordinalOf = (tenant: string): number => tenant.charCodeAt(0);
 const digitOf = (tenant: string): string => (ordinalOf(tenant) % 16).toString(16);
 

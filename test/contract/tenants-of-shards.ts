@@ -1,4 +1,4 @@
-/** Organizations by the shard on which their telemetry lies. */
+/** Tenants by the shard that stores their telemetry. */
 import { randomUUID } from 'node:crypto';
 import { getShardOfPartition, getTenantPartition } from '../../schemas/tables/sharding.ts';
 
@@ -12,9 +12,9 @@ const someTenant = (matchesTenant: (tenant: string) => boolean): string => {
   }
 };
 
-/** One that lies on this shard of so many, from 0 on, by the declared rule. */
+/** A tenant on the given shard (from 0) of the given number of shards, by the declared rule. */
 export const tenantOf = (shard: number, shards: number): string => someTenant((tenant) => isOn(tenant, shard, shards));
 
-/** One that lies on this shard of so many, and on another of another number of them. */
+/** A tenant on the given shard of one number of shards, and on another shard of another number. */
 export const tenantWith = (shard: number, shards: number, then: { readonly of: number; readonly on: number }): string =>
   someTenant((tenant) => isOn(tenant, shard, shards) && isOn(tenant, then.on, then.of));

@@ -1,4 +1,4 @@
-/** Asks every operation in the registry something that it answers, with ids of things that there are. */
+/** Sends a successful request to every operation in the registry, with IDs of existing objects. */
 import { randomUUID } from 'node:crypto';
 import type { z } from 'zod';
 import { operations, resources } from '../../api/groups/index.ts';
@@ -19,7 +19,7 @@ export const operationOf = (operationId: string): Operation => {
   return operation;
 };
 
-/** What makes the things of which `/api/things/{id}` is one: POST on the path before the parameter. */
+/** The operation that creates the objects of `/api/things/{id}`: POST on the path before the parameter. */
 const makerOf = ({ path }: Operation): Operation | undefined => {
   const parent = path.slice(0, path.indexOf('/{'));
   return operations.find((one) => one.built && one.method === 'POST' && one.path === parent);
@@ -29,7 +29,7 @@ const makerOf = ({ path }: Operation): Operation | undefined => {
 const writtenBy = ({ path, method }: Operation): RegisteredResource | undefined =>
   resources.find((one) => path === (method === 'POST' ? one.path : `${one.path}/{id}`));
 
-/** The id in an answer, at its top or one level below. */
+/** The ID in a response, at its top level or one level below. */
 const idIn = (body: Answer['body']): string | undefined => {
   if (typeof body?.id === 'string') return body.id;
   const inner = Object.values<Answer['body']>(body ?? {}).find((value) => typeof value?.id === 'string');
@@ -107,11 +107,11 @@ export const worldOf = async (harness: Harness, tenant: string): Promise<World> 
 const formHeaders = { 'content-type': 'application/x-www-form-urlencoded' };
 const formOf = (body: unknown): string => new URLSearchParams(Object.entries(body as object)).toString();
 
-/** The harness with telemetry in both organizations. What is answered 503 is asked again. */
+/** The harness with telemetry in both organizations. A 503 is retried. */
 export const startWorlds = async (
   options?: Parameters<typeof startHarness>[0],
 ): Promise<{ harness: Harness; a: World; b: World; close(): Promise<void> }> => {
-  // What an installation may leave off is on, so that it can be shown.
+  // Optional features are enabled, so that they can be tested.
   const environment = {
     OIQ_SELF_SIGNUP: 'true',
     OIQ_MORE_ORGANIZATIONS: 'true',
