@@ -3,7 +3,7 @@
  * groups, order and times
  */
 import { createExistenceCondition, mergeAlternatives, negateCondition } from './conditions.ts';
-import type { Condition, Mark, MeasureFunction, Noun } from './marks.ts';
+import type { Condition, GroupCondition, Mark, MeasureFunction, Noun } from './marks.ts';
 import type { TimePart } from './times.ts';
 
 export interface NamedField {
@@ -27,6 +27,8 @@ export interface Draft {
   readonly aggregationWords: Set<Mark['is']>;
   limit: number | undefined;
   stepMs: number | undefined;
+  /** Condition on the values of groups */
+  having: GroupCondition | undefined;
 }
 
 /** Thrown for a question that is not understood; the message is for people */
@@ -61,6 +63,7 @@ const createDraft = (): Draft => ({
   aggregationWords: new Set(),
   limit: undefined,
   stepMs: undefined,
+  having: undefined,
 });
 
 const isMeaningful = ({ is }: Mark): boolean => is !== 'noise';
@@ -94,7 +97,10 @@ const applyMark = (mark: Mark, draft: Draft, position: MarkPosition): void => {
       position.isNegated = true;
       return;
     case 'condition':
-      addCondition(mark.condition, draft, position);
+      if (!addMeasuredComparison(mark.condition, draft, position)) addCondition(mark.condition, draft, position);
+      return;
+    case 'having':
+      addGroupCondition(mark.condition, draft, position);
       return;
     case 'field':
       addField(mark, draft, position);
@@ -267,6 +273,39 @@ const addCondition = (condition: Condition, draft: Draft, position: MarkPosition
   const conditionToAdd = isNegated ? negateCondition(condition) : condition;
   if (draft.conditions.some(({ search }) => search === conditionToAdd.search)) return;
   insertCondition(conditionToAdd, draft);
+};
+
+/** "More than 3 versions" is a number of distinct values. */
+const addGroupCondition = (condition: GroupCondition, draft: Draft, position: MarkPosition): void => {
+  if (draft.having !== undefined)
+    throw new UnclearQuestionError('the question contains two conditions on values: use one');
+  if (position.isNegated)
+    throw new UnclearQuestionError('"not" excludes no values: write the opposite condition, such as "at most 5"');
+  draft.having = condition;
+  const next = position.marks[position.index];
+  if (next?.is !== 'field' || next.isNumber) return;
+  position.index += 1;
+  draft.distinct.push(next.field);
+};
+
+/**
+ * Adds a comparison of a measured field as a condition on the values of groups: "p95 latency above 2 s", "slower than
+ * 2 s on average". Returns whether it is one.
+ */
+const addMeasuredComparison = ({ field, comparison }: Condition, draft: Draft, position: MarkPosition): boolean => {
+  if (comparison === undefined || position.isNegated) return false;
+  const { marks, index } = position;
+  const isMeasure = (mark: Mark | undefined): boolean =>
+    mark?.is === 'total' || (mark?.is === 'figure' && mark.measure.function !== 'rate');
+  const previous = marks[index - 2];
+  const isMeasuredField =
+    (previous?.is === 'noun' && previous.noun === 'latency') || (previous?.is === 'field' && previous.field === field);
+  if (!isMeasure(isMeasuredField ? marks[index - 3] : previous) && !isMeasure(marks[index])) return false;
+  if (field === 'duration') draft.nouns.add('latency');
+  else if (!draft.unassignedFields.some((each) => each.field === field))
+    draft.unassignedFields.push({ field, isNumber: true });
+  addGroupCondition({ ...comparison, unit: '' }, draft, position);
+  return true;
 };
 
 /** Adds a value to the condition before "and" or "or". "Excluding GET and POST" excludes both. */

@@ -7,8 +7,10 @@ import {
   isUnit,
   type Quantity,
 } from './conditions.ts';
+import { parseGroupCondition } from './group-conditions.ts';
 import type { Lexicon, Target } from './lexicon.ts';
 import { createSingleMark, type Mark, type MarkCandidates, type Operator } from './marks.ts';
+import type { Phrase } from './metric-phrases.ts';
 import { statusField } from './numbers-in-text.ts';
 import { matchOperator, matchPhrase } from './phrases.ts';
 import { parseNumber } from './quantities.ts';
@@ -28,6 +30,9 @@ const languageFields: ReadonlySet<string> = new Set(['severity', 'kind', 'status
 /** If all known values contain a digit, a word without a digit is not a value: "meters are online". */
 const isUnlikely = (text: string, { values }: CatalogueField): boolean =>
   values.length > 0 && values.every((value) => /\d/.test(value)) && !/\d/.test(text);
+/** Returns whether the values of a field are numbers or versions: "hosts above 80 %" compares no host. */
+const isOrdered = ({ isNumber, values }: CatalogueField, { signal }: Target): boolean =>
+  isNumber || (values.length > 0 ? values.every((value) => /^v?\d/.test(value)) : signal !== 'metrics');
 /** A word with a digit that is not a number or percentile is an id. */
 const looksLikeId = (text: string): boolean =>
   /^[\w-]{3,128}$/.test(text) && /\d/.test(text) && /[a-z-]/i.test(text) && !/^p\d/.test(text);
@@ -37,11 +42,18 @@ export class ComparisonReader {
   readonly #lexicon: Lexicon;
   readonly #vocabulary: Vocabulary;
   readonly #target: Target;
+  readonly #phrase: Phrase | undefined;
 
   constructor(
     words: readonly Word[],
-    { lexicon, vocabulary, target }: { lexicon: Lexicon; vocabulary: Vocabulary; target: Target },
+    {
+      lexicon,
+      vocabulary,
+      target,
+      phrase,
+    }: { lexicon: Lexicon; vocabulary: Vocabulary; target: Target; phrase: Phrase | undefined },
   ) {
+    this.#phrase = phrase;
     this.#words = words;
     this.#lexicon = lexicon;
     this.#vocabulary = vocabulary;
@@ -51,7 +63,12 @@ export class ComparisonReader {
   /** Returns the comparison that begins at a word, with one mark for each field that the words may name. */
   index(index: number): MarkCandidates | undefined {
     const fieldMatch = this.#lexicon.fieldAt(this.#words, index);
-    if (fieldMatch === undefined) return this.#parseQuantityBeforeField(index) ?? this.#parseDurationComparison(index);
+    if (fieldMatch === undefined)
+      return (
+        this.#parseQuantityBeforeField(index) ??
+        this.#parseDurationComparison(index) ??
+        parseGroupCondition({ words: this.#words, target: this.#target, phrase: this.#phrase }, index)
+      );
     const options = fieldMatch.options.flatMap((field) =>
       field.name === 'status' ? [field, ...this.#statusCodes()] : field,
     );
@@ -113,7 +130,8 @@ export class ComparisonReader {
       return this.#parseOperandAfterField(operandIndex, field, operand.words);
     if (operatorMatch.operator === 'is' || operatorMatch.operator === 'not')
       return this.#parseValueAfterField(operandIndex, field, operand);
-    if (operatorMatch.operator !== 'contains') return this.#parseComparison(operandIndex, field, operand);
+    if (operatorMatch.operator !== 'contains')
+      return isOrdered(field, this.#target) ? this.#parseComparison(operandIndex, field, operand) : undefined;
     const word = this.#words[operandIndex];
     return (
       word &&

@@ -1,4 +1,6 @@
 /** Formats conditions of the search language */
+
+import type { Having } from '../../queries/query.ts';
 import { parseDuration } from '../../queries/time.ts';
 import type { CatalogueField } from './catalogue.ts';
 import type { Condition, Operator } from './marks.ts';
@@ -70,6 +72,14 @@ const operatorSymbols: Readonly<Record<'above' | 'below' | 'from' | 'upto', stri
   upto: '<=',
 };
 
+/** Comparisons that groups may have, by operator */
+export const havingOperators: Readonly<Partial<Record<Operator, Having['operator']>>> = {
+  above: 'above',
+  below: 'below',
+  from: 'at-least',
+  upto: 'at-most',
+};
+
 export interface Quantity {
   readonly value: number;
   readonly unit: string;
@@ -105,13 +115,25 @@ const sizeUnits: Readonly<Record<string, number>> = {
   kib: 1024,
   mib: 1024 ** 2,
   gib: 1024 ** 3,
-  k: 1e3,
-  thousand: 1e3,
-  million: 1e6,
+};
+const multipliers: Readonly<Record<string, number>> = { k: 1e3, thousand: 1e3, million: 1e6 };
+
+const find = (sizes: Readonly<Record<string, number>>, unit: string): number | undefined =>
+  Object.hasOwn(sizes, unit) ? sizes[unit] : undefined;
+/** Returns the number of bytes of a unit; `undefined` for other units. */
+export const getBytes = (unit: string): number | undefined => find(sizeUnits, unit);
+/** Returns the number that `k` or `million` stands for. */
+export const getMultiplier = (unit: string): number | undefined => find(multipliers, unit);
+/** Returns the number of milliseconds of a unit; `undefined` for other units. */
+export const getMilliseconds = (unit: string): number | undefined => {
+  const ns = Object.hasOwn(timeUnits, unit) ? parseDuration(`1${timeUnits[unit]}`) : undefined;
+  return ns === undefined ? undefined : Number(ns) / 1e6;
 };
 
+const getSize = (unit: string): number | undefined => getBytes(unit) ?? getMultiplier(unit);
+
 /** Returns whether a word is a unit of quantities. */
-export const isUnit = (word: string): boolean => Object.hasOwn(timeUnits, word) || Object.hasOwn(sizeUnits, word);
+export const isUnit = (word: string): boolean => Object.hasOwn(timeUnits, word) || getSize(word) !== undefined;
 
 /** Returns a quantity in the unit of a field; `undefined` if its unit does not apply to that field. */
 const formatQuantity = ({ value, unit }: Quantity, isDuration: boolean): string | undefined => {
@@ -120,7 +142,8 @@ const formatQuantity = ({ value, unit }: Quantity, isDuration: boolean): string 
     return text !== undefined && parseDuration(text) !== undefined ? text : undefined;
   }
   if (unit === '' || unit === '%') return String(value);
-  return Object.hasOwn(sizeUnits, unit) ? String(value * (sizeUnits[unit] ?? 1)) : undefined;
+  const size = getSize(unit);
+  return size === undefined ? undefined : String(value * size);
 };
 
 /** Returns a comparison with a quantity, or two for `between`; `undefined` if the unit does not apply. */
@@ -139,7 +162,9 @@ export const createComparisonCondition = (
   if (operator === 'between') return { search: `${name}:[${first} TO ${second}]`, field: field.name };
   if (operator === 'is') return { search: `${name}:${first}`, field: field.name, value: first };
   if (operator === 'not') return { search: `NOT ${name}:${first}`, field: field.name };
-  return operator === 'contains'
-    ? undefined
-    : { search: `${name}:${operatorSymbols[operator]}${first}`, field: field.name };
+  if (operator === 'contains') return undefined;
+  const condition = { search: `${name}:${operatorSymbols[operator]}${first}`, field: field.name };
+  const havingOperator = havingOperators[operator];
+  const value = isDuration ? Number(parseDuration(first)) : Number(first);
+  return havingOperator === undefined ? condition : { ...condition, comparison: { operator: havingOperator, value } };
 };

@@ -31,6 +31,7 @@ export const continueDraft = (earlier: Draft, later: Draft): Draft => {
       ...(later.aggregationWords.has('table') && earlier.stepMs !== undefined ? (['count'] as const) : []),
     ]),
     limit: later.limit ?? earlier.limit,
+    having: later.having ?? earlier.having,
     stepMs: later.aggregationWords.has('table') ? undefined : (later.stepMs ?? earlier.stepMs),
   };
 };

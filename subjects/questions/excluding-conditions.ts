@@ -53,6 +53,8 @@ export const findExcludingConditions = async (
     const countQuery = toCountQuery(query, remaining);
     return countQuery && !isEmpty(await runQuery(countQuery, reader, range, signal), countQuery);
   };
+  if ('having' in query && query.having !== undefined && (await hasData(conditions)) === true)
+    return 'no group has a value that satisfies the condition on it';
   if (conditions.length === 0 || conditions.length > maxConditions) return undefined;
   const [hasAnyData, ...hasDataWithout] = await Promise.all([
     hasData([]),

@@ -53,6 +53,8 @@ export const describeMark = (mark: Mark, target: Target): string | null => {
       return 'number of spans of kind server';
     case 'throughput':
       return 'rate of spans of kind server';
+    case 'having':
+      return `only ${mark.condition.operator.replace('-', ' ')} ${mark.condition.value} ${mark.condition.unit}`.trim();
     case 'limit':
       return `at most ${mark.limit}`;
     case 'step':

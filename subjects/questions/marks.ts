@@ -1,5 +1,5 @@
 /** Meanings of the words of a question, before they are combined */
-import type { Measure } from '../../queries/query.ts';
+import type { Having, Measure } from '../../queries/query.ts';
 import type { TimePart } from './times.ts';
 
 /** A condition of the search language on one field */
@@ -14,6 +14,16 @@ export interface Condition {
   readonly isOrigin?: true;
   /** Whether the condition names what requests are for, as in "orders" for the route `/orders` */
   readonly isRequest?: true;
+  /** Comparison of a numeric field, in its unit, that a measure of the field may have instead: "above 2 s on average" */
+  readonly comparison?: Having;
+}
+
+/** Condition on the values of groups */
+export interface GroupCondition {
+  readonly operator: Having['operator'];
+  readonly value: number;
+  /** Unit as written, in lower case; empty for a plain number */
+  readonly unit: string;
 }
 
 export type Noun = 'logs' | 'requests' | 'calls' | 'spans' | 'traces' | 'metric' | 'latency';
@@ -58,6 +68,7 @@ export type Mark =
       readonly isListed?: true;
     }
   | { readonly is: 'number'; readonly value: number; readonly unit: string }
+  | { readonly is: 'having'; readonly condition: GroupCondition }
   | { readonly is: 'operator'; readonly operator: Operator; readonly about?: 'duration' }
   | { readonly is: 'text'; readonly text: string }
   | { readonly is: 'step'; readonly stepMs: number }

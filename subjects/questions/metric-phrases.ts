@@ -3,10 +3,14 @@ import type { CatalogueMetric } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
 import { splitNameStems, toRoot, type Word } from './words.ts';
 
-/** Words of a question, and the metrics that they may name */
-export interface MetricPhrase {
+/** Part of the question that names the metric */
+export interface Phrase {
   readonly position: number;
   readonly words: number;
+}
+
+/** Words of a question, and the metrics that they may name */
+export interface MetricPhrase extends Phrase {
   readonly metrics: readonly CatalogueMetric[];
 }
 

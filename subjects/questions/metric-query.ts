@@ -3,6 +3,7 @@ import type { MetricQuery } from '../../queries/query.ts';
 import { type Draft, UnclearQuestionError } from './assemble.ts';
 import type { CatalogueMetric } from './catalogue.ts';
 import { createEqualityCondition } from './conditions.ts';
+import { toMetricHaving } from './group-conditions.ts';
 import type { MeasureFunction } from './marks.ts';
 import { getMetricAddition } from './metric-addition.ts';
 import type { Meaning } from './records-query.ts';
@@ -66,14 +67,21 @@ export const interpretMetric = (draft: Draft, metric: CatalogueMetric): Meaning[
     ...(searches.length === 0 ? {} : { search: searches.join(' ') }),
     ...(hasGroups(draft) ? { groupBy: [...groupBy, ...fields.map(({ field }) => field)] } : {}),
   };
+  const isHistogram = metric.kind === 'histogram' || metric.kind === 'summary';
+  const createHaving = (overTime: MetricQuery['overTime']): Pick<MetricQuery, 'having'> => {
+    const isObservationCount = isHistogram && (overTime === 'increase' || overTime === 'rate');
+    const having = toMetricHaving(draft, metric, isObservationCount);
+    return having === undefined ? {} : { having };
+  };
   if (isGrowth(draft, metric, extremeFunction)) {
     rejectUnsupportedGrowth(draft, metric, step);
-    return [{ stepMs: undefined, conditions: searches, query: createGrowthQuery(common, limitFields) }];
+    const query = createGrowthQuery(common, { ...limitFields, ...createHaving('max') });
+    return [{ stepMs: undefined, conditions: searches, query }];
   }
   return chooseAggregations(draft, metric, extremeFunction).map((aggregation) => ({
     stepMs: step,
     conditions: searches,
-    query: { ...common, ...aggregation, ...limitFields },
+    query: { ...common, ...aggregation, ...limitFields, ...createHaving(aggregation.overTime) },
   }));
 };
 
@@ -108,7 +116,7 @@ const isGrowth = ({ measures, aggregationWords: words }: Draft, metric: Catalogu
 /** Senders start at their current count, so the growth of each series is its largest value minus its smallest. */
 const createGrowthQuery = (
   common: { readonly kind: 'metric'; readonly metric: string; readonly search?: string; readonly groupBy?: string[] },
-  limitFields: { readonly limit?: number },
+  limitFields: { readonly limit?: number } & Pick<MetricQuery, 'having'>,
 ): Meaning['query'] => ({
   kind: 'formula',
   expression: 'highest - lowest',
@@ -154,10 +162,11 @@ const findExtreme = ({
 };
 
 const rejectUnsupported = (draft: Draft, { name }: CatalogueMetric, extreme: Extreme): void => {
-  const { aggregationWords: words, distinct, measures, unassignedFields: fields, limit } = draft;
+  const { aggregationWords: words, distinct, measures, unassignedFields: fields, limit, having } = draft;
   if (words.has('least') && extreme === undefined && !hasGroups(draft))
     throw new UnclearQuestionError('the smallest has no field: name a field, such as "by service"');
-  if (fields.length > 0 && !isRanked(draft) && limit === undefined && !words.has('which'))
+  const isSelection = isRanked(draft) || limit !== undefined || having !== undefined || words.has('which');
+  if (fields.length > 0 && !isSelection)
     throw new UnclearQuestionError(
       `the question contains ${fields[0]?.field} without a purpose: write "by ${fields[0]?.field}", or a value of it`,
     );

@@ -13,19 +13,13 @@ import {
 } from './conditions.ts';
 import { type Candidates, isTechnicalValue, type Lexicon, type NamedValue, type Target } from './lexicon.ts';
 import { type Condition, createSingleMark, type Mark, type MarkCandidates, type MarkedWords } from './marks.ts';
-import { countMetricWords } from './metric-phrases.ts';
+import { countMetricWords, type Phrase } from './metric-phrases.ts';
 import { parseLimit, parsePercentile, parseStatus, parseStep } from './numbers-in-text.ts';
 import { matchOperator, matchPhrase } from './phrases.ts';
 import { parseNumber } from './quantities.ts';
 import { type Now, TimeReader } from './times.ts';
 import { type Vocabulary, vocabularies } from './vocabulary.ts';
 import { splitNameStems, type Word } from './words.ts';
-
-/** Part of the question that names the metric */
-export interface Phrase {
-  readonly position: number;
-  readonly words: number;
-}
 
 export class QuestionReader {
   readonly #words: readonly Word[];
@@ -46,7 +40,7 @@ export class QuestionReader {
     this.#phrase = phrase;
     this.#vocabulary = vocabularies[target.signal];
     this.#times = new TimeReader(words, now);
-    this.#comparisons = new ComparisonReader(words, { lexicon, vocabulary: this.#vocabulary, target });
+    this.#comparisons = new ComparisonReader(words, { lexicon, vocabulary: this.#vocabulary, target, phrase });
   }
 
   /** Returns marks for all words. They contain the words as `originalWords`, before spelling corrections. */
@@ -99,10 +93,17 @@ export class QuestionReader {
     );
   }
 
-  /** "Which pods use the most memory" groups `k8s.pod.memory.usage` by the pod, which is also a word of its name. */
+  /**
+   * "Which pods use the most memory" and "pods using over 1 GB of memory" group `k8s.pod.memory.usage` by the pod, which is
+   * also a word of its name.
+   */
   #isGroupBeforeMetric(position: number): boolean {
+    const word = this.#words[position] as Word;
     const before = this.#words[position - 1]?.lower ?? '';
-    return groupWords.has(before) && this.#lexicon.fieldAt(this.#words, position) !== undefined;
+    const next = this.#words[position + 1]?.stem ?? '';
+    const isSubject =
+      word.lower !== word.stem && /^(?:use|using|consume|consuming|with|whose|that|above|below|over|under)$/.test(next);
+    return (groupWords.has(before) || isSubject) && this.#lexicon.fieldAt(this.#words, position) !== undefined;
   }
 
   /** Matches further words of the metric's name, which follow a value: "sent in Europe by the CDN" for `cdn.bytes.sent`. */

@@ -6,6 +6,7 @@ import { resolveReference } from '../../schemas/fields.ts';
 import { type Draft, type NamedField, UnclearQuestionError } from './assemble.ts';
 import { createExistenceCondition } from './conditions.ts';
 import { hasRecordNoun, resolveExtremes } from './extremes.ts';
+import { toRecordsHaving } from './group-conditions.ts';
 import type { Condition, MeasureFunction } from './marks.ts';
 import { statusField } from './numbers-in-text.ts';
 import { rejectIncomplete } from './unmatched-words.ts';
@@ -36,12 +37,17 @@ export const interpretRecords = (initialDraft: Draft, signal: Signal, hasServerS
   rejectIncomplete(initialDraft);
   const draft = resolveExtremes(initialDraft);
   return getNounConditions(draft, hasServerSpans).flatMap((noun) => {
-    if (draft.aggregationWords.has('share')) return [buildShare(draft, signal, noun, hasServerSpans)];
+    if (draft.aggregationWords.has('share') || isShareOfGroups(draft))
+      return [buildShare(draft, signal, noun, hasServerSpans)];
     return chooseMeasures(draft, signal).map((measures) =>
       createQuery(draft, signal, [...noun, ...draft.conditions], measures),
     );
   });
 };
+
+/** "Routes where more than 1 % of requests fail" are compared by a share. */
+const isShareOfGroups = ({ having, measures, distinct, nouns, unassignedFields: fields }: Draft): boolean =>
+  having?.unit === '%' && measures.length + distinct.length === 0 && !nouns.has('latency') && !fields.some(isQuantity);
 
 /** Returns the conditions that the noun implies; two alternatives if it is ambiguous. */
 const getNounConditions = (draft: Draft, hasServerSpans: boolean): Conditions[] => {
@@ -158,7 +164,8 @@ const createDurationMeasures = (
 const isRankedAlone = ({ aggregationWords: words, groupBy, unassignedFields: fields }: Draft): boolean =>
   (words.has('most') || words.has('least')) && groupBy.length + fields.length === 0;
 
-const isCounted = ({ aggregationWords: ways, groupBy, stepMs, unassignedFields: loose }: Draft): boolean =>
+const isCounted = ({ aggregationWords: ways, groupBy, stepMs, unassignedFields: loose, having }: Draft): boolean =>
+  having !== undefined ||
   groupBy.length > 0 ||
   loose.length > 0 ||
   stepMs !== undefined ||
@@ -200,8 +207,9 @@ const createQuery = (draft: Draft, signal: Signal, conditions: Conditions, measu
   rejectOrders(draft, groupBy);
   const isRanked = groupBy.length > 0 && isRankedBy(draft);
   const limit = draft.limit ?? (isRanked ? defaultGroupLimit : undefined);
-  const all =
-    limit === undefined || spanGroups !== undefined ? conditions : addGroupConditions(conditions, groupBy, signal);
+  const having = toRecordsHaving(draft, groupBy, measures);
+  const isSelection = limit !== undefined || having !== undefined;
+  const all = isSelection && spanGroups === undefined ? addGroupConditions(conditions, groupBy, signal) : conditions;
   return {
     ...stepFields,
     conditions: all.map(({ search }) => search),
@@ -211,6 +219,7 @@ const createQuery = (draft: Draft, signal: Signal, conditions: Conditions, measu
       ...toSearchFields(all),
       measures: [...measures],
       groupBy,
+      ...(having === undefined ? {} : { having }),
       ...(isReverse ? { order: { by: getDefaultName(measures[0] as Measure), direction: 'ascending' as const } } : {}),
       ...(limit === undefined ? {} : { limit }),
     },
@@ -246,14 +255,16 @@ const getSpanGroups = (
 
 /** Fields that are not measured are groups: "services with the most errors". */
 const chooseGroups = (
-  { groupBy, unassignedFields: fields, aggregationWords: words, limit }: Draft,
+  { groupBy, unassignedFields: fields, aggregationWords: words, limit, having }: Draft,
   measures: readonly Measure[],
 ): string[] => {
   const unassignedGroups = fields
     .map(({ field }) => field)
     .filter((field) => !measures.some((measure) => measure.field === field));
   const isRanked =
-    limit !== undefined || ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => words.has(way as 'most'));
+    limit !== undefined ||
+    having !== undefined ||
+    ['most', 'least', 'slowest', 'fastest', 'which'].some((way) => words.has(way as 'most'));
   if (unassignedGroups.length > 0 && (!isRanked || groupBy.length > 0))
     throw new UnclearQuestionError(
       `the question contains ${unassignedGroups.join(' and ')} without a purpose: write "by ${unassignedGroups[0]}", or a value of it`,
@@ -310,12 +321,14 @@ const buildShare = (draft: Draft, signal: Signal, noun: Conditions, hasServerSpa
     !draft.nouns.has('traces');
   const groupBy = chooseGroups(draft, []);
   const isRanked = draft.aggregationWords.has('most') || draft.aggregationWords.has('which');
-  const limit = draft.limit ?? (isRanked && groupBy.length > 0 ? defaultGroupLimit : undefined);
+  const having = toRecordsHaving(draft, groupBy, []);
+  const limit = draft.limit ?? (isRanked && groupBy.length > 0 && having === undefined ? defaultGroupLimit : undefined);
   const wholeConditions = [
     ...(isBare ? [serverSpan] : noun),
     ...draft.conditions.filter((condition) => !part.includes(condition)),
   ];
-  const all = limit === undefined ? wholeConditions : addGroupConditions(wholeConditions, groupBy, signal);
+  const isSelection = limit !== undefined || having !== undefined;
+  const all = isSelection ? addGroupConditions(wholeConditions, groupBy, signal) : wholeConditions;
   const createCountQuery = (measure: Measure): QueryRequest => ({
     kind: 'aggregate',
     signal,
@@ -334,6 +347,7 @@ const buildShare = (draft: Draft, signal: Signal, noun: Conditions, hasServerSpa
         part: createCountQuery({ function: 'count', ...toSearchFields(part) }) as AggregateRequest,
         whole: createCountQuery({ function: 'count' }) as AggregateRequest,
       },
+      ...(having === undefined ? {} : { having }),
       ...(limit === undefined ? {} : { limit }),
     },
   };

@@ -178,7 +178,7 @@ export const chargingQuestions: readonly QuestionCase[] = [
     ['logs count [service:billing] by service.version', 'traces count [service:billing] by service.version'],
   ],
   ['average cpu of edge-1 and edge-2', 'metric system.cpu.utilization avg/avg [host.name:(edge-1 OR edge-2)]'],
-  ['hosts with cpu above 80%', 'refused unknown-name'],
+  ['hosts with cpu above 80%', 'metric system.cpu.utilization avg/avg by host.name having >0.8'],
   ['how many requests took more than 500ms', 'traces count [duration:>500ms kind:server]'],
   ['busiest hour yesterday', 'refused unknown-name'],
   [

@@ -111,7 +111,7 @@ export const clinicQuestions: readonly QuestionCase[] = [
   ['logs from az1', 'logs rows [cloud.availability_zone:az1]'],
   ['requests with patient insured true', 'traces rows [kind:server patient.insured:true]'],
   ['which service logs the most warnings', 'logs count [severity:warn] by service limit 10'],
-  ['which hosts have more than 80% cpu', 'refused unknown-name'],
+  ['which hosts have more than 80% cpu', 'metric system.cpu.utilization avg/avg by host.name having >0.8'],
   [
     'how many 5xx errors per route today',
     'traces count [http.response.status_code:[500 TO 599] kind:server] by http.route 11T00:00..11T10:30',

@@ -67,7 +67,7 @@ export const meteringQuestions: readonly QuestionCase[] = [
     'logs rows [service:meter-gateway severity:>=error] 11T08:30..11T10:30',
   ],
   ['energy delivered to the coast yesterday', 'metric energy.delivered increase/sum [region:coast] 10T00:00..11T00:00'],
-  ['is the grid frequency in the north below 50 Hz', 'refused unknown-name'],
+  ['is the grid frequency in the north below 50 Hz', 'refused unclear'],
   ['average grid frequency per region since midnight', 'metric grid.frequency avg/avg by region 11T00:00..11T10:30'],
   ['lowest grid frequency this week', 'metric grid.frequency min/min 09T00:00..11T10:30'],
   ['how many meters are online', 'metric meters.online avg/sum'],

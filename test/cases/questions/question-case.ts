@@ -1,6 +1,6 @@
 /** The telemetry behind questions in tests, and a short notation for their queries. */
 import { getDefaultName } from '../../../queries/aggregate/measures.ts';
-import { Query, type QueryRequest } from '../../../queries/query.ts';
+import { type MetricQuery, Query, type QueryRequest } from '../../../queries/query.ts';
 import type {
   Catalogue,
   CatalogueField,
@@ -70,6 +70,10 @@ const conditions = (search: string | undefined): string =>
 const by = (groupBy: readonly string[]): string => (groupBy.length === 0 ? '' : ` by ${groupBy.join(',')}`);
 const limited = (limit: number, defaultLimit = 100): string => (limit === defaultLimit ? '' : ` limit ${limit}`);
 
+const havingSigns = { above: '>', 'at-least': '>=', below: '<', 'at-most': '<=' } as const;
+const having = ({ having: condition }: Pick<MetricQuery, 'having'>): string =>
+  condition === undefined ? '' : ` having ${havingSigns[condition.operator]}${condition.value}`;
+
 const ascending = (isAscending: boolean): string => (isAscending ? ' ascending' : '');
 
 /** `traces p95(duration) [service:cart] by http.route limit 5`. */
@@ -86,19 +90,19 @@ const shortQuery = (request: QueryRequest): string => {
       );
       const isReverse =
         order?.direction === 'ascending' && order.by === getDefaultName(measures[0] as (typeof measures)[number]);
-      return `${of} ${measureTexts.join(',')}${conditions(search)}${by(groupBy)}${ascending(isReverse)}${limited(limit)}`;
+      return `${of} ${measureTexts.join(',')}${conditions(search)}${by(groupBy)}${having(query)}${ascending(isReverse)}${limited(limit)}`;
     }
     case 'metric': {
       const { metric: name, overTime, across, quantile, search, groupBy, limit, order } = query;
       const quantileText = quantile === undefined ? '' : ` ${quantile}`;
-      return `metric ${name} ${overTime}${quantileText}/${across}${conditions(search)}${by(groupBy)}${ascending(order === 'ascending')}${limited(limit)}`;
+      return `metric ${name} ${overTime}${quantileText}/${across}${conditions(search)}${by(groupBy)}${having(query)}${ascending(order === 'ascending')}${limited(limit)}`;
     }
     case 'formula': {
       const { part, whole, highest } = query.queries;
       if (highest?.kind === 'metric')
-        return `growth ${highest.metric}${conditions(highest.search)}${by(highest.groupBy)}${limited(query.limit ?? 100)}`;
+        return `growth ${highest.metric}${conditions(highest.search)}${by(highest.groupBy)}${having(query)}${limited(query.limit ?? 100)}`;
       if (part?.kind !== 'aggregate' || whole?.kind !== 'aggregate') return query.expression;
-      return `share ${part.signal}${conditions(part.measures[0]?.search)} of${conditions(whole.search)}${by(whole.groupBy)}${limited(query.limit ?? 100)}`;
+      return `share ${part.signal}${conditions(part.measures[0]?.search)} of${conditions(whole.search)}${by(whole.groupBy)}${having(query)}${limited(query.limit ?? 100)}`;
     }
     case 'promql':
       return `promql ${query.expression}`;

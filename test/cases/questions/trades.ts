@@ -4,6 +4,7 @@ import { bank, bankQuestions } from './bank.ts';
 import { charging, chargingQuestions } from './charging.ts';
 import { cinema, cinemaQuestions } from './cinema.ts';
 import { clinic, clinicQuestions } from './clinic.ts';
+import { datacenter, datacenterQuestions } from './datacenter.ts';
 import { groceries, groceriesQuestions } from './groceries.ts';
 import { hotel, hotelQuestions } from './hotel.ts';
 import { insurer, insurerQuestions } from './insurer.ts';
@@ -40,6 +41,7 @@ export const trades = [
   ['an insurer', insurer, insurerQuestions],
   ['a bus company', transit, transitQuestions],
   ['cinemas', cinema, cinemaQuestions],
+  ['a hosting company', datacenter, datacenterQuestions],
 ] as const;
 
 /** The questions of these domains are also tested with an unknown word added. */

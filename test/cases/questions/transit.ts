@@ -105,7 +105,14 @@ export const transitQuestions: readonly QuestionCase[] = [
     'requests to /departures that took longer than 1s',
     'traces rows [duration:>1s http.route:"/departures/{stop}" kind:server]',
   ],
-  ['which depot has the most delays over 10 minutes', 'logs count [delay.minutes:>10 depot:*] by depot limit 10'],
+  [
+    'which depot has the most delays over 10 minutes',
+    [
+      'logs count [delay.minutes:>10 depot:*] by depot limit 10',
+      'metric bus.delay avg/sum by depot having >10 limit 10',
+      'metric bus.delay quantile 0.95/sum by depot having >10 limit 10',
+    ],
+  ],
   ['memory usage of ticketing', 'metric k8s.pod.memory.usage avg/sum [k8s.pod.name:ticketing-*]'],
   [
     'cpu of bus-core-2 in the last 6 hours',
