@@ -27,8 +27,10 @@ export interface Aggregation {
   toValue(result: unknown, seconds: number, form: 'table' | 'series'): number | string | null;
 }
 
-/** Returns the default name of a measure in results. */
-export const getDefaultName = ({ function: kind, field, percentile }: Measure): string => {
+/** Returns the name of a measure in results: its own, or one by function and field. */
+export const getMeasureName = (measure: Measure): string => measure.as ?? getDefaultName(measure);
+
+const getDefaultName = ({ function: kind, field, percentile }: Measure): string => {
   const prefix = kind === 'percentile' ? `p${String(percentile).replace('.', '_')}` : kind;
   return field === undefined ? prefix : `${prefix}_${field}`;
 };
@@ -88,12 +90,12 @@ const buildAggregation = (measure: Measure, { signal, values, index, part }: Agg
   const { name, argument } = buildFunction(measure, value, condition.sql, weight);
   const level = kind === 'percentile' ? `(${(percentile ?? 0) / 100})` : '';
   return {
-    name: measure.as ?? getDefaultName(measure),
+    name: getMeasureName(measure),
     callSql: (suffix) => `${name}${suffix}${level}(${argument})`,
     mergeSql: (state) => `${name}Merge${level}(${state})`,
     parameters: condition.parameters,
     emptyResult: numericFunctions.has(kind) ? null : 0,
-    column: { name: measure.as ?? getDefaultName(measure), ...resolveTypeAndUnit(measure, value, signal) },
+    column: { name: getMeasureName(measure), ...resolveTypeAndUnit(measure, value, signal) },
     toValue(result, seconds, as) {
       if (isTime) return result === null ? null : formatTimeResult(String(result), as);
       const number = parseFiniteNumber(result);

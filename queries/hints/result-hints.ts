@@ -1,6 +1,6 @@
 /** Finds names in a query for which the result has no values, and returns a hint about them. */
 
-import { getDefaultName } from '../aggregate/measures.ts';
+import { getMeasureName } from '../aggregate/measures.ts';
 import { havingHint } from '../having.ts';
 import type { AggregateQuery, RowsQuery } from '../query.ts';
 import type { ResultData } from '../query-result.ts';
@@ -49,7 +49,7 @@ const summarizeAggregates = ({ groupBy, measures }: AggregateQuery, result: Resu
   const unfilteredMeasures = measures
     .map((measure) => ({
       ...measure,
-      isEmpty: columns.measure(measure.as ?? getDefaultName(measure)).every(isMissing),
+      isEmpty: columns.measure(getMeasureName(measure)).every(isMissing),
     }))
     .filter((measure) => measure.search === undefined);
   const emptyMeasures = unfilteredMeasures.filter(({ isEmpty }) => isEmpty);

@@ -2,7 +2,7 @@
 
 import { resolveReference } from '../../schemas/fields.ts';
 import { resolveHavingIndex, runAggregate } from '../aggregate/aggregate.ts';
-import { buildAggregations, getDefaultName } from '../aggregate/measures.ts';
+import { buildAggregations, getMeasureName } from '../aggregate/measures.ts';
 import { maxAggregates, runAggregateBatch, toAggregateBatchKey } from '../batch/aggregates.ts';
 import { formatShort } from '../figures.ts';
 import { describeHaving } from '../having.ts';
@@ -53,9 +53,8 @@ const describeQuery = (query: AggregateQuery, parts: SentenceParts): string => {
 /** Describes the condition on the values of groups. */
 const describeCondition = ({ having, measures, signal }: AggregateQuery): string => {
   if (having === undefined) return '';
-  const { measure: name = getDefaultName(measures[0] as Measure) } = having;
-  const { function: measureFunction, field } =
-    measures.find((each) => (each.as ?? getDefaultName(each)) === name) ?? {};
+  const { measure: name = getMeasureName(measures[0] as Measure) } = having;
+  const { function: measureFunction, field } = measures.find((each) => getMeasureName(each) === name) ?? {};
   const reference = field === undefined ? undefined : resolveReference(signalDefinitions[signal].fields, field);
   const isDuration =
     reference?.kind === 'field' && reference.field.type === 'duration' && measureFunction !== 'distinct';
@@ -105,7 +104,7 @@ export const aggregate = defineQueryKind<AggregateQuery>({
   measures: ({ measures }) => measures,
   countMatches: countRecords,
   splittable(query, measureName, limit) {
-    const measure = query.measures.find((measure) => (measure.as ?? getDefaultName(measure)) === measureName);
+    const measure = query.measures.find((measure) => getMeasureName(measure) === measureName);
     return measure !== undefined && additiveFunctions.includes(measure.function)
       ? { ...query, measures: [measure], order: undefined, having: undefined, limit }
       : 'only counts and sums can be split into contributions';

@@ -1,6 +1,6 @@
 /** Past values of a rule's condition, for charts: one for each window or step of a time range. */
 
-import { getDefaultName } from '../../queries/aggregate/measures.ts';
+import { getMeasureName } from '../../queries/aggregate/measures.ts';
 import { withMaxGroups } from '../../queries/all-groups.ts';
 import { runOverWindow } from '../../queries/over-window.ts';
 import type { QueryReader } from '../../queries/promql/query-reader.ts';
@@ -93,7 +93,7 @@ export const pastValues = async (
   );
   const measure = findComparedMeasure(condition);
   const measureName = condition.kind === 'threshold' ? condition.measure : undefined;
-  const name = measureName ?? (measure === undefined ? undefined : (measure.as ?? getDefaultName(measure)));
+  const name = measureName ?? (measure === undefined ? undefined : getMeasureName(measure));
   const compared = result.series.filter((each) => name === undefined || each.name === name).slice(0, maxSeries);
   const shiftMs = delayMs + stepMs;
   return {

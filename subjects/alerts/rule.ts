@@ -1,6 +1,6 @@
 /** Schema of alert rules, shared by both versions of the API, rule files, evaluation and backtests. */
 import { z } from 'zod';
-import { getDefaultName } from '../../queries/aggregate/measures.ts';
+import { getMeasureName } from '../../queries/aggregate/measures.ts';
 import { type Measure, parseSavedQuery, Query } from '../../queries/query.ts';
 import { getQueryKind, listMeasures } from '../../queries/query-kind.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
@@ -222,7 +222,7 @@ export const findComparedMeasure = (condition: AlertCondition): Measure | undefi
   if (condition.kind === 'composite') return undefined;
   const measures = listMeasures(condition.query);
   const measureName = condition.kind === 'threshold' ? condition.measure : undefined;
-  return measures.find((measure) => (measure.as ?? getDefaultName(measure)) === measureName) ?? measures[0];
+  return measures.find((measure) => getMeasureName(measure) === measureName) ?? measures[0];
 };
 
 const countingFunctions = new Set<string>(['count', 'rate', 'distinct']);

@@ -1,6 +1,6 @@
 /** Determines what a detector queries: the history for learning first, then each complete step. */
 
-import { getDefaultName } from '../../queries/aggregate/measures.ts';
+import { getMeasureName } from '../../queries/aggregate/measures.ts';
 import { withMaxGroups } from '../../queries/all-groups.ts';
 import { buildStepsContext, toValuesByStep } from '../../queries/complete-steps.ts';
 import type { Query } from '../../queries/query.ts';
@@ -135,9 +135,7 @@ const countingFunctions = new Set(['count', 'rate', 'distinct']);
 export const findCountingMeasures = (query: Query, { series }: ResultData): string[] => {
   const names = [...new Set(series.map(({ name }) => name))];
   return names.filter((name) =>
-    listMeasures(query).some(
-      (measure) => countingFunctions.has(measure.function) && (measure.as ?? getDefaultName(measure)) === name,
-    ),
+    listMeasures(query).some((measure) => countingFunctions.has(measure.function) && getMeasureName(measure) === name),
   );
 };
 

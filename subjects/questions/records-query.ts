@@ -1,5 +1,5 @@
 /** Converts a draft about log records or spans to queries */
-import { getDefaultName } from '../../queries/aggregate/measures.ts';
+import { getMeasureName } from '../../queries/aggregate/measures.ts';
 import type { Measure, QueryRequest } from '../../queries/query.ts';
 import { signalDefinitions } from '../../queries/signals/index.ts';
 import { resolveReference } from '../../schemas/fields.ts';
@@ -220,7 +220,7 @@ const createQuery = (draft: Draft, signal: Signal, conditions: Conditions, measu
       measures: [...measures],
       groupBy,
       ...(having === undefined ? {} : { having }),
-      ...(isReverse ? { order: { by: getDefaultName(measures[0] as Measure), direction: 'ascending' as const } } : {}),
+      ...(isReverse ? { order: { by: getMeasureName(measures[0] as Measure), direction: 'ascending' as const } } : {}),
       ...(limit === undefined ? {} : { limit }),
     },
   };

@@ -183,6 +183,14 @@ const sentences: readonly (readonly [query: QueryRequest, sentence: RegExp])[] =
   [
     {
       ...ofSpans,
+      measures: [{ function: 'avg', field: 'duration', as: 'mean' }],
+      having: { operator: 'above', value: 1.5 * second },
+    },
+    /, by service, only above 1.5 s, from/,
+  ],
+  [
+    {
+      ...ofSpans,
       measures: [{ function: 'max', field: 'duration' }, { function: 'count' }],
       having: { measure: 'count', operator: 'at-least', value: 5 },
     },

@@ -1,5 +1,5 @@
 /** The telemetry behind questions in tests, and a short notation for their queries. */
-import { getDefaultName } from '../../../queries/aggregate/measures.ts';
+import { getMeasureName } from '../../../queries/aggregate/measures.ts';
 import { type MetricQuery, Query, type QueryRequest } from '../../../queries/query.ts';
 import type {
   Catalogue,
@@ -89,7 +89,7 @@ const shortQuery = (request: QueryRequest): string => {
           `${each.function === 'percentile' ? `p${each.percentile}` : each.function}${each.field ? `(${each.field})` : ''}`,
       );
       const isReverse =
-        order?.direction === 'ascending' && order.by === getDefaultName(measures[0] as (typeof measures)[number]);
+        order?.direction === 'ascending' && order.by === getMeasureName(measures[0] as (typeof measures)[number]);
       return `${of} ${measureTexts.join(',')}${conditions(search)}${by(groupBy)}${having(query)}${ascending(isReverse)}${limited(limit)}`;
     }
     case 'metric': {
