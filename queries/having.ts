@@ -1,31 +1,23 @@
 /** Conditions on the values of groups. */
+import { type ComparisonOperator, compareNumbers } from '../schemas/comparisons.ts';
 import type { Having } from './query.ts';
 
-type Operator = Having['operator'];
-
-const texts: Readonly<Record<Operator, string>> = {
+const texts: Readonly<Record<ComparisonOperator, string>> = {
   above: 'above',
   'at-least': 'at least',
   below: 'below',
   'at-most': 'at most',
 };
-const sqlOperators: Readonly<Record<Operator, string>> = { above: '>', 'at-least': '>=', below: '<', 'at-most': '<=' };
+const sqlOperators: Readonly<Record<ComparisonOperator, string>> = {
+  above: '>',
+  'at-least': '>=',
+  below: '<',
+  'at-most': '<=',
+};
 
 /** Returns whether the value of a group satisfies a condition; every value does without one. */
-export const satisfiesHaving = (having: Having | undefined, value: number | null | undefined): boolean => {
-  if (having === undefined) return true;
-  if (value === null || value === undefined) return false;
-  switch (having.operator) {
-    case 'above':
-      return value > having.value;
-    case 'at-least':
-      return value >= having.value;
-    case 'below':
-      return value < having.value;
-    default:
-      return value <= having.value;
-  }
-};
+export const satisfiesHaving = (having: Having | undefined, value: number | undefined): boolean =>
+  having === undefined || (value !== undefined && compareNumbers(having.operator, value, having.value));
 
 /** Returns the HAVING clause of a column, whose value is the parameter `having`. */
 export const buildHavingClause = ({ operator }: Having, column: string): string =>

@@ -3,6 +3,7 @@
  * A query contains no time: the caller sets range, step and limits (`run.ts`).
  */
 import { z } from 'zod';
+import { comparisonOperators } from '../schemas/comparisons.ts';
 import { querySignals, signalDefinitions } from './signals/index.ts';
 import { parseDuration } from './time.ts';
 
@@ -45,10 +46,9 @@ export const RowsQuery = z.strictObject({
   limit: z.int().min(1).max(10_000).default(100),
 });
 
-/** Comparisons of the value of a group with a number. */
-export const havingOperators = ['above', 'at-least', 'below', 'at-most'] as const;
+/** Comparison of the value of a group with a number. */
 const comparison = {
-  operator: z.enum(havingOperators),
+  operator: z.enum(comparisonOperators),
   value: z.number().describe('In the unit of the result, such as ns for durations'),
 };
 const having = z

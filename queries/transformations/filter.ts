@@ -1,3 +1,4 @@
+import { compareNumbers } from '../../schemas/comparisons.ts';
 import { compilePattern } from '../patterns.ts';
 import { type Column, countRows, findColumn, getDisplayName, isBlank, parseNumber, selectRows } from './table.ts';
 import type { Transform, TransformationOptions } from './transformation.ts';
@@ -30,17 +31,8 @@ const createNumberTest = (
   condition: Extract<Condition, { value: number } | { from: number }>,
 ): ((value: number) => boolean) => {
   if (condition.is === 'between') return (value) => value >= condition.from && value <= condition.to;
-  const limit = condition.value as number;
-  switch (condition.is) {
-    case 'above':
-      return (value) => value > limit;
-    case 'at-least':
-      return (value) => value >= limit;
-    case 'below':
-      return (value) => value < limit;
-    default:
-      return (value) => value <= limit;
-  }
+  const { is: operator, value: limit } = condition;
+  return (value) => compareNumbers(operator, value, limit);
 };
 
 const createTest = (condition: Condition): ((value: unknown) => boolean) => {

@@ -2,6 +2,7 @@
  * Transformations of a panel's tables before they are drawn. `queries/transformations/` has a function for each kind.
  */
 import { z } from 'zod';
+import { comparisonOperators } from '../comparisons.ts';
 
 const fieldName = z.string().min(1).max(1024).describe('Name of a column');
 const fieldNames = z.array(fieldName).max(1_000);
@@ -58,7 +59,7 @@ const Condition = z.discriminatedUnion('is', [
     value: z.union([z.string().max(4096), z.number(), z.boolean()]),
   }),
   z.strictObject({ field: fieldName, is: z.literal('matches'), pattern }),
-  z.strictObject({ field: fieldName, is: z.enum(['above', 'at-least', 'below', 'at-most']), value: z.number() }),
+  z.strictObject({ field: fieldName, is: z.enum(comparisonOperators), value: z.number() }),
   z.strictObject({ field: fieldName, is: z.literal('between'), from: z.number(), to: z.number() }),
 ]);
 

@@ -1,5 +1,6 @@
 /** Verdict on a group: whether the condition of a rule holds, and why. */
 import type { AlertSeverity } from '../../schemas/alerts.ts';
+import { compareNumbers } from '../../schemas/comparisons.ts';
 import type { AlertRule, Threshold } from './rule.ts';
 import { getSeverityRank } from './rule.ts';
 import type { GroupQueryResult } from './rule-query-result.ts';
@@ -45,11 +46,9 @@ interface ThresholdLimits {
 const isCrossing = ({ operator }: Threshold, { value, upper }: ThresholdLimits, pointValue: number): boolean => {
   switch (operator) {
     case 'above':
-      return pointValue > value;
     case 'at-least':
-      return pointValue >= value;
     case 'below':
-      return pointValue < value;
+      return compareNumbers(operator, pointValue, value);
     case 'equal':
       return pointValue === value;
     case 'not-equal':

@@ -72,8 +72,8 @@ const operatorSymbols: Readonly<Record<'above' | 'below' | 'from' | 'upto', stri
   upto: '<=',
 };
 
-/** Comparisons that groups may have, by operator */
-export const havingOperators: Readonly<Partial<Record<Operator, Having['operator']>>> = {
+/** Comparisons of numbers by the operators of questions. */
+export const comparisonsByOperator: Readonly<Partial<Record<Operator, Having['operator']>>> = {
   above: 'above',
   below: 'below',
   from: 'at-least',
@@ -164,7 +164,9 @@ export const createComparisonCondition = (
   if (operator === 'not') return { search: `NOT ${name}:${first}`, field: field.name };
   if (operator === 'contains') return undefined;
   const condition = { search: `${name}:${operatorSymbols[operator]}${first}`, field: field.name };
-  const havingOperator = havingOperators[operator];
+  const comparisonOperator = comparisonsByOperator[operator];
   const value = isDuration ? Number(parseDuration(first)) : Number(first);
-  return havingOperator === undefined ? condition : { ...condition, comparison: { operator: havingOperator, value } };
+  return comparisonOperator === undefined
+    ? condition
+    : { ...condition, comparison: { operator: comparisonOperator, value } };
 };

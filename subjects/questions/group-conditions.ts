@@ -2,7 +2,14 @@
 import type { Having } from '../../queries/query.ts';
 import { type Draft, UnclearQuestionError } from './assemble.ts';
 import type { CatalogueMetric } from './catalogue.ts';
-import { getBytes, getMilliseconds, getMultiplier, havingOperators, isUnit, type Quantity } from './conditions.ts';
+import {
+  comparisonsByOperator,
+  getBytes,
+  getMilliseconds,
+  getMultiplier,
+  isUnit,
+  type Quantity,
+} from './conditions.ts';
 import type { Target } from './lexicon.ts';
 import { createSingleMark, type GroupCondition, type MarkCandidates } from './marks.ts';
 import type { Phrase } from './metric-phrases.ts';
@@ -43,7 +50,7 @@ const orMore: Readonly<Record<string, Having['operator']>> = {
 export const parseGroupCondition = (input: WordsOfTarget, position: number): MarkCandidates | undefined => {
   const { words } = input;
   const operatorMatch = matchOperator(words, position);
-  const operator = operatorMatch && havingOperators[operatorMatch.operator];
+  const operator = operatorMatch && comparisonsByOperator[operatorMatch.operator];
   if (operatorMatch !== undefined && operator !== undefined) {
     // "From" and "over" begin ranges, too; a comparison has a number.
     const quantity = parseQuantity(input, position + operatorMatch.words);
