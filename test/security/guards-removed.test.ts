@@ -82,7 +82,7 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
     file: 'api/identity/session.ts',
     original: "method === 'HEAD') && !isWebSocket)",
     replacement: "method === 'HEAD'))",
-    guard: ['test/end-to-end/live-tail.test.ts', 'nobody gets in*'],
+    guard: ['test/end-to-end/live-tail.test.ts', 'nobody can connect without the permissions*'],
   },
   'the path names no other tenant': {
     file: 'api/kernel/server.ts',
@@ -124,7 +124,7 @@ const safeguards: Readonly<Record<string, Safeguard>> = {
     file: 'api/identity/cookies.ts',
     original: 'if (!isOwnPage)',
     replacement: 'if (false)',
-    guard: ['test/end-to-end/api-session.test.ts', '*needs a page of ours'],
+    guard: ['test/end-to-end/api-session.test.ts', '*requires an origin of this installation'],
   },
   'an operation reads only data of the tenant': {
     file: 'api/groups/dead-letter/dead-letters.ts',
@@ -198,6 +198,39 @@ test('each safeguard occurs once in the file that it names', (t) => {
   for (const { file, original } of Object.values(safeguards)) {
     const source = readFileSync(new URL(file, root), 'utf8');
     t.is(source.split(original).length, 2, `${file} contains the safeguard once: ${original}`);
+  }
+});
+
+/** The source of a test file and of the suites that it imports. */
+const readSuite = (file: string): string => {
+  const urls = new Set([new URL(file, root).href]);
+  let text = '';
+  // The loop visits URLs that are added during the iteration.
+  for (const url of urls) {
+    const source = readFileSync(new URL(url), 'utf8');
+    text += source;
+    for (const [, path = ''] of source.matchAll(/^(?:import .*|} )from '(\.\/[^']+\.ts)'/gm))
+      urls.add(new URL(path, url).href);
+  }
+  return text;
+};
+
+/** Returns whether some text matches both patterns; `*` in a pattern matches any text. */
+const canBothMatch = (one: string, other: string): boolean => {
+  if (one === '' || other === '') return /^\**$/.test(one + other);
+  if (one[0] === '*') return canBothMatch(one.slice(1), other) || canBothMatch(one, other.slice(1));
+  if (other[0] === '*') return canBothMatch(other, one);
+  return one[0] === other[0] && canBothMatch(one.slice(1), other.slice(1));
+};
+
+test('each guard is the title of a test in its file, also of those that other runs select', (t) => {
+  for (const [title, { guard }] of Object.entries(safeguards)) {
+    const [file, pattern] = guard;
+    const titles = [...readSuite(file).matchAll(/\b(?:test|serial|skip)\(\s*(['`])((?:(?!\1|\n).)+)\1/g)].map(
+      ([, , text = '']) => text.replaceAll(/\$\{[^}]*\}/g, '*'),
+    );
+    const known = titles.filter((text) => canBothMatch(text, pattern));
+    t.true(known.length > 0, `${title}: ${file} has no test "${pattern}"`);
   }
 });
 
