@@ -2,6 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { gunzipSync, zstdDecompressSync } from 'node:zlib';
 import test from 'ava';
+import type { Route } from 'playwright-core';
 import { bind } from '../../runtime/bind.ts';
 import type { ReplayChunk } from '../../schemas/rum-replays.ts';
 import { topics } from '../../schemas/topics.ts';
@@ -315,8 +316,11 @@ walk('a denial ends the recording, and another consent begins one of another ses
   await setTitle('Denied title');
   await tab.evaluate(`oiq.flush(); oiq.setConsent('granted')`);
   await setTitle('Granted title');
-  await leave(tab);
-  await eventually('the second recording arrives', () => readRecording(site.fixture).includes('Granted title'));
+  // The page is not left meanwhile: a request in flight would keep the last events from being sent.
+  await eventually('the second recording arrives', async () => {
+    await tab.evaluate('oiq.flush()');
+    return readRecording(site.fixture).includes('Granted title');
+  });
   const chunks = readChunks(site.fixture);
   t.is(new Set(chunks.map(({ sessionId }) => sessionId)).size, 2);
   // The second recording begins with a picture of the page, which shows the title of that time.
@@ -331,6 +335,30 @@ walk('a denial ends the recording, and another consent begins one of another ses
       .join()
       .includes('Denied title'),
   );
+  t.deepEqual(tab.complaints, []);
+  await tab.page.close();
+});
+
+walk('a recording that begins while the last request of another is in flight is complete', async (t) => {
+  await using site = await openSite('data-replay-sample="1"');
+  const tab = await chromium.open();
+  const [requested, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holdRequest = async (route: Route): Promise<void> => {
+    requested.resolve();
+    await released.promise;
+    await route.continue();
+  };
+  await tab.page.route('**/rum/*/replay', holdRequest, { times: 1 });
+  await tab.go(site.origin);
+  await tab.evaluate('oiq.flush()');
+  await requested.promise;
+  await tab.evaluate(`oiq.setConsent('denied'); oiq.setConsent('granted'); oiq.flush()`);
+  released.resolve();
+  await eventually('both recordings arrive', async () => {
+    await tab.evaluate('oiq.flush()');
+    return readRecording(site.fixture).split('{"type":2,"data"').length > 2;
+  });
+  t.is(new Set(readChunks(site.fixture).map(({ sessionId }) => sessionId)).size, 2);
   t.deepEqual(tab.complaints, []);
   await tab.page.close();
 });

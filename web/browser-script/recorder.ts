@@ -108,6 +108,8 @@ const createRecorder = (host: RecorderHost): void => {
         notBefore = Date.now() + waitMs;
         break;
       }
+      // A stop meanwhile dropped the body, and the next recording may have added others.
+      if (bodies[0] !== body) continue;
       bodies.shift();
       waitingLength -= body.text.length;
     }
