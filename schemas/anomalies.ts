@@ -118,12 +118,15 @@ export const AnomalyChange = z.strictObject({
 });
 export type AnomalyChange = z.output<typeof AnomalyChange>;
 
-/** Progress of a detector. A later evaluation replaces it. */
+/**
+ * Progress of a detector. A later evaluation replaces it. Processes of two versions exchange it during an upgrade, so
+ * field names do not change.
+ */
 export const AnomalyEvaluation = z.strictObject({
   tenantId: z.string(),
   detectorId: z.string(),
-  question: z.string(),
-  lookMs: z.int(),
+  question: z.string().describe('Hash of the query and the step'),
+  lookMs: z.int().describe('Time of the evaluation'),
   number: z.int().nonnegative().describe('Sequence number of the evaluation of the detector'),
   upToMs: z.int().describe('End of the last scored step; 0 if there is none'),
   stepMs: z.int().positive(),
@@ -132,7 +135,7 @@ export const AnomalyEvaluation = z.strictObject({
     .nullable()
     .describe('Since when the detector reports anomalies; `null` while it learns history'),
   learnsUntilMs: z.int().nullable().describe('End of the history learned so far'),
-  learntFromMs: z.int(),
+  learntFromMs: z.int().describe('Start of the learned history'),
   series: z.int().nonnegative(),
   learning: z.int().nonnegative().describe('Series with too little history'),
   speaksFromMs: z.int().nullable().describe('When the first series will have enough history, if none has'),

@@ -4,6 +4,7 @@ import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns } from '../schemas/ports/columns.ts';
 import { quoteString } from '../schemas/tables/literal.ts';
+import { sloMeasurementsTable } from '../schemas/tables/slos.ts';
 import { countParts } from '../subjects/slos/slices/counts.ts';
 import { hasEventsSql } from '../subjects/slos/slices/slices.ts';
 import { countedForSql, parseDailySumKey, sliceCountSql } from '../subjects/slos/slices/tallies.ts';
@@ -30,16 +31,16 @@ const findStaleDays = (columns: Columns, changedBeforeMs: number): Promise<Day[]
     `SELECT tenant_id AS tenant, slo_id AS slo, series, toString(day) AS day, toString(changes_now) AS written, required
     FROM (
       SELECT tenant_id, slo_id, series, day, sum(changes) AS changes_now FROM slo_day_changes
-      GROUP BY tenant_id, slo_id, series, day HAVING max(changed_at) <= toDateTime({rested:UInt32}, 'UTC')
+      GROUP BY tenant_id, slo_id, series, day HAVING max(changed_at) <= toDateTime({changedBefore:UInt32}, 'UTC')
     ) AS current
     LEFT JOIN (SELECT tenant_id, slo_id, series, day, changes AS summed, counted_for FROM slo_days FINAL) AS days USING (tenant_id, slo_id, series, day)
     LEFT JOIN (
       SELECT tenant_id, slo_id, series, argMax(objective, look_ms) AS objective, ${countedForSql} AS required
-      FROM slo_looks GROUP BY tenant_id, slo_id, series
-    ) AS looks USING (tenant_id, slo_id, series)
+      FROM ${sloMeasurementsTable.name} GROUP BY tenant_id, slo_id, series
+    ) AS measurements USING (tenant_id, slo_id, series)
     WHERE summed != changes_now OR (counted_for != required AND required NOT IN ('', 'occurrences'))
-    ORDER BY tenant_id, slo_id, series, day LIMIT {most:UInt32}`,
-    { rested: Math.floor(changedBeforeMs / 1000), most: maxDaysPerRun },
+    ORDER BY tenant_id, slo_id, series, day LIMIT {limit:UInt32}`,
+    { changedBefore: Math.floor(changedBeforeMs / 1000), limit: maxDaysPerRun },
   );
 
 const dayKeyColumnList = ['tenant_id', 'slo_id', 'series', 'day'].join(', ');

@@ -143,7 +143,7 @@ class ChdbColumns implements Columns, ReusableMemory {
   readonly #maxQueryMemory: number;
   readonly #log: Log;
   /** Only this process uses the directory, so every insert passes through this object. */
-  readonly #landings = new InMemoryWatermarks();
+  readonly #watermarks = new InMemoryWatermarks();
   /** Inserted blocks by table */
   readonly #insertCounts = new Map<string, number>();
   #executedCount = 0;
@@ -197,14 +197,14 @@ SETTINGS ${formatSettings({ ...buildInsertSettings(token), ...fileSettings })}`,
   }
 
   recordWatermark(table: string, newest: ReadonlyMap<string, number>): void {
-    this.#landings.record(table, newest);
+    this.#watermarks.record(table, newest);
   }
 
   forTenant(tenantId: string): TenantColumns {
     return createTenantColumns(tenantId, this, {
       queryRows: (...args) => this.#queryRows(...args),
       queryNative: (...args) => this.#queryNative(...args),
-      getWatermark: ({ tenantId: callerTenantId }, table) => this.#landings.getWatermark(callerTenantId, table),
+      getWatermark: ({ tenantId: callerTenantId }, table) => this.#watermarks.getWatermark(callerTenantId, table),
       getChangeCount: (table) => this.#executedCount + (this.#insertCounts.get(table) ?? 0),
     });
   }

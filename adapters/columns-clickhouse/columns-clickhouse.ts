@@ -52,7 +52,7 @@ export interface ClickhouseColumnsOptions {
 class ClickhouseColumns implements Columns {
   readonly #servers: ClickhouseServers;
   readonly #placements: Placements;
-  readonly #landings: StoredWatermarks;
+  readonly #watermarks: StoredWatermarks;
   readonly #insertSettings: ClickHouseSettings;
   readonly #storage: Storage | undefined;
   readonly #brokenParts: BrokenParts;
@@ -63,7 +63,7 @@ class ClickhouseColumns implements Columns {
     this.#placements = new Placements(servers);
     this.#insertSettings = insertSettings;
     this.#brokenParts = new BrokenParts(log);
-    this.#landings = new StoredWatermarks((...args) => this.#writeLandings(...args), log);
+    this.#watermarks = new StoredWatermarks((...args) => this.#writeWatermarks(...args), log);
   }
 
   async insert(
@@ -101,14 +101,14 @@ class ClickhouseColumns implements Columns {
   }
 
   recordWatermark(table: string, newest: ReadonlyMap<string, number>, slot = 0): void {
-    this.#landings.record(table, newest, slot);
+    this.#watermarks.record(table, newest, slot);
   }
 
   forTenant(tenantId: string): TenantColumns {
     return createTenantColumns(tenantId, this, {
       queryRows: (...args) => this.#queryRows(...args),
       queryNative: (...args) => this.#queryNative(...args),
-      getWatermark: (tenant, table) => this.#landings.getWatermark(tenant, table),
+      getWatermark: (tenant, table) => this.#watermarks.getWatermark(tenant, table),
     });
   }
 
@@ -224,7 +224,7 @@ class ClickhouseColumns implements Columns {
     for (const { columns } of this.listServers()) await columns.execute(sql);
   }
 
-  async #writeLandings(sql: string, slot: number, tenants: readonly string[]): Promise<void> {
+  async #writeWatermarks(sql: string, slot: number, tenants: readonly string[]): Promise<void> {
     await this.#allowPlacement(landingsTable.name, slot, tenants);
     await this.#servers.runOnShardOfSlot(slot, (server) =>
       server.runRepeatable(async (client) => {
@@ -267,7 +267,7 @@ class ClickhouseColumns implements Columns {
   }
 
   async close(): Promise<void> {
-    await this.#landings.close();
+    await this.#watermarks.close();
     await this.#servers.close();
   }
 }

@@ -219,8 +219,7 @@ export class Placements {
     const shards = await this.#servers.shards();
     const placements = await Promise.all(members.map((member) => this.#fetchPlacements(member)));
     const layout = createLayout(shards);
-    const isReactivated = ({ landed_in, shard }: Placement): boolean =>
-      landed_in === emptyShardMarker && shard < shards;
+    const isReactivated = ({ table, shard }: Placement): boolean => table === emptyShardMarker && shard < shards;
     const publishedRows = placements.flatMap(({ rows }) => rows);
     const hasReactivated = publishedRows.some(isReactivated);
     const allPlacements = new Map(
@@ -280,7 +279,7 @@ export class Placements {
 }
 
 /** Publishes a number of shards; each server also stores which shard it was. */
-const createLayout = (shards: number): Placement => ({ shards, shard: noShardIndex, tenant: '', landed_in: '' });
+const createLayout = (shards: number): Placement => ({ shards, shard: noShardIndex, tenant: '', table: '' });
 
 /** Index of a shard among a number of shards. */
 const toShardIndex = (shard: number, shards: number): number => (shard < shards ? shard : noShardIndex);

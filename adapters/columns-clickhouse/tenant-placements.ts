@@ -10,18 +10,18 @@ export interface Placement {
   readonly shards: number;
   readonly shard: number;
   readonly tenant: string;
-  readonly landed_in: string;
+  readonly table: string;
 }
 
-export const createException = (shard: number, tenant = '', landedIn = ''): Placement => ({
+export const createException = (shard: number, tenant = '', table = ''): Placement => ({
   shards: 0,
   shard,
   tenant,
-  landed_in: landedIn,
+  table,
 });
 /** Key of a placement, independent of the server that stores it. */
-export const toPlacementKey = ({ shards, shard, tenant, landed_in }: Placement): string =>
-  JSON.stringify([shards, shards > 0 ? 0 : shard, tenant, landed_in]);
+export const toPlacementKey = ({ shards, shard, tenant, table }: Placement): string =>
+  JSON.stringify([shards, shards > 0 ? 0 : shard, tenant, table]);
 export const toTenantTableKey = (tenant: string, table: string): string => JSON.stringify([tenant, table]);
 
 /** Placements that one server knows. */
@@ -47,12 +47,12 @@ export class ServerPlacements {
     this.#server = server;
     this.#cluster = cluster;
     this.#knownShardCount = known;
-    for (const { shards, shard, tenant, landed_in } of rows) {
+    for (const { shards, shard, tenant, table } of rows) {
       if (shards > 0) this.layouts.set(shards, shard);
-      else if (landed_in === emptyShardMarker) this.emptyShards.add(shard);
+      else if (table === emptyShardMarker) this.emptyShards.add(shard);
       else if (tenant === '') this.unrestrictedShards.add(shard);
       else {
-        const key = toTenantTableKey(tenant, landed_in);
+        const key = toTenantTableKey(tenant, table);
         this.#exceptions.set(key, (this.#exceptions.get(key) ?? new Set()).add(shard));
       }
     }
@@ -115,7 +115,7 @@ export const fetchPlacements = async (
       ? '1'
       : `(SELECT toUInt32(max(shard_num)) FROM system.clusters WHERE cluster = ${quoteString(cluster)})`;
   const rows = await server.select<Placement & { readonly known: number }>(
-    `SELECT DISTINCT toUInt32(shards) AS shards, toUInt32(shard) AS shard, tenant, landed_in, ${known} AS known FROM ${placementsTable.name}`,
+    `SELECT DISTINCT toUInt32(shards) AS shards, toUInt32(shard) AS shard, tenant, landed_in AS table, ${known} AS known FROM ${placementsTable.name}`,
   );
   return new ServerPlacements(server.name, {
     rows: rows.map(({ known: _, ...row }) => row),
@@ -127,8 +127,7 @@ export const fetchPlacements = async (
 /** The statement that inserts placements on a server. */
 export const buildInsertPlacements = (rows: readonly Placement[]): string => {
   const tuples = rows.map(
-    ({ shards, shard, tenant, landed_in }) =>
-      `(${shards}, ${shard}, ${quoteString(tenant)}, ${quoteString(landed_in)})`,
+    ({ shards, shard, tenant, table }) => `(${shards}, ${shard}, ${quoteString(tenant)}, ${quoteString(table)})`,
   );
   return `INSERT INTO ${placementsTable.name} (shards, shard, tenant, landed_in) VALUES ${tuples.join(', ')}`;
 };

@@ -1,17 +1,17 @@
-/** Ends work on servers that do not respond to probes. */
+/** Rejects operations on servers that do not respond to probes. */
 import type { UnavailableError } from '../../schemas/errors.ts';
 import type { MemberWatch } from '../../schemas/ports/store-members.ts';
 
 /**
- * Work that runs on the only server with some rows is not rejected before this much more silence: a server with much
- * work may answer a probe late.
+ * Additional time without a response before an operation is rejected whose server is the only one with some of the
+ * rows. A busy server may respond to a probe late, and no other server can do the work.
  */
 export const onlyServerGraceMs = 10_000;
 
 /**
- * Runs work that needs available servers; `findError` returns an error while one is unavailable. Rejects with it at
- * once, without a start of the work, or when servers stay unavailable for `graceMs` during the work. Then it calls
- * `onAbandoned`, and the work continues.
+ * Runs an operation that needs available servers. `findError` returns an error while one of them is unavailable.
+ * If it returns an error at the start, the promise rejects without starting the operation. If servers are unavailable
+ * for `graceMs` during the operation, the promise rejects and `onAbandoned` is called; the operation itself continues.
  */
 export const runWhileAvailable = async <Result>(
   work: () => Promise<Result>,

@@ -53,7 +53,7 @@ export class StoredWatermarks {
   #writing: Promise<void> = Promise.resolve();
   #failures = 0;
   /** Cached watermarks by tenant, the most recently requested ones last. */
-  readonly #cache = new Map<string, { readonly landings: Promise<Watermarks>; readonly requestedAtMs: number }>();
+  readonly #cache = new Map<string, { readonly watermarks: Promise<Watermarks>; readonly requestedAtMs: number }>();
 
   constructor(execute: Execute, log: Log = silentLog) {
     this.#execute = execute;
@@ -86,7 +86,7 @@ export class StoredWatermarks {
     if (rows.length === 0) return;
     try {
       await this.#execute(
-        `INSERT INTO ${landingsTable.name} (tenant_id, landed_in, newest) SELECT tupleElement(told, 1), tupleElement(told, 2), tupleElement(told, 3) FROM (SELECT arrayJoin([${rows.join(', ')}]) AS told)`,
+        `INSERT INTO ${landingsTable.name} (tenant_id, landed_in, newest) SELECT tupleElement(watermark, 1), tupleElement(watermark, 2), tupleElement(watermark, 3) FROM (SELECT arrayJoin([${rows.join(', ')}]) AS watermark)`,
         slot,
         [...new Set([...tables.values()].flatMap((newestByTenant) => [...newestByTenant.keys()]))],
       );
@@ -106,18 +106,18 @@ export class StoredWatermarks {
     const nowMs = performance.now();
     const cachedEntry = this.#cache.get(tenantId);
     if (cachedEntry !== undefined && nowMs - cachedEntry.requestedAtMs < batchIntervalMs)
-      return (await cachedEntry.landings).get(table);
-    const landings = fetchWatermarks(query);
+      return (await cachedEntry.watermarks).get(table);
+    const watermarks = fetchWatermarks(query);
     this.#cache.delete(tenantId);
-    this.#cache.set(tenantId, { landings, requestedAtMs: nowMs });
+    this.#cache.set(tenantId, { watermarks, requestedAtMs: nowMs });
     for (const oldestKey of this.#cache.keys()) {
       if (this.#cache.size <= maxCachedTenants) break;
       this.#cache.delete(oldestKey);
     }
     try {
-      return (await landings).get(table);
+      return (await watermarks).get(table);
     } catch (error) {
-      if (this.#cache.get(tenantId)?.landings === landings) this.#cache.delete(tenantId);
+      if (this.#cache.get(tenantId)?.watermarks === watermarks) this.#cache.delete(tenantId);
       throw error;
     }
   }
@@ -132,14 +132,14 @@ export class StoredWatermarks {
 
 /** Returns the newest watermark per table; unmerged rows can contain several. */
 const fetchWatermarks = async (query: TenantColumns['query']): Promise<Watermarks> => {
-  const rows = await query<{ landed_in: string; newest: string }>(
-    `SELECT landed_in, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}
-    WHERE tenant_id = {tenant:String} GROUP BY landed_in`,
+  const rows = await query<{ table_name: string; newest: string }>(
+    `SELECT landed_in AS table_name, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}
+    WHERE tenant_id = {tenant:String} GROUP BY table_name`,
     {},
     { runsOnEachServer: true },
   );
-  const landings = new Map<string, number>();
-  for (const { landed_in, newest } of rows)
-    landings.set(landed_in, Math.max(Number(newest), landings.get(landed_in) ?? Number.NEGATIVE_INFINITY));
-  return landings;
+  const watermarks = new Map<string, number>();
+  for (const { table_name: table, newest } of rows)
+    watermarks.set(table, Math.max(Number(newest), watermarks.get(table) ?? Number.NEGATIVE_INFINITY));
+  return watermarks;
 };

@@ -124,8 +124,8 @@ const scorePoints = (
   const { mode, detector } = points;
   const { minChange: min, factor } = computeAdjustments(feedback.get(buildFeedbackId(points.detectorId, key)));
   const falseAlarmsPerWeek = allowedPerWeek * Math.max(factor.up, factor.down, factor.other);
-  const { state, scored: scores } = scoreSeries(values, { falseAlarmsPerWeek }, series.known);
-  series.known = state;
+  const { state, scored: scores } = scoreSeries(values, { falseAlarmsPerWeek }, series.scorerState);
+  series.scorerState = state;
   const options = {
     mode,
     direction: detector.direction,
@@ -215,8 +215,8 @@ const toEvaluation = (points: AnomalyPoints, watched: WatchedDetector): AnomalyE
   } = points;
   let [learning, open, scoredFromMs] = [0, 0, Number.POSITIVE_INFINITY];
   for (const series of watched.series.values()) {
-    series.speaks ||= !isLearning(series.known);
-    if (!series.speaks) {
+    series.isScored ||= !isLearning(series.scorerState);
+    if (!series.isScored) {
       learning++;
       scoredFromMs = Math.min(scoredFromMs, series.firstMs + getLearningTimeMs(stepMs));
     }
@@ -234,32 +234,32 @@ const toEvaluation = (points: AnomalyPoints, watched: WatchedDetector): AnomalyE
     error,
     open,
     learning,
-    number: watched.looks,
+    number: watched.evaluationCount,
     upToMs: points.toMs,
     watchedFromMs: watched.watchedFromMs,
     series: watched.series.size,
     speaksFromMs: isSilent ? scoredFromMs : null,
-    refused: watched.refused,
+    refused: watched.unmonitoredCount,
   };
 };
 
-const createWatchedDetector = (question: string): WatchedDetector => ({
-  question,
+const createWatchedDetector = (queryHash: string): WatchedDetector => ({
+  queryHash,
   watchedFromMs: null,
-  looks: 0,
-  refused: 0,
+  evaluationCount: 0,
+  unmonitoredCount: 0,
   series: new Map(),
 });
 
-/** Returns the detector of some points. State learned for another query is discarded. */
+/** Returns the detector of the points. State that was learned with another query is discarded. */
 const openDetector = (points: AnomalyPoints, { state, emit }: StepContext): WatchedDetector => {
   const existing = state.detectors.get(points.detectorId);
-  if (existing?.question === points.question) return existing;
+  if (existing?.queryHash === points.question) return existing;
   const created = createWatchedDetector(points.question);
   if (existing !== undefined) {
     for (const [key, series] of existing.series) endAnomaly(points, key, series, 'changed', emit);
     state.removeDetector(points.detectorId);
-    created.looks = existing.looks;
+    created.evaluationCount = existing.evaluationCount;
   }
   state.detectors.set(points.detectorId, created);
   return created;
@@ -283,7 +283,7 @@ const addSeries = (
   state: WatchedDetectors,
 ): WatchedSeries | undefined => {
   if (watched.series.size >= maxSeries || state.series >= maxSeriesTotal) {
-    watched.refused++;
+    watched.unmonitoredCount++;
     return undefined;
   }
   const [{ name, unit, labels }, firstMs] = [receivedSeries, seriesStart(points, receivedSeries)];
@@ -294,9 +294,9 @@ const addSeries = (
     upToMs: firstMs,
     seenMs: firstMs,
     firstMs,
-    speaks: false,
+    isScored: false,
     episode: undefined,
-    known: new Uint8Array(),
+    scorerState: new Uint8Array(),
   };
   state.add(watched, key, series);
   return series;
@@ -326,7 +326,7 @@ export const anomalyScores = defineProcessor({
     const { emit, state } = context;
     if (points.mode === 'over') return endDetector(points, context);
     const watched = openDetector(points, context);
-    if (points.part === 0) watched.refused = 0;
+    if (points.part === 0) watched.unmonitoredCount = 0;
     if (points.mode !== 'learning' && points.error === '') watched.watchedFromMs ??= points.fromMs;
     const allowedPerWeek = points.detector.falseAlarmsPerWeek / Math.max(1, points.seriesCount, watched.series.size);
     const rows: AnomalyScores['series'] = [];
@@ -348,7 +348,7 @@ export const anomalyScores = defineProcessor({
     const rowsWithPoints = rows.filter((row) => row.points.length > 0);
     if (points.mode !== 'learning') emitScores(points, rowsWithPoints, emit);
     if (!points.isLast) return;
-    watched.looks++;
+    watched.evaluationCount++;
     emit.checks(toEvaluation(points, watched));
   },
 });

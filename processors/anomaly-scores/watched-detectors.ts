@@ -4,7 +4,7 @@ import type { Episode } from '../../subjects/anomalies/episodes.ts';
 import { stateBytes } from '../../subjects/anomalies/scores/state.ts';
 import type { StateDefinition } from '../engine/definition.ts';
 
-/** A series that a detector watches. */
+/** A series that a detector monitors. */
 export interface WatchedSeries {
   readonly name: string;
   readonly unit: string;
@@ -15,19 +15,19 @@ export interface WatchedSeries {
   seenMs: number;
   firstMs: number;
   /** Whether the series has enough history to be scored. */
-  speaks: boolean;
+  isScored: boolean;
   episode: Episode | undefined;
   /** The scorer's state (`subjects/anomalies/scores/state.ts`). */
-  known: Uint8Array;
+  scorerState: Uint8Array;
 }
 
-/** A detector and the series that it watches. */
+/** A detector and the series that it monitors. */
 export interface WatchedDetector {
-  question: string;
+  queryHash: string;
   watchedFromMs: number | null;
-  /** Number of runs received, and number of series not accepted in the current run. */
-  looks: number;
-  refused: number;
+  evaluationCount: number;
+  /** Number of series of the current evaluation that exceed the limit. */
+  unmonitoredCount: number;
   readonly series: Map<string, WatchedSeries>;
 }
 
@@ -65,10 +65,16 @@ export class WatchedDetectors {
 /** Positional, because property names would be most of the size. */
 type SavedSeries = [
   key: string,
-  ...[name: string, unit: string, labels: WatchedSeries['labels'], speaks: 0 | 1],
+  ...[name: string, unit: string, labels: WatchedSeries['labels'], isScored: 0 | 1],
   ...[firstMs: number, upToMs: number, seenMs: number, episode?: Episode],
 ];
-type SavedDetector = [id: string, watched: Omit<WatchedDetector, 'series'>, series: SavedSeries[]];
+/** Versions before and after an upgrade read the same saved states, so the property names cannot change. */
+interface SavedProgress extends Pick<WatchedDetector, 'watchedFromMs'> {
+  readonly question: WatchedDetector['queryHash'];
+  readonly looks: WatchedDetector['evaluationCount'];
+  readonly refused: WatchedDetector['unmonitoredCount'];
+}
+type SavedDetector = [id: string, progress: SavedProgress, series: SavedSeries[]];
 
 /**
  * Serializes the state: the length and JSON of everything except the scorer's states, then the scorer's state of each
@@ -77,13 +83,13 @@ type SavedDetector = [id: string, watched: Omit<WatchedDetector, 'series'>, seri
 const serializeState = ({ detectors }: WatchedDetectors): Uint8Array => {
   const scorerStates: Uint8Array[] = [];
   const saved = [...detectors].map(
-    ([id, { series, ...watched }]): SavedDetector => [
+    ([id, { series, queryHash, watchedFromMs, evaluationCount, unmonitoredCount }]): SavedDetector => [
       id,
-      watched,
+      { question: queryHash, watchedFromMs, looks: evaluationCount, refused: unmonitoredCount },
       [...series].map(([key, watchedSeries]): SavedSeries => {
-        scorerStates.push(watchedSeries.known);
-        const { name, unit, labels, speaks, firstMs, upToMs, seenMs, episode } = watchedSeries;
-        const saved = [key, name, unit, labels, speaks ? 1 : 0, firstMs, upToMs, seenMs] as const;
+        scorerStates.push(watchedSeries.scorerState);
+        const { name, unit, labels, isScored, firstMs, upToMs, seenMs, episode } = watchedSeries;
+        const saved = [key, name, unit, labels, isScored ? 1 : 0, firstMs, upToMs, seenMs] as const;
         return episode === undefined ? [...saved] : [...saved, episode];
       }),
     ],
@@ -102,10 +108,16 @@ const restoreState = (saved?: Uint8Array): WatchedDetectors => {
   const detectors = JSON.parse(bytes.toString('utf8', 4, offset)) as SavedDetector[];
   // Older versions saved fewer bytes per series; the rest is 0.
   const savedStateBytes = (bytes.length - offset) / detectors.reduce((sum, [, , series]) => sum + series.length, 0);
-  for (const [id, watched, series] of detectors) {
-    const detector: WatchedDetector = { ...watched, series: new Map() };
+  for (const [id, { question, watchedFromMs, looks, refused }, series] of detectors) {
+    const detector: WatchedDetector = {
+      queryHash: question,
+      watchedFromMs,
+      evaluationCount: looks,
+      unmonitoredCount: refused,
+      series: new Map(),
+    };
     state.detectors.set(id, detector);
-    for (const [key, name, unit, labels, speaks, firstMs, upToMs, seenMs, episode] of series) {
+    for (const [key, name, unit, labels, isScored, firstMs, upToMs, seenMs, episode] of series) {
       const scorerState = new Uint8Array(stateBytes);
       scorerState.set(bytes.subarray(offset, offset + Math.min(savedStateBytes, stateBytes)));
       offset += savedStateBytes;
@@ -113,12 +125,12 @@ const restoreState = (saved?: Uint8Array): WatchedDetectors => {
         name,
         unit,
         labels,
-        speaks: speaks === 1,
+        isScored: isScored === 1,
         firstMs,
         upToMs,
         seenMs,
         episode,
-        known: scorerState,
+        scorerState,
       });
     }
   }

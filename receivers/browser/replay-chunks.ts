@@ -1,4 +1,4 @@
-/** Events of recordings, in whatever form they arrive: parts are joined, events are masked and published in chunks. */
+/** Masks the events of recordings and publishes them in chunks. Events that were sent in parts are joined first. */
 import { zstdCompressSync } from 'node:zlib';
 import { PermanentError } from '../../schemas/errors.ts';
 import { maxReplayChunkBytes, type ReplayChunk } from '../../schemas/rum-replays.ts';
@@ -8,7 +8,7 @@ import { createRecordedPage, type RecordedPage, ReplayMasker } from './replay-ma
 
 export type JsonObject = Record<string, unknown>;
 
-/** A document that was recorded. The numbers of its events begin at 0. */
+/** A recorded document. Its events are numbered from 0. */
 export interface RecordedDocument {
   readonly sessionId: string;
   readonly tabId: string;
@@ -21,14 +21,14 @@ export interface EventPart {
   readonly data: string;
 }
 
-/** Largest number of an event */
+/** Largest event number. */
 export const maxEventNumber = 2 ** 32 - 1;
 export const maxParts = 64;
 const maxPages = 2_000;
-/** Characters of an event in parts, and of all waiting parts of this thread. */
+/** Maximum characters of an event in parts, and of all incomplete events of this thread. */
 const maxEventLength = 16 * 1024 * 1024;
 const maxPartialLength = 64 * 1024 * 1024;
-/** Text of events in one chunk, unless an event alone is larger. */
+/** Maximum characters of the events in one chunk. A larger event gets a chunk of its own. */
 const chunkLength = 512 * 1024;
 const fullSnapshotType = 2;
 const metaType = 4;
@@ -36,14 +36,17 @@ const metaType = 4;
 export const createFault = (message: string, reason = 'malformed'): PermanentError =>
   new PermanentError(reason, message, { position: 0 });
 
-/** Organizations may have applications and sessions of equal names. */
+/** The tenant is part of the key, because two organizations may use the same names of applications and sessions. */
 const toKey = ({ tenantId = '', application }: BrowserContext, { sessionId, tabId }: RecordedDocument): string =>
   JSON.stringify([tenantId, application, sessionId, tabId]);
 
-/** Pages that this thread has read, the least recently used first. Without its page, all texts of a recording are masked. */
+/**
+ * Pages that this thread has read, the least recently used first. If the page of a recording is missing, all of its
+ * texts are masked.
+ */
 const pages = new Map<string, RecordedPage>();
 
-const takePage = (key: string, first: number): RecordedPage => {
+const openPage = (key: string, first: number): RecordedPage => {
   const page = pages.get(key) ?? createRecordedPage();
   pages.delete(key);
   if (page.next !== first) page.isComplete = false;
@@ -53,7 +56,7 @@ const takePage = (key: string, first: number): RecordedPage => {
   return page;
 };
 
-/** Parts of an event that this thread waits for. They are numbered from 0 or from 1. */
+/** An event of which some parts are still missing. Senders number the parts from 0 or from 1. */
 interface PartialEvent {
   readonly parts: number;
   readonly texts: Map<number, string>;
@@ -62,7 +65,7 @@ interface PartialEvent {
 const partialEvents = new Map<string, PartialEvent>();
 let partialLength = 0;
 
-const forgetPartial = (key: string): void => {
+const removePartial = (key: string): void => {
   partialLength -= partialEvents.get(key)?.length ?? 0;
   partialEvents.delete(key);
 };
@@ -70,10 +73,10 @@ const forgetPartial = (key: string): void => {
 const addPart = (key: string, { part, parts, data }: EventPart): string | undefined => {
   let partial = partialEvents.get(key);
   if (partial?.parts !== parts) {
-    forgetPartial(key);
+    removePartial(key);
     partial = { parts, texts: new Map(), length: 0 };
   }
-  // What was used last is forgotten last.
+  // Moves the event to the end, because the least recently used event is removed first.
   partialEvents.delete(key);
   partialEvents.set(key, partial);
   const added = data.length - (partial.texts.get(part)?.length ?? 0);
@@ -81,24 +84,24 @@ const addPart = (key: string, { part, parts, data }: EventPart): string | undefi
   partial.length += added;
   partialLength += added;
   if (partial.length > maxEventLength) {
-    forgetPartial(key);
+    removePartial(key);
     throw createFault(`an event in parts is larger than ${maxEventLength} characters`, 'record-too-large');
   }
   if (partial.texts.size < parts) {
     for (const oldest of partialEvents.keys()) {
       if (partialLength <= maxPartialLength && partialEvents.size <= maxPages) break;
-      forgetPartial(oldest);
+      removePartial(oldest);
     }
     return undefined;
   }
-  forgetPartial(key);
+  removePartial(key);
   return [...partial.texts]
     .toSorted(([left], [right]) => left - right)
     .map(([, text]) => text)
     .join('');
 };
 
-/** Throws for values that are not events of rrweb. `name` is the place of the value in the body. */
+/** Throws for values that are not events of rrweb. `name` is the path of the value in the body. */
 export function checkEvent(event: unknown, name: string): asserts event is JsonObject {
   if (typeof event === 'string' || (typeof event === 'object' && event !== null && 'v' in event))
     throw createFault(`${name} is packed: record without packFn`, 'packed');
@@ -146,7 +149,7 @@ const createDraft = (first: number): ChunkDraft => ({
 
 const toTimeMs = (time: number): number => Math.min(Math.max(0, Math.trunc(time)), Number.MAX_SAFE_INTEGER);
 
-/** Returns whether a full snapshot begins here: with the dimensions before it, if there are any. */
+/** Returns whether a full snapshot begins at this event: at its meta event, if it has one. */
 const beginsSnapshot = (events: readonly JsonObject[], index: number): boolean => {
   const { type } = events[index] ?? {};
   if (type === metaType) return events[index + 1]?.['type'] === fullSnapshotType;
@@ -156,8 +159,8 @@ const beginsSnapshot = (events: readonly JsonObject[], index: number): boolean =
 export type PublishedEvents = Required<Pick<Translation, 'publications' | 'publishedRecords' | 'maskedValues'>>;
 
 /**
- * Masks consecutive events in place, of which the first one has the number `first`, and returns them as compressed
- * chunks. Throws `PermanentError` for nodes that nest too deep, and for an event that is too large for a message.
+ * Masks consecutive events in place, and returns them as compressed chunks. `first` is the number of the first event.
+ * Throws `PermanentError` for nodes that nest too deep, and for an event that is too large for a message.
  */
 export const publishEvents = (
   browser: BrowserContext,
@@ -167,7 +170,7 @@ export const publishEvents = (
 ): PublishedEvents => {
   const { application, privacy } = browser;
   const { sessionId, tabId } = document;
-  const page = takePage(toKey(browser, document), first);
+  const page = openPage(toKey(browser, document), first);
   const masker = new ReplayMasker(privacy, page);
   page.next = first + events.length;
 
@@ -196,7 +199,7 @@ export const publishEvents = (
   };
   for (const [index, event] of events.entries()) {
     const text = masker.mask(event) ? JSON.stringify(event) : '';
-    // A page of the player begins at a full snapshot, so a chunk does too; rrweb writes its dimensions before it.
+    // The player can start at a full snapshot, so each one begins a chunk, with the meta event that precedes it.
     const isNewPart = draft.count > 0 && (draft.length + text.length > chunkLength || beginsSnapshot(events, index));
     if (isNewPart) {
       finishChunk();

@@ -15,7 +15,7 @@ export interface Escalation {
   readonly reached: boolean;
 }
 
-/** Target of a page that must be closed explicitly: a channel, or a contact of a person. */
+/** Target of a page that opened an item in an external service: a channel, or a contact of a user. */
 export interface PageOpening {
   readonly channelId: string;
   /** Owner of the contact; `null` for a channel of the organization. */
@@ -26,6 +26,7 @@ export interface PageOpening {
 export interface IncidentNotification {
   /** When the incident was opened or last reopened. */
   readonly since: string;
+  /** Event of the notification. */
   readonly what: 'opened' | 'resolved';
 }
 
@@ -36,7 +37,7 @@ interface StoredEscalation {
    */
   readonly key: string;
   readonly state: Escalation;
-  /** Targets that are not closed yet. Absent if an earlier version wrote the document last. */
+  /** Targets whose items are still open. Absent if an earlier version wrote the document last. */
   readonly openings?: readonly PageOpening[];
   /** Absent if an earlier version wrote the document last. */
   readonly notified?: IncidentNotification | undefined;
@@ -61,6 +62,7 @@ export interface EscalationAction {
   /** Recipient of a page, whose ID is that of the delivery. `contact` is the user's name for the contact. */
   readonly to: (PageReceiver & { readonly name: string; readonly contact?: string }) | null;
 }
+/** The stored name is older than the term action. Processes of two versions use the collection during an upgrade. */
 export const escalationActions = defineCollection<EscalationAction>({
   name: 'escalation-deeds',
   indexes: [['incidentId'], ['at']],

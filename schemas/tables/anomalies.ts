@@ -55,6 +55,7 @@ export const anomaliesTable = defineTable({
     /** 0 while the anomaly is ongoing. */
     end_ms: 'UInt64',
     changed_ms: 'UInt64',
+    /** Reason of the last change. */
     why: 'LowCardinality(String)',
     score: 'Float64',
     peak_ms: 'UInt64',
@@ -68,7 +69,10 @@ export const anomaliesTable = defineTable({
   orderBy: ['tenant_id', 'time', 'id'],
 });
 
-/** Progress of each detector. Read with FINAL. */
+/**
+ * Progress of each detector. Read with FINAL. Some names are older than the terms in the comments: sinks of two
+ * versions insert during an upgrade, so the names cannot change. Queries select these columns under other names.
+ */
 export const anomalyEvaluationsTable = defineTable({
   name: 'anomaly_looks',
   summary: 'Progress of detectors',
@@ -78,8 +82,10 @@ export const anomalyEvaluationsTable = defineTable({
   columns: {
     tenant_id: 'LowCardinality(String)',
     detector_id: 'String',
+    /** Hash of the query. */
     question: 'String',
     revision: 'UInt64',
+    /** Time of the evaluation. */
     look_ms: 'UInt64',
     last_seen: "DateTime64(3, 'UTC')",
     up_to_ms: 'UInt64',
@@ -88,12 +94,15 @@ export const anomalyEvaluationsTable = defineTable({
     watched_from_ms: 'UInt64',
     /** 0 once learning is complete. */
     learns_until_ms: 'UInt64',
+    /** Start of the learned history. */
     learnt_from_ms: 'UInt64',
     series: 'UInt32',
     learning: 'UInt32',
-    /** 0 if a series already has enough history. */
+    /** When the first series will have enough history to be scored; 0 if one already has. */
     speaks_from_ms: 'UInt64',
+    /** Number of series that exceed the limit. */
     refused: 'UInt32',
+    /** Number of ongoing anomalies. */
     open: 'UInt32',
     error: 'String',
   },

@@ -16,7 +16,7 @@ export const emptyShardMarker = '-';
  * according to them. A row has one of four meanings:
  * - `shards` > 0: the cluster had this many shards, this server was number `shard` (starting at 0), and rows were
  *   placed by the rule (`sharding.ts`).
- * - `tenant` and `landed_in`: rows of the tenant in this table are on `shard` too.
+ * - `tenant` and `landed_in`, the name of a table: rows of the tenant in this table are on `shard` too.
  * - Neither: rows of any tenant, in any table, are on `shard` too.
  * - `landed_in` is `-`: no rows are on `shard` any more, so that it may leave the cluster. The marker is removed
  * before the shard receives new rows.

@@ -19,6 +19,7 @@ export const sloSlicesTable = defineTable({
     begin: "DateTime('UTC') CODEC(Delta, LZ4)",
     good: 'UInt64 CODEC(T64, LZ4)',
     total: 'UInt64 CODEC(T64, LZ4)',
+    /** Time of the measurement. */
     look_ms: 'UInt64 CODEC(Delta, LZ4)',
     /** Fractions of `good` and `total`, in billionths of an event. */
     good_billionths: 'UInt32 CODEC(T64, LZ4)',
@@ -29,7 +30,10 @@ export const sloSlicesTable = defineTable({
   settings: { index_granularity: 1024 },
 });
 
-/** Measurement progress of each SLO. Read with FINAL. */
+/**
+ * Measurement progress of each SLO. Read with FINAL. The names of the table and of `look_ms` are older than the term
+ * measurement: sinks of two versions insert during an upgrade, so the names cannot change.
+ */
 export const sloMeasurementsTable = defineTable({
   name: 'slo_looks',
   summary: 'Measurement progress of SLOs',
@@ -40,6 +44,7 @@ export const sloMeasurementsTable = defineTable({
     tenant_id: 'LowCardinality(String)',
     slo_id: 'String',
     series: 'String',
+    /** Time of the measurement. */
     look_ms: 'UInt64',
     last_seen: "DateTime64(3, 'UTC')",
     from_ms: 'UInt64',

@@ -13,12 +13,12 @@ export const RiskRule = z.strictObject({
   severity: z.enum(signalSeverities),
   isShipped: z.boolean().describe('Whether it is a rule of the platform that the organization has not replaced'),
   isEnabled: z.boolean(),
-  isReported: z.boolean().describe('Whether it raises risks by itself; others are part of a correlation'),
+  isReported: z.boolean().describe('Whether its matches are risks; otherwise only correlations use the rule'),
   source: z.string().describe('Sigma document. A rule of the organization with its ID replaces it'),
 });
 export type RiskRule = z.output<typeof RiskRule>;
 
-/** Returns whether a document refers to one of these rules by its ID or name. */
+/** Returns whether a rule is a correlation that refers to one of these IDs or names of rules. */
 const refersToAny = (rule: StoredRule, names: ReadonlySet<string>): boolean => {
   const document = parseDocument(rule.source);
   return (
@@ -26,6 +26,7 @@ const refersToAny = (rule: StoredRule, names: ReadonlySet<string>): boolean => {
   );
 };
 
+/** Returns the IDs and names by which correlations can refer to the rules. */
 const listNames = (rules: readonly StoredRule[]): Set<string> =>
   new Set(
     rules.flatMap(({ id, source }) => {
@@ -34,8 +35,8 @@ const listNames = (rules: readonly StoredRule[]): Set<string> =>
     }),
   );
 
-/** Rules that only correlations use: their matches are not signals. */
-const listSilent = (rules: readonly StoredRule[]): Set<string> =>
+/** Returns the rules that only correlations use. Their matches are not signals. */
+const listCorrelatedOnly = (rules: readonly StoredRule[]): Set<string> =>
   new Set(
     rules.flatMap(({ source }) => {
       const document = parseDocument(source);
@@ -54,18 +55,18 @@ export const listRiskRules = (ownRules: readonly StoredRule[]): RiskRule[] => {
   const names = listNames([...shipped, ...ownAgentRules]);
   const correlations = ownRules.filter((rule) => !ownAgentRules.includes(rule) && refersToAny(rule, names));
   const rules = [...shipped.filter(({ id }) => !own.has(id)), ...ownAgentRules, ...correlations];
-  const silent = listSilent(rules.filter(({ enabled }) => enabled));
+  const correlatedOnly = listCorrelatedOnly(rules.filter(({ enabled }) => enabled));
   return rules.map((rule) => {
     const document = parseDocument(rule.source);
-    const isKnown = typeof document !== 'string';
+    const isParsed = typeof document !== 'string';
     return {
       id: rule.id,
       title: rule.title,
-      description: isKnown ? document.description : '',
+      description: isParsed ? document.description : '',
       severity: rule.severity,
       isShipped: shippedIds.has(rule.id) && !own.has(rule.id),
       isEnabled: rule.enabled,
-      isReported: !silent.has(rule.id) && !(isKnown && silent.has(document.name)),
+      isReported: !correlatedOnly.has(rule.id) && !(isParsed && correlatedOnly.has(document.name)),
       source: rule.source,
     };
   });
@@ -84,7 +85,7 @@ export interface RiskEvent {
 const objectSql =
   "multiIf(kind = 'file', path, kind IN ('process_start', 'command'), if(command = '', program, command), kind IN ('connection', 'http_request'), if(host_name = '', address, toString(host_name)), kind = 'tool_call', concat(toString(tool_name), ' ', text), text)";
 
-/** Returns the event of an agent for each record of signals, by the ID of the record. */
+/** Returns the agent event of each of these records, by the ID of the record. */
 export const readRiskEvents = async (
   { columns }: TenantReader,
   recordIds: readonly string[],

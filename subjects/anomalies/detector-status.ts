@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { AnomalyFeedback } from '../../schemas/resources/anomaly-feedback.ts';
+import { anomalyEvaluationsTable } from '../../schemas/tables/anomalies.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { DetectorFields } from './detector.ts';
 import {
@@ -61,16 +62,16 @@ export type DetectorSnapshot = Omit<DetectorStatus, 'rate'>;
 
 interface EvaluationRow {
   readonly id: string;
-  readonly question: string;
+  readonly query_hash: string;
   readonly up_to: string;
   readonly watched_from: string;
   readonly learns_until: string;
   readonly trained_from: string;
-  readonly speaks_from: string;
+  readonly scoring_from: string;
   readonly series: number;
   readonly learning: number;
-  readonly refused: number;
-  readonly open: number;
+  readonly unmonitored: number;
+  readonly ongoing: number;
   readonly error: string;
 }
 
@@ -80,10 +81,10 @@ const readEvaluations = async (
   ids: readonly string[],
 ): Promise<Map<string, EvaluationRow>> => {
   const rows = await columns.query<EvaluationRow & Record<string, unknown>>(
-    `SELECT detector_id AS id, question, toString(up_to_ms) AS up_to, toString(watched_from_ms) AS watched_from,
-      toString(learns_until_ms) AS learns_until, toString(learnt_from_ms) AS trained_from, toString(speaks_from_ms) AS speaks_from,
-      series, learning, refused, open, error
-    FROM anomaly_looks FINAL WHERE tenant_id = {tenant:String} AND detector_id IN {ids:Array(String)}`,
+    `SELECT detector_id AS id, question AS query_hash, toString(up_to_ms) AS up_to, toString(watched_from_ms) AS watched_from,
+      toString(learns_until_ms) AS learns_until, toString(learnt_from_ms) AS trained_from, toString(speaks_from_ms) AS scoring_from,
+      series, learning, refused AS unmonitored, open AS ongoing, error
+    FROM ${anomalyEvaluationsTable.name} FINAL WHERE tenant_id = {tenant:String} AND detector_id IN {ids:Array(String)}`,
     { ids: [...ids] },
   );
   return new Map(rows.map((row) => [row.id, row]));
@@ -118,42 +119,42 @@ const computeAlarmRate = (
 };
 
 /** Contents of an evaluation; times are 0 if absent. */
-interface Evaluation extends Pick<EvaluationRow, 'series' | 'learning' | 'refused' | 'open' | 'error'> {
+interface Evaluation extends Pick<EvaluationRow, 'series' | 'learning' | 'unmonitored' | 'ongoing' | 'error'> {
   readonly isKnown: boolean;
   readonly upToMs: number;
   readonly learnsUntilMs: number;
-  readonly learntFromMs: number;
-  readonly speaksFromMs: number;
+  readonly trainedFromMs: number;
+  readonly scoringFromMs: number;
 }
 
 const noEvaluation: Evaluation = {
   isKnown: false,
   series: 0,
   learning: 0,
-  refused: 0,
-  open: 0,
+  unmonitored: 0,
+  ongoing: 0,
   error: '',
   upToMs: 0,
   learnsUntilMs: 0,
-  learntFromMs: 0,
-  speaksFromMs: 0,
+  trainedFromMs: 0,
+  scoringFromMs: 0,
 };
 
 const toEvaluation = (row: EvaluationRow): Evaluation => ({
   isKnown: true,
   series: row.series,
   learning: row.learning,
-  refused: row.refused,
-  open: row.open,
+  unmonitored: row.unmonitored,
+  ongoing: row.ongoing,
   error: row.error,
   upToMs: Number(row.up_to),
   learnsUntilMs: Number(row.learns_until),
-  learntFromMs: Number(row.trained_from),
-  speaksFromMs: Number(row.speaks_from),
+  trainedFromMs: Number(row.trained_from),
+  scoringFromMs: Number(row.scoring_from),
 });
 
-const describeRefused = ({ refused, series }: Evaluation): string =>
-  `${refused} series beyond these ${series} are not monitored: the maximum is 10,000 per detector and 30,000 per organization`;
+const describeUnmonitored = ({ unmonitored, series }: Evaluation): string =>
+  `${unmonitored} series beyond these ${series} are not monitored: the maximum is 10,000 per detector and 30,000 per organization`;
 
 type ExistingDetector = DetectorFields & { readonly id: string; readonly createdAt: string };
 
@@ -171,11 +172,11 @@ const determineState = (detector: ExistingDetector, evaluation: Evaluation, lagM
   if (evaluation.error !== '' && !evaluation.error.startsWith(incompletePrefix)) return 'failed';
   if (!isLearningHistory && lagMs > Math.max(toleranceMs, 2 * getIngestionWaitMs(stepMs)) + stepMs) return 'behind';
   if (!evaluation.isKnown) return 'waiting';
-  return isLearningHistory || evaluation.speaksFromMs > 0 ? 'learning' : 'watching';
+  return isLearningHistory || evaluation.scoringFromMs > 0 ? 'learning' : 'watching';
 };
 
 const estimateLearningEndMs = ({ step }: ExistingDetector, evaluation: Evaluation, nowMs: number): number => {
-  if (evaluation.learnsUntilMs === 0) return evaluation.speaksFromMs;
+  if (evaluation.learnsUntilMs === 0) return evaluation.scoringFromMs;
   return (
     nowMs + estimateLearningMs(evaluation.learnsUntilMs - evaluation.upToMs, parseDurationMs(step), evaluation.series)
   );
@@ -185,20 +186,20 @@ const isoTimeOrNull = (ms: number): string | null => (ms === 0 ? null : new Date
 
 /** Returns the status of a detector from its last evaluation. An evaluation of a different query is ignored. */
 const toSnapshot = (detector: ExistingDetector, row: EvaluationRow | undefined, nowMs: number): DetectorSnapshot => {
-  const evaluation = row?.question === hashQuery(detector) ? toEvaluation(row) : noEvaluation;
+  const evaluation = row?.query_hash === hashQuery(detector) ? toEvaluation(row) : noEvaluation;
   const lagMs = computeLagMs(detector, evaluation, nowMs);
   const state = determineState(detector, evaluation, lagMs);
-  const { series, learning, open, upToMs } = evaluation;
+  const { series, learning, ongoing, upToMs } = evaluation;
   return {
     state,
     series,
     learning,
-    open,
+    open: ongoing,
     lastStep: isoTimeOrNull(upToMs),
-    trainedFrom: isoTimeOrNull(evaluation.learntFromMs),
+    trainedFrom: isoTimeOrNull(evaluation.trainedFromMs),
     learningUntil: state === 'learning' ? isoTimeOrNull(estimateLearningEndMs(detector, evaluation, nowMs)) : null,
     lagSeconds: state === 'off' || evaluation.learnsUntilMs > 0 ? null : lagMs / 1000,
-    error: evaluation.error || (evaluation.refused > 0 ? describeRefused(evaluation) : null),
+    error: evaluation.error || (evaluation.unmonitored > 0 ? describeUnmonitored(evaluation) : null),
   };
 };
 

@@ -351,7 +351,13 @@ test('an anomaly marked true is still reported', (t) => {
 
 test('a series takes at most 2,112 bytes of a snapshot, and is restored unchanged', (t) => {
   const state = watchedDetectors.open();
-  const watched = { question: 'q', watchedFromMs: 1, looks: 3, refused: 0, series: new Map<string, WatchedSeries>() };
+  const watched = {
+    queryHash: 'q',
+    watchedFromMs: 1,
+    evaluationCount: 3,
+    unmonitoredCount: 0,
+    series: new Map<string, WatchedSeries>(),
+  };
   state.detectors.set('detector', watched);
   const ms = Date.UTC(2026, 0, 5);
   for (let index = 0; index < 100; index++)
@@ -362,12 +368,14 @@ test('a series takes at most 2,112 bytes of a snapshot, and is restored unchange
       firstMs: ms,
       upToMs: ms + 300_000,
       seenMs: ms + 300_000,
-      speaks: true,
+      isScored: true,
       episode: undefined,
-      known: new Uint8Array(stateBytes).fill(index),
+      scorerState: new Uint8Array(stateBytes).fill(index),
     });
   const saved = Buffer.concat(toChunks(watchedDetectors.save(state)));
   t.true(saved.byteLength / 100 <= 2112, String(saved.byteLength / 100));
+  // Other versions of the processor save and restore these names.
+  t.true(saved.includes('["detector",{"question":"q","watchedFromMs":1,"looks":3,"refused":0},'));
   t.deepEqual(watchedDetectors.open(saved).detectors, state.detectors);
   // The format before clocks were stored at the end of each state.
   const former = stateBytes - 32;
@@ -375,7 +383,7 @@ test('a series takes at most 2,112 bytes of a snapshot, and is restored unchange
   const parts = Array.from({ length: 100 }, (_, index) =>
     saved.subarray(head + index * stateBytes).subarray(0, former),
   );
-  for (const { known } of watched.series.values()) known.fill(0, former);
+  for (const { scorerState } of watched.series.values()) scorerState.fill(0, former);
   const older = Buffer.concat([saved.subarray(0, head), ...parts]);
   t.deepEqual(watchedDetectors.open(watchedDetectors.upgrade?.(older, 2)).detectors, state.detectors);
 });

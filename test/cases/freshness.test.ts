@@ -89,16 +89,16 @@ test('the newest time in each tenant’s messages is reported, and messages with
 test('landing times are written together and not per batch, and failed writes are retried with the next write', async (t) => {
   const written: string[] = [];
   let failures = 1;
-  const landings = new StoredWatermarks(async (sql) => {
+  const watermarks = new StoredWatermarks(async (sql) => {
     written.push(sql);
     if (failures-- > 0) throw new Error('the server is away');
   });
   for (let batch = 0; batch < 1_000; batch++)
-    landings.record('logs', new Map([[`tenant-${batch % 2}`, 1_000 + batch]]));
+    watermarks.record('logs', new Map([[`tenant-${batch % 2}`, 1_000 + batch]]));
   await eventually('it is tried', () => written.length > 0);
   t.is(written.length, 1);
-  landings.record('logs', new Map([['tenant-2', 7]]));
-  await landings.close();
+  watermarks.record('logs', new Map([['tenant-2', 7]]));
+  await watermarks.close();
   t.is(written.length, 2);
   for (const newestMs of ['1998', '1999', '7'])
     t.true(written[1]?.includes(`fromUnixTimestamp64Milli(toInt64(${newestMs}), 'UTC')`), newestMs);
@@ -106,21 +106,21 @@ test('landing times are written together and not per batch, and failed writes ar
 });
 
 test('concurrent queries of a tenant share one read of landing times, and a failed read is retried', async (t) => {
-  const landings = new StoredWatermarks(async () => {});
+  const watermarks = new StoredWatermarks(async () => {});
   let reads = 0;
   const tenant = (tenantId: string, fails = false) => ({
     tenantId,
     query: async <Row>(): Promise<Row[]> => {
       reads++;
       if (fails) throw new Error('not now');
-      return [{ landed_in: 'logs', newest: '17' }] as Row[];
+      return [{ table_name: 'logs', newest: '17' }] as Row[];
     },
   });
-  const responses = await Promise.all(Array.from({ length: 20 }, () => landings.getWatermark(tenant('one'), 'logs')));
+  const responses = await Promise.all(Array.from({ length: 20 }, () => watermarks.getWatermark(tenant('one'), 'logs')));
   t.deepEqual(new Set(responses), new Set([17]));
   t.is(reads, 1);
-  t.is(await landings.getWatermark(tenant('one'), 'spans'), undefined);
+  t.is(await watermarks.getWatermark(tenant('one'), 'spans'), undefined);
   t.is(reads, 1);
-  await t.throwsAsync(landings.getWatermark(tenant('two', true), 'logs'), { message: 'not now' });
-  t.is(await landings.getWatermark(tenant('two'), 'logs'), 17);
+  await t.throwsAsync(watermarks.getWatermark(tenant('two', true), 'logs'), { message: 'not now' });
+  t.is(await watermarks.getWatermark(tenant('two'), 'logs'), 17);
 });

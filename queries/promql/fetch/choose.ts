@@ -55,18 +55,18 @@ const maxSeriesPerTarget = 5;
 interface Row {
   readonly id: string;
   readonly metric_name: string;
-  readonly of_source: string;
+  readonly sender_type: string;
   readonly kinds: readonly string[];
-  readonly what: readonly [string, number, boolean, string];
+  readonly metric_type: readonly [kind: string, temporality: number, monotonic: boolean, unit: string];
   readonly resource: string;
   readonly keys: readonly string[];
-  readonly texts: readonly string[];
-  readonly scope_texts: readonly [string, string, string, string];
+  readonly attribute_values: readonly string[];
+  readonly instrumentation_scope: readonly [name: string, version: string, url: string, attributes: string];
 }
 
 const idPattern = /^\d{1,20}$/;
 
-/** Returns attributes of resources as text. */
+/** Returns the attributes of resources, whose values are strings as stored. */
 export const readResourceAttributes = async (
   columns: TenantColumns,
   ids: Iterable<string>,
@@ -76,19 +76,19 @@ export const readResourceAttributes = async (
   const rows = await columns.query<{
     readonly id: string;
     readonly keys: readonly string[];
-    readonly texts: readonly string[];
+    readonly attribute_values: readonly string[];
   }>(
-    `SELECT toString(resource_id) AS id, any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS texts
+    `SELECT toString(resource_id) AS id, any(mapKeys(attributes)) AS keys, any(mapValues(attributes)) AS attribute_values
     FROM resources WHERE tenant_id = {tenant:String} AND resource_id IN (${validIds.join(', ')}) GROUP BY resource_id`,
     {},
     { maxResultRows: validIds.length },
   );
-  return new Map(rows.map(({ id, keys, texts }) => [id, toAttributeMap(keys, texts)]));
+  return new Map(rows.map(({ id, keys, attribute_values: values }) => [id, toAttributeMap(keys, values)]));
 };
 
-const toAttributeMap = (keys: readonly string[], texts: readonly string[]): AttributeTexts => {
+const toAttributeMap = (keys: readonly string[], values: readonly string[]): AttributeTexts => {
   const map = new Map<string, string>();
-  for (const [index, key] of keys.entries()) if (!map.has(key)) map.set(key, texts[index] ?? '');
+  for (const [index, key] of keys.entries()) if (!map.has(key)) map.set(key, values[index] ?? '');
   return map;
 };
 
@@ -209,14 +209,14 @@ export const selectSeriesWithSource = async (
   const matchedSeriesIds = new Set<string>();
   if (metrics.prometheus?.length !== 0 || metrics.otlp?.length !== 0) {
     for await (const rows of readRows(scope, window, condition, limit)) {
-      const otlpRows = rows.filter(({ of_source }) => of_source === 'otlp');
+      const otlpRows = rows.filter(({ sender_type }) => sender_type === 'otlp');
       const resources = await readResourceAttributes(
         scope.columns,
         otlpRows.map(({ resource }) => resource),
       );
       for (const row of rows) {
         matchedSeriesIds.add(row.id);
-        if (row.of_source === 'prometheus') addPrometheus(collector, row);
+        if (row.sender_type === 'prometheus') addPrometheus(collector, row);
         else addOtlp(collector, row, { resources, scope, names, matchers });
       }
     }
@@ -245,9 +245,9 @@ const readRows = async function* (
   const { sql, parameters } = buildScopeCondition(scope, window);
   const read = (limit: number, part: string): Promise<Row[]> =>
     scope.columns.query<Row>(
-      `SELECT toString(series_id) AS id, any(metric) AS metric_name, any(source) AS of_source, groupUniqArray(kind) AS kinds,
-      any(tuple(kind, temporality, monotonic, series.unit)) AS what, toString(any(resource_id)) AS resource, any(mapKeys(attributes)) AS keys,
-      any(mapValues(attributes)) AS texts, any(tuple(series.scope_name, series.scope_version, series.scope_schema_url, series.scope_attributes)) AS scope_texts
+      `SELECT toString(series_id) AS id, any(metric) AS metric_name, any(source) AS sender_type, groupUniqArray(kind) AS kinds,
+      any(tuple(kind, temporality, monotonic, series.unit)) AS metric_type, toString(any(resource_id)) AS resource, any(mapKeys(attributes)) AS keys,
+      any(mapValues(attributes)) AS attribute_values, any(tuple(series.scope_name, series.scope_version, series.scope_schema_url, series.scope_attributes)) AS instrumentation_scope
     FROM series WHERE ${sql} AND ${condition}${part} GROUP BY series_id LIMIT ${limit + 1}`,
       { ...parameters, ...conditionParameters },
       { maxResultRows: limit + 1 },
@@ -267,8 +267,11 @@ const readRows = async function* (
   }
 };
 
-const addPrometheus = (collector: SeriesCollector, { id, metric_name: metric, keys, texts, kinds }: Row): void => {
-  const labels: [string, string][] = keys.map((key, index) => [key, texts[index] ?? '']);
+const addPrometheus = (
+  collector: SeriesCollector,
+  { id, metric_name: metric, keys, attribute_values: values, kinds }: Row,
+): void => {
+  const labels: [string, string][] = keys.map((key, index) => [key, values[index] ?? '']);
   labels.push(['__name__', metric]);
   const tables: PointTable[] = kinds.includes('exponential_histogram') ? ['samples', 'histograms'] : ['samples'];
   collector.add(sortLabels(labels), { id, metric, tables, part: 'value', isDelta: false });
@@ -290,12 +293,12 @@ interface OtlpContext {
 
 const addOtlp = (collector: SeriesCollector, row: Row, { resources, scope, names, matchers }: OtlpContext): void => {
   const { translation } = scope;
-  const [kind, temporality, monotonic, unit] = row.what;
-  const [name, version, url, attributes] = row.scope_texts;
+  const [kind, temporality, monotonic, unit] = row.metric_type;
+  const [name, version, url, attributes] = row.instrumentation_scope;
   const metricDescription = { metric: row.metric_name, kind, monotonic, unit };
   const resource = resources.get(row.resource) ?? new Map<string, string>();
   const labels = buildSeriesLabels(
-    toAttributeMap(row.keys, row.texts),
+    toAttributeMap(row.keys, row.attribute_values),
     resource,
     { name, version, url, attributes },
     translation,

@@ -2,6 +2,7 @@
 
 import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import { SloObjective } from '../../../schemas/slo-slices.ts';
+import { sloMeasurementsTable } from '../../../schemas/tables/slos.ts';
 import { parseCount } from './counts.ts';
 import type { Window } from './windows.ts';
 
@@ -96,7 +97,7 @@ export interface LastMeasurement {
 interface MeasurementRow {
   readonly slo_id: string;
   readonly series: string;
-  readonly look: string;
+  readonly measured_at: string;
   readonly from_at: string;
   readonly up_to: string;
   readonly settled: string;
@@ -110,9 +111,9 @@ export const readMeasurements = async (
 ): Promise<ReadonlyMap<string, LastMeasurement>> => {
   if (sloIds.length === 0) return new Map();
   const rows = await columns.query<MeasurementRow>(
-    `SELECT slo_id, series, toString(look_ms) AS look, toString(from_ms) AS from_at, toString(up_to_ms) AS up_to,
+    `SELECT slo_id, series, toString(look_ms) AS measured_at, toString(from_ms) AS from_at, toString(up_to_ms) AS up_to,
       toString(settled_up_to_ms) AS settled, error
-    FROM slo_looks FINAL WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)}`,
+    FROM ${sloMeasurementsTable.name} FINAL WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)}`,
     { slos: [...sloIds] },
     { maxResultRows: 1_000_000 },
   );
@@ -120,7 +121,7 @@ export const readMeasurements = async (
     rows.map((row) => [
       `${row.slo_id} ${row.series}`,
       {
-        measuredAtMs: Number(row.look),
+        measuredAtMs: Number(row.measured_at),
         fromMs: Number(row.from_at),
         upToMs: Number(row.up_to),
         settledUpToMs: Number(row.settled),
@@ -142,7 +143,7 @@ export const readMeasuredSlos = async (
 ): Promise<ReadonlyMap<string, MeasuredSlo>> => {
   const rows = await columns.query<{ slo_id: string; newest: string; newest_objective: string }>(
     `SELECT slo_id, argMax(series, look_ms) AS newest, argMax(objective, look_ms) AS newest_objective
-    FROM slo_looks WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} GROUP BY slo_id`,
+    FROM ${sloMeasurementsTable.name} WHERE tenant_id = {tenant:String} AND slo_id IN {slos:Array(String)} GROUP BY slo_id`,
     { slos: [...sloIds] },
     { maxResultRows: sloIds.length + 1 },
   );
