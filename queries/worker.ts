@@ -87,17 +87,21 @@ function createLimitErrors(
   };
 }
 
-/** Returns the number of characters of a text, or of bytes of binary data; 0 for other values. */
-const getLength = (value: unknown): number =>
-  typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
+/** Returns the number of characters of a text, or of bytes of binary data or a list of it; 0 for other values. */
+const getLength = (value: unknown): number => {
+  if (Array.isArray(value)) return value.reduce<number>((sum, item) => sum + getLength(item), 0);
+  return typeof value === 'string' || value instanceof Uint8Array ? value.length : 0;
+};
 
 /** Returns the memory of byte arguments, except parts of a larger memory, such as Node's pool, which others use. */
 const listBuffers = (args: readonly unknown[]): ArrayBuffer[] =>
-  args.flatMap((value) =>
-    value instanceof Uint8Array && value.buffer instanceof ArrayBuffer && value.length === value.buffer.byteLength
-      ? [value.buffer]
-      : [],
-  );
+  args
+    .flat()
+    .flatMap((value) =>
+      value instanceof Uint8Array && value.buffer instanceof ArrayBuffer && value.length === value.buffer.byteLength
+        ? [value.buffer]
+        : [],
+    );
 
 export interface WorkerOptions {
   readonly transfersBytes?: boolean;

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from 'node:http';
+import { PackedBytes } from '../../runtime/packed-bytes.ts';
 import { ApiError, createFieldError } from '../errors.ts';
 
 const maxDepth = 64;
-/** Time limit for the whole body; 1 MiB requires about 70 kB per second. */
-const bodyTimeoutMs = 15_000;
+/** Time limit for the whole body; 1 MiB requires about 70 kB per second, and larger bodies at most 1 MiB per second. */
+const minBodyTimeoutMs = 15_000;
+const bodyMsPerByte = 1_000 / (1024 * 1024);
 
 /** Whether a request has a body. */
 export const hasBody = ({ headers }: IncomingMessage): boolean =>
@@ -47,7 +49,21 @@ export const readJson = async (request: IncomingMessage, maxBytes: number, maxEl
  * Reads the bytes of a body. Throws 413 if it exceeds `maxBytes`, without reading the rest, 415 if it is compressed, and
  * 400 if it takes too long.
  */
-export const readBytes = (request: IncomingMessage, maxBytes: number): Promise<Buffer> => {
+export const readBytes = async (request: IncomingMessage, maxBytes: number): Promise<Buffer> => {
+  const chunks: Buffer[] = [];
+  await readChunks(request, maxBytes, (chunk) => chunks.push(chunk));
+  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+};
+
+/** Reads the bytes of a body like `readBytes`, and compresses them as they arrive. */
+export const readPackedBytes = async (request: IncomingMessage, maxBytes: number): Promise<PackedBytes> => {
+  const bytes = new PackedBytes();
+  await readChunks(request, maxBytes, (chunk) => bytes.take(chunk));
+  bytes.end();
+  return bytes;
+};
+
+const readChunks = (request: IncomingMessage, maxBytes: number, onChunk: (chunk: Buffer) => void): Promise<void> => {
   const encoding = request.headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') {
     const message = `the content encoding ${encoding} is not supported here`;
@@ -59,11 +75,11 @@ export const readBytes = (request: IncomingMessage, maxBytes: number): Promise<B
     });
   if (Number(request.headers['content-length'] ?? 0) > maxBytes) return Promise.reject(tooLargeError());
   return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
     let byteCount = 0;
+    const bodyTimeoutMs = Math.max(minBodyTimeoutMs, maxBytes * bodyMsPerByte);
     const timeout = setTimeout(() => {
       request.pause();
-      const message = `the body did not arrive within ${bodyTimeoutMs / 1000} seconds`;
+      const message = `the body did not arrive within ${Math.round(bodyTimeoutMs / 1000)} seconds`;
       const details = [{ path: '', message }];
       reject(new ApiError('VALIDATION_FAILED', message, { details, headers: { Connection: 'close' } }));
     }, bodyTimeoutMs);
@@ -72,11 +88,11 @@ export const readBytes = (request: IncomingMessage, maxBytes: number): Promise<B
       if (byteCount > maxBytes) {
         request.pause();
         reject(tooLargeError());
-      } else chunks.push(chunk);
+      } else onChunk(chunk);
     });
     request.on('end', () => {
       clearTimeout(timeout);
-      resolve(chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks));
+      resolve();
     });
     request.on('error', (cause) =>
       reject(new ApiError('VALIDATION_FAILED', 'the connection closed before the end of the body', { cause })),

@@ -92,6 +92,8 @@ export interface OperationDefinition<
    * `body` declares, or to a promise of it. With `application/json`, the operation parses JSON itself.
    */
   readonly alsoAccepts?: Readonly<Record<string, (bytes: Uint8Array, caller: Caller | undefined) => unknown>>;
+  /** The bytes of an accepted media type are passed as `PackedBytes`, for large bodies that no function converts. */
+  readonly packsBody?: true;
   /** The body is form-encoded: its fields are query parameters. */
   readonly form?: true;
   /**

@@ -6,7 +6,7 @@ import { type ResolveSource, readSourceAddress } from '../../schemas/source-addr
 import type { Caller } from '../callers/caller.ts';
 import { areCookiesSecure } from '../identity/cookies.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import { hasBody, isJson, readBytes, readForm, readJson } from './json-body.ts';
+import { hasBody, isJson, readBytes, readForm, readJson, readPackedBytes } from './json-body.ts';
 import type { Operation } from './operation.ts';
 
 /** Reads a JSON body even if none is declared, because its `tenantId` is checked. */
@@ -21,6 +21,7 @@ export const readBody = async (
   const parser = Object.entries(operation.alsoAccepts ?? {}).find(
     ([acceptedType]) => acceptedType === type.trim(),
   )?.[1];
+  if (parser !== undefined && operation.packsBody === true) return readPackedBytes(request, operation.maxBodyBytes);
   if (parser !== undefined) return parser(await readBytes(request, operation.maxBodyBytes), caller);
   if (operation.body === undefined && !isJson(request)) return undefined;
   return readJson(request, operation.maxBodyBytes, operation.maxElements);

@@ -22,7 +22,8 @@ const maxUnknownDepth = 100;
 const isDigit = (byte: number | undefined): boolean => byte !== undefined && byte >= zero && byte <= 0x39;
 
 export class JsonReader {
-  readonly text: Buffer;
+  /** Text, or the part of it that is in memory */
+  text: Buffer;
   position = 0;
   /** Start of the bytes of the last token, without the quotes of a string. */
   start = 0;

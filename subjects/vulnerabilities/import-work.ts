@@ -1,6 +1,7 @@
 /** The work of an import, in a worker: contents go in and out as compressed JSON. */
 import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { runInWorker } from '../../queries/worker.ts';
+import { unpackBytes } from '../../runtime/packed-bytes.ts';
 import { applyReport, countChanges, type ImportCounts } from './apply-report.ts';
 import type { StoredReport } from './findings.ts';
 import { indexAdvisories, toAdvisoryReport } from './match-advisories.ts';
@@ -54,9 +55,12 @@ const packStatements = (report: ImportedReport): ImportSummary['statements'] => 
   return { count: statements.length, content: packContent({ statements }) };
 };
 
-/** Reads a report. */
-export const readImportPacked = (bytes: Uint8Array, targetName: string): ImportSummary | UnreadableReport => {
-  const report = readImport(bytes, targetName);
+/** Reads a report from the compressed parts of a body. */
+export const readImportPacked = (
+  parts: readonly Uint8Array[],
+  targetName: string,
+): ImportSummary | UnreadableReport => {
+  const report = readImport(unpackBytes(parts), targetName);
   if ('problem' in report) return report;
   return {
     kind: report.kind,

@@ -32,10 +32,18 @@ const maxFiles = 200_000;
 const decodeText = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
 /** Returns the bytes without a byte order mark. */
-const withoutMark = (bytes: Uint8Array): Buffer => {
-  const hasMark = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).subarray(hasMark ? 3 : 0);
-};
+const withoutMark = (bytes: Uint8Array): Uint8Array =>
+  bytes.subarray(bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? 3 : 0);
+
+/** Returns all bytes. Copies chunks, because each may be freed when the next one is read. */
+const concatenate = (chunks: Iterable<Uint8Array>): Buffer =>
+  Buffer.concat(Array.from(chunks, (chunk) => Uint8Array.from(chunk)));
+
+/** Returns chunks of a body, with its first one read. */
+function* continueWith(first: Uint8Array, rest: Iterator<Uint8Array>): Generator<Uint8Array> {
+  yield first;
+  for (let next = rest.next(); next.done !== true; next = rest.next()) yield next.value;
+}
 
 /** Returns whether the content is not JSON object or array, by its beginning. */
 const isText = (bytes: Uint8Array): boolean => !/^\s*[[{]/.test(decodeText(bytes.subarray(0, 1_024)));
@@ -76,7 +84,9 @@ const readArchive = (bytes: Uint8Array): ImportedReport | UnreadableReport => {
     return { problem: `the archive is damaged: ${(error as Error).message}` };
   }
   if (problem !== undefined) return { problem };
-  return toAdvisories(Object.entries(files).map(([name, content]) => [name, readJson(withoutMark(content))] as const));
+  return toAdvisories(
+    Object.entries(files).map(([name, content]) => [name, readJson([withoutMark(content)])] as const),
+  );
 };
 
 const readValue = (value: unknown, targetName: string): ImportedReport | UnreadableReport => {
@@ -98,24 +108,29 @@ const readValue = (value: unknown, targetName: string): ImportedReport | Unreada
   };
 };
 
+/** Returns the report in decompressed chunks of a body. */
+const readText = (first: Uint8Array, rest: Iterator<Uint8Array>, targetName: string) => {
+  if (isText(first) && isEpssCsv(decodeText(first.subarray(0, 1_024))))
+    return readEpssCsv(decodeText(concatenate(continueWith(first, rest))));
+  const json = readJson(continueWith(withoutMark(first), rest));
+  if ('problem' in json)
+    return { problem: `is neither CSV of EPSS, nor a zip archive, nor valid JSON: ${json.problem}` };
+  return readValue(json.value, targetName);
+};
+
 /** Returns what a body contains, or why it cannot be read. `targetName` replaces the target of a report. */
-export const readImport = (bytes: Uint8Array, targetName: string): ImportedReport | UnreadableReport => {
-  let content = bytes;
-  if (content[0] === 0x1f && content[1] === 0x8b)
+export const readImport = (chunks: Iterable<Uint8Array>, targetName: string): ImportedReport | UnreadableReport => {
+  const rest = chunks[Symbol.iterator]();
+  let first: Uint8Array = rest.next().value ?? Buffer.alloc(0);
+  if (first[0] === 0x1f && first[1] === 0x8b)
     try {
-      content = gunzipSync(content, { maxOutputLength: maxDecompressedBytes });
+      const packed = concatenate(continueWith(first, rest));
+      first = gunzipSync(packed, { maxOutputLength: maxDecompressedBytes });
     } catch (error) {
       return { problem: `cannot be decompressed: ${(error as Error).message}` };
     }
-  if (content[0] === 0x50 && content[1] === 0x4b) return readArchive(content);
-  if (isText(content)) {
-    const text = decodeText(content);
-    if (isEpssCsv(text)) return readEpssCsv(text);
-  }
-  const json = readJson(withoutMark(content));
-  if ('problem' in json)
-    return { problem: `is neither CSV of EPSS, nor a zip archive, nor valid JSON: ${json.problem}` };
-  const report = readValue(json.value, targetName);
+  if (first[0] === 0x50 && first[1] === 0x4b) return readArchive(concatenate(continueWith(first, rest)));
+  const report = readText(first, rest, targetName);
   if ('problem' in report || report.kind !== 'report' || targetName === '') return report;
   return { ...report, target: { ...report.target, id: targetName, name: report.target.name || targetName } };
 };

@@ -1,7 +1,7 @@
 /** Reads the JSON of a report in one pass over its bytes, without the parts that no format uses. */
 import { PermanentError } from '../../schemas/errors.ts';
+import { JsonChunkReader } from '../../schemas/otlp/json-chunk-reader.ts';
 import type { JsonReader } from '../../schemas/otlp/json-reader.ts';
-import { readJsonText } from '../../schemas/otlp/json-text.ts';
 import { truncateText } from '../../schemas/text.ts';
 import { maxTextLength } from './report.ts';
 
@@ -37,21 +37,32 @@ const toText = (reader: JsonReader): string => {
   return truncateText(hasEscapes ? (JSON.parse(`"${prefix}"`) as string) : prefix, maxTextLength);
 };
 
-const readObject = (reader: JsonReader, depth: number): Record<string, unknown> => {
+/** Names and indexes of the values that are being read; empty at the beginning of an object */
+type Path = (string | number)[];
+
+const readObject = (reader: JsonReader, path: Path): Record<string, unknown> => {
   const value: Record<string, unknown> = {};
+  const depth = path.push('');
   for (let hasMore = reader.beginObject(); hasMore; hasMore = reader.hasMoreMembers()) {
+    path[depth - 1] = '';
     reader.readKey();
     const name = toText(reader);
+    path[depth - 1] = name;
     if (skippedMembers.has(name)) reader.skipValue();
-    else value[name] = readValue(reader, depth + 1);
+    else value[name] = readValue(reader, path);
   }
+  path.pop();
   return value;
 };
 
-const readArray = (reader: JsonReader, depth: number): unknown[] => {
+const readArray = (reader: JsonReader, path: Path): unknown[] => {
   const values: unknown[] = [];
-  for (let hasMore = reader.beginArray(); hasMore; hasMore = reader.hasMoreElements())
-    values.push(readValue(reader, depth + 1));
+  const depth = path.push(0);
+  for (let hasMore = reader.beginArray(); hasMore; hasMore = reader.hasMoreElements()) {
+    path[depth - 1] = values.length;
+    values.push(readValue(reader, path));
+  }
+  path.pop();
   return values;
 };
 
@@ -69,28 +80,41 @@ const readScalar = (reader: JsonReader, byte: number): unknown => {
   return Number(reader.text.toString('latin1', reader.start, reader.end));
 };
 
-const readValue = (reader: JsonReader, depth: number): unknown => {
-  if (depth > maxDepth) throw reader.createFault(`values nest deeper than ${maxDepth}`);
+const readValue = (reader: JsonReader, path: Path): unknown => {
+  if (path.length > maxDepth) throw reader.createFault(`values nest deeper than ${maxDepth}`);
   const byte = reader.peek();
-  if (byte === openBrace) return readObject(reader, depth);
-  return byte === openBracket ? readArray(reader, depth) : readScalar(reader, byte);
+  if (byte === openBrace) return readObject(reader, path);
+  return byte === openBracket ? readArray(reader, path) : readScalar(reader, byte);
 };
+
+const maxPathLength = 300;
+const maxNameLength = 64;
+
+const formatPath = (path: Path): string =>
+  truncateText(
+    path
+      .map((step) => (typeof step === 'number' ? `[${step}]` : step && `.${truncateText(step, maxNameLength)}`))
+      .join('')
+      .replace(/^\./, ''),
+    maxPathLength,
+  );
 
 export type ReadJson = { readonly value: unknown } | { readonly problem: string };
 
 /**
- * Returns the value of a JSON text, with texts shortened to `maxTextLength` characters, or why the text is invalid: with
- * the path and the position in bytes.
+ * Returns the value of a JSON text that arrives in chunks, with texts shortened to `maxTextLength` characters, or why the
+ * text is invalid: with the path and the position in bytes.
  */
-export const readJson = (body: Buffer): ReadJson => {
-  let value: unknown;
+export const readJson = (chunks: Iterable<Uint8Array>): ReadJson => {
+  const reader = new JsonChunkReader(chunks);
+  const path: Path = [];
   try {
-    readJsonText(body, (reader) => {
-      value = readValue(reader, 0);
-    });
+    const value = readValue(reader, path);
+    if (reader.peek() >= 0) throw reader.createFault('unexpected content after the end of the JSON text');
     return { value };
   } catch (error) {
     if (!(error instanceof PermanentError)) throw error;
-    return { problem: `${error.message}, at byte ${error.position ?? 0}` };
+    const place = formatPath(path);
+    return { problem: `${place === '' ? '' : `${place}: `}${error.message}, at byte ${error.position ?? 0}` };
   }
 };

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { deleteMatching } from '../../../runtime/delete-matching.ts';
+import { packBytes } from '../../../runtime/packed-bytes.ts';
 import type { DemoSender } from '../../../schemas/ports/demo.ts';
 import { LicenseKeyFields, licenseKeys } from '../../../schemas/resources/license-key.ts';
 import { projects } from '../../../schemas/resources/project.ts';
@@ -92,7 +93,7 @@ export const loadDemo = defineOperation({
         personId: caller.actor.id,
         signal,
         change,
-        content: Buffer.from(JSON.stringify(demoReport)),
+        content: packBytes(Buffer.from(JSON.stringify(demoReport))),
         target: demoReportTarget,
         isDryRun: false,
       },

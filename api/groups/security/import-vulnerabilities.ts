@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { WorkerRequester } from '../../../queries/worker.ts';
+import { PackedBytes } from '../../../runtime/packed-bytes.ts';
 import type { TenantDocuments } from '../../../schemas/ports/documents.ts';
 import type { VulnerabilitySource } from '../../../schemas/resources/vulnerability-source.ts';
 import type { ImportCounts } from '../../../subjects/vulnerabilities/apply-report.ts';
@@ -219,7 +220,7 @@ interface ImportRequest {
   readonly personId: string;
   readonly signal: AbortSignal;
   readonly change: Transact;
-  readonly content: Uint8Array;
+  readonly content: PackedBytes;
   /** Target of the report, in place of the one that it names */
   readonly target: string;
   readonly isDryRun: boolean;
@@ -231,7 +232,7 @@ export const importReport = async (
   ports: Pick<Ports, 'documents' | 'clock'>,
 ) => {
   const reader = { tenantId, personId, signal };
-  const summary = await readImportInWorker(reader, Uint8Array.from(content), target);
+  const summary = await readImportInWorker(reader, content.parts, target);
   if ('problem' in summary) throw createFieldError('', summary.problem);
   const documents = ports.documents.forTenant(tenantId);
   if ((await listSources(documents)).length >= maxSources)
@@ -254,7 +255,7 @@ export const importReport = async (
 
 const Problem = z.strictObject({ path: z.string(), message: z.string() });
 
-const Body = z.instanceof(Uint8Array).meta({ type: 'string', format: 'binary' });
+const Body = z.instanceof(PackedBytes).meta({ type: 'string', format: 'binary' });
 const passBytes = (bytes: Uint8Array): Uint8Array => bytes;
 
 export const importVulnerabilities = defineOperation({
@@ -266,6 +267,7 @@ export const importVulnerabilities = defineOperation({
   role: 'editor',
   audit: 'vulnerability-report.import',
   maxBodyBytes: maxReportBytes,
+  packsBody: true,
   budgetMs: 300_000,
   query: z.strictObject({
     target: z

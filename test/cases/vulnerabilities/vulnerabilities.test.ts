@@ -65,7 +65,7 @@ for (const [vector, score] of [
   });
 
 const read = (content: object): ScannerReport => {
-  const report = readImport(Buffer.from(JSON.stringify(content)), '');
+  const report = readImport([Buffer.from(JSON.stringify(content))], '');
   if ('problem' in report || report.kind !== 'report') throw new Error(JSON.stringify(report));
   return report;
 };
@@ -109,7 +109,7 @@ test('reports in any order end with the same findings', (t) => {
 });
 
 const readReport = (content: unknown): ScannerReport => {
-  const report = readImport(Buffer.from(JSON.stringify(content)), '');
+  const report = readImport([Buffer.from(JSON.stringify(content))], '');
   if ('problem' in report || report.kind !== 'report') throw new Error(JSON.stringify(report));
   return report;
 };
@@ -117,7 +117,7 @@ const readReport = (content: unknown): ScannerReport => {
 const archive = zipSync({ 'a.json': Buffer.from(JSON.stringify(reports.advisory)), 'b.json': Buffer.from('{"id":') });
 
 const refusalOf = (content: string | Uint8Array): string => {
-  const report = readImport(typeof content === 'string' ? Buffer.from(content) : content, '');
+  const report = readImport([typeof content === 'string' ? Buffer.from(content) : content], '');
   return 'problem' in report ? report.problem : report.kind;
 };
 
@@ -141,7 +141,7 @@ for (const [name, content, problem] of [
   });
 
 test('a file of an archive that is not an advisory is reported with the reason', (t) => {
-  const advisories = readImport(archive, '');
+  const advisories = readImport([archive], '');
   t.like(advisories, {
     kind: 'advisories',
     problems: [{ path: 'b.json', message: 'id: the text ends, but a value is expected, at byte 6' }],
@@ -153,7 +153,7 @@ test('long texts are shortened, and members that would change objects are not re
   const escaped = '\\u00e4'.repeat(1_000_000);
   const text = `\uFEFF{"bomFormat":"CycloneDX","__proto__":{"name":"x"},"metadata":{"component":{"name":"${long}"}},
     "components":[{"type":"library","name":"${escaped}","version":"1"},{"type":"library","name":"b","version":"${'\\n'.repeat(9_000)}2"}]}`;
-  const report = readImport(Buffer.from(text), '');
+  const report = readImport([Buffer.from(text)], '');
   if ('problem' in report || report.kind !== 'report') throw new Error(JSON.stringify(report).slice(0, 500));
   t.is(report.target.name, 'ä'.repeat(1024));
   t.is(report.packages[0]?.name, 'ä'.repeat(1024));
