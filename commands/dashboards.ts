@@ -67,11 +67,11 @@ const deploy = async (verb: 'plan' | 'apply', directory: string, deployment: Dep
   const count = (outcome: Step['outcome']): number => steps.filter((step) => step.outcome === outcome).length;
   const conditionalPrefix = verb === 'plan' ? 'would be ' : '';
   const [created, changed, deleted] = [count('created'), count('changed'), count('deleted')];
-  const refused = dashboardFolder.problems.length + count('refused');
+  const rejected = dashboardFolder.problems.length + count('refused');
   print(
-    `${created} ${conditionalPrefix}created, ${changed} ${conditionalPrefix}changed, ${deleted} ${conditionalPrefix}deleted, ${count('absent')} absent, ${count('unchanged')} unchanged, ${refused} refused`,
+    `${created} ${conditionalPrefix}created, ${changed} ${conditionalPrefix}changed, ${deleted} ${conditionalPrefix}deleted, ${count('absent')} absent, ${count('unchanged')} unchanged, ${rejected} refused`,
   );
-  if (refused > 0) process.exitCode = 1;
+  if (rejected > 0) process.exitCode = 1;
   else if (verb === 'plan' && created + changed + deleted > 0) process.exitCode = 2;
 };
 

@@ -1,4 +1,4 @@
-/** Records which migrations a data directory has, so that an older program refuses it before it opens a store. */
+/** Records which migrations a data directory has, so that an older program rejects it before it opens a store. */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Settings, SettingsError } from '../schemas/settings.ts';

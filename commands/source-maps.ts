@@ -73,7 +73,7 @@ const findSourceFile = (mapPath: string, sourceRoot: string, source: string): st
   return /^[a-z][\w+.-]*:/i.test(path) ? undefined : resolve(dirname(mapPath), path);
 };
 
-/** Returns a map with the text of its sources, as far as they are on the disk. A map that is not JSON is refused later. */
+/** Returns a map with the text of its sources, as far as they are on the disk. A map that is not JSON is rejected later. */
 const addSources = async (mapPath: string, bytes: Buffer): Promise<Buffer> => {
   let map: { sources?: unknown; sourcesContent?: unknown; sourceRoot?: unknown };
   try {

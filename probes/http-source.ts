@@ -11,13 +11,13 @@ export const createHttpSource = ({
   url,
   token,
   probe,
-  onRefused,
+  onRejected,
 }: {
   readonly url: string;
   readonly token: string;
   /** Identifies this probe among those of its location */
   readonly probe: string;
-  onRefused(reasons: readonly string[]): void;
+  onRejected(reasons: readonly string[]): void;
 }): WorkSource => {
   const post = async (path: string, body: object, signal: AbortSignal): Promise<unknown> => {
     const response = await fetch(new URL(path, url), {
@@ -39,8 +39,10 @@ export const createHttpSource = ({
       await post('/api/synthetics/probe/pictures', picture, signal);
     },
     async send(results, signal) {
-      const { refused } = ResultsResponse.parse(await post('/api/synthetics/probe/results', { results }, signal));
-      if (refused.length > 0) onRefused(refused.map(({ reason }) => reason));
+      const { refused: rejected } = ResultsResponse.parse(
+        await post('/api/synthetics/probe/results', { results }, signal),
+      );
+      if (rejected.length > 0) onRejected(rejected.map(({ reason }) => reason));
     },
   };
 };

@@ -41,7 +41,7 @@ export const startRemote = async ({
     url,
     token,
     probe: claimProbeName(`${url} ${token}`),
-    onRefused: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
+    onRejected: (reasons) => log.warn({ refused: reasons.length, reason: reasons[0] }, 'results were refused'),
   });
   const { RateLimiter } = await import('./pace.ts');
   return (await import('./probe.ts')).startProbe({ source, egressPolicy, pace: new RateLimiter(), chromium, log });

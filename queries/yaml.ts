@@ -86,7 +86,7 @@ const withYamlErrors = <Result>(work: () => Result): Result => {
  * and at the limits.
  */
 const composeDocument = (text: string, lines: LineCounter): Document.Parsed => {
-  const refuse = (message: string, offset: number): never => {
+  const reject = (message: string, offset: number): never => {
     throw new YamlError(message, lines.linePos(offset));
   };
   const parser = new Parser(lines.addNewLine);
@@ -96,7 +96,7 @@ const composeDocument = (text: string, lines: LineCounter): Document.Parsed => {
   const compose = (tokens: Iterable<CST.Token>): void => {
     for (const token of tokens) {
       if (token.type === 'error')
-        refuse(token.source ? `${token.message}: ${JSON.stringify(token.source)}` : token.message, token.offset);
+        reject(token.source ? `${token.message}: ${JSON.stringify(token.source)}` : token.message, token.offset);
       for (const document of composer.next(token)) documents.push(document as Document.Parsed);
     }
   };
@@ -104,17 +104,17 @@ const composeDocument = (text: string, lines: LineCounter): Document.Parsed => {
   let parts = 0;
   for (const lexeme of new Lexer().lex(text)) {
     parts++;
-    if (parts > maxParts) refuse(`it has more than ${maxParts} parts`, parser.offset);
+    if (parts > maxParts) reject(`it has more than ${maxParts} parts`, parser.offset);
     compose(parser.next(lexeme));
-    if (parser.stack.length > maxNesting) refuse('it is nested too deeply', parser.offset);
+    if (parser.stack.length > maxNesting) reject('it is nested too deeply', parser.offset);
   }
   compose(parser.end());
   for (const document of composer.end(true, text.length)) documents.push(document as Document.Parsed);
   const [document, next] = documents;
-  if (document === undefined) return refuse('it is empty', 0);
+  if (document === undefined) return reject('it is empty', 0);
   const [error] = document.errors;
-  if (error !== undefined) refuse(getMessage(error), error.pos[0]);
-  if (next !== undefined) refuse('it contains several documents', next.range?.[0] ?? 0);
+  if (error !== undefined) reject(getMessage(error), error.pos[0]);
+  if (next !== undefined) reject('it contains several documents', next.range?.[0] ?? 0);
   return document;
 };
 
@@ -126,14 +126,14 @@ const getChildren = (node: Node): unknown[] => {
 /** Called for a node that exceeds the limits. */
 type RejectNode = (message: string, node: Node) => never;
 
-const requireValidKeys = (map: YAMLMap, refuse: RejectNode): void => {
-  if (map.items.length > maxKeys) refuse(`a map has more than ${maxKeys} keys`, map);
+const requireValidKeys = (map: YAMLMap, reject: RejectNode): void => {
+  if (map.items.length > maxKeys) reject(`a map has more than ${maxKeys} keys`, map);
   const keys = new Set<unknown>();
   for (const { key } of map.items) {
     if (key === null) continue;
     // A key that is a map would be serialized to text as a field name; each nested map would double the time of this.
-    if (!isScalar(key)) refuse('a key of a map is not a string', isNode(key) ? key : map);
-    else if (keys.has(key.value)) refuse('keys of a map must be unique', key);
+    if (!isScalar(key)) reject('a key of a map is not a string', isNode(key) ? key : map);
+    else if (keys.has(key.value)) reject('keys of a map must be unique', key);
     else keys.add(key.value);
   }
 };
@@ -144,11 +144,11 @@ const getOffset = (node: unknown): number => (isNode(node) ? (node.range?.[0] ??
 class Aliases {
   readonly #anchors = new Map<string, Node>();
   readonly #resolvedAliases: { readonly at: number; readonly length: number }[] = [];
-  readonly #refuse: RejectNode;
+  readonly #reject: RejectNode;
   #length = 0;
 
-  constructor(refuse: RejectNode) {
-    this.#refuse = refuse;
+  constructor(reject: RejectNode) {
+    this.#reject = reject;
   }
 
   addAnchor(node: Node & { readonly anchor?: string | undefined }): void {
@@ -167,16 +167,16 @@ class Aliases {
     };
     this.#resolvedAliases.push(resolvedAlias);
     this.#length += resolvedAlias.length;
-    if (this.#resolvedAliases.length > maxAliases) this.#refuse(`there are more than ${maxAliases} aliases`, alias);
+    if (this.#resolvedAliases.length > maxAliases) this.#reject(`there are more than ${maxAliases} aliases`, alias);
     if (this.#length > maxRepeatedCharacters)
-      this.#refuse(`aliases repeat more than ${maxRepeatedCharacters} characters`, alias);
+      this.#reject(`aliases repeat more than ${maxRepeatedCharacters} characters`, alias);
   }
 
   /** Returns the length of a node, including the repetition of nested aliases. */
   #getExpandedLength({ range }: Node, alias: Alias): number {
     const [start = 0, end = start] = range ?? [];
     const isWithin = (at: number): boolean => start <= at && at < end;
-    if (isWithin(getOffset(alias))) this.#refuse('an alias refers to a node that contains it', alias);
+    if (isWithin(getOffset(alias))) this.#reject('an alias refers to a node that contains it', alias);
     return this.#resolvedAliases.reduce((sum, { at, length }) => (isWithin(at) ? sum + length : sum), end - start);
   }
 }
@@ -189,10 +189,10 @@ const resolveNode = (node: unknown): unknown => (isAlias(node) ? (node.resolve a
 /** Replaces merge keys by the pairs that they stand for, so that all readers of nodes and values know them. */
 class Merges {
   readonly #replacedMaps = new Set<YAMLMap>();
-  readonly #refuse: RejectNode;
+  readonly #reject: RejectNode;
 
-  constructor(refuse: RejectNode) {
-    this.#refuse = refuse;
+  constructor(reject: RejectNode) {
+    this.#reject = reject;
   }
 
   /** Replaces the merge key of a map whose aliases are resolved. */
@@ -209,7 +209,7 @@ class Merges {
       const added = source.items.filter((pair) => !names.has(getPairName(pair)));
       for (const pair of added) names.add(getPairName(pair));
       map.items = [...map.items, ...added];
-      if (map.items.length > maxKeys) this.#refuse(`a map has more than ${maxKeys} keys`, map);
+      if (map.items.length > maxKeys) this.#reject(`a map has more than ${maxKeys} keys`, map);
     }
   }
 
@@ -218,7 +218,7 @@ class Merges {
     const sources = isSeq(merged) ? merged.items.map(resolveNode) : [merged];
     const maps = sources.filter((source) => isMap(source));
     if (maps.length < sources.length)
-      this.#refuse('a merge key (<<) takes a map or a list of maps', (isNode(value) ? value : key) as Node);
+      this.#reject('a merge key (<<) takes a map or a list of maps', (isNode(value) ? value : key) as Node);
     return maps;
   }
 }
@@ -226,8 +226,8 @@ class Merges {
 const getPairName = ({ key }: Pair): unknown => (isScalar(key) ? key.value : key);
 
 /** Visits a document in order. */
-const visitNodes = (contents: Node | null, refuse: RejectNode): void => {
-  const aliases = new Aliases(refuse);
+const visitNodes = (contents: Node | null, reject: RejectNode): void => {
+  const aliases = new Aliases(reject);
   const mapsWithMerge: YAMLMap[] = [];
   const pendingNodes: unknown[] = [contents];
   while (pendingNodes.length > 0) {
@@ -239,12 +239,12 @@ const visitNodes = (contents: Node | null, refuse: RejectNode): void => {
     }
     aliases.addAnchor(node);
     if (isMap(node)) {
-      requireValidKeys(node, refuse);
+      requireValidKeys(node, reject);
       if (node.items.some(isMerge)) mapsWithMerge.push(node);
     }
     for (const child of getChildren(node).toReversed()) pendingNodes.push(child);
   }
-  const merges = new Merges(refuse);
+  const merges = new Merges(reject);
   for (const map of mapsWithMerge) merges.replace(map);
 };
 

@@ -23,7 +23,7 @@ export interface ReplayOptions {
 }
 
 /**
- * Validates the body of a refused request again and returns the messages that its receiver would have published, for a
+ * Validates the body of a rejected request again and returns the messages that its receiver would have published, for a
  * replay to publish in its transaction: the valid records, and a dead letter of the others. With `times`, records outside
  * of this range are invalid. Throws `PermanentError` if no record is valid, or if the body was cut.
  */

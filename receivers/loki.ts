@@ -443,9 +443,9 @@ export const loki = defineHttpReceiver({
       'protobuf must be one snappy block, without another Content-Encoding',
     );
   },
-  accepted: (_headers, _shape, { records, rejected }) =>
+  toSuccessResponse: (_headers, _shape, { records, rejected }) =>
     rejected === undefined
       ? { status: 204, headers: {}, body: undefined }
       : toTextResponse(createPartialErrorResponse('entries', { records, rejected })),
-  refused: (_headers, refused) => toTextResponse(refused),
+  toErrorResponse: (_headers, errorResponse) => toTextResponse(errorResponse),
 });

@@ -13,9 +13,9 @@ import {
   type HttpProtocol,
   type HttpResponse,
   shapeBody,
-  toRefusalResponse,
+  toRejectionResponse,
 } from './engine/http-ingest.ts';
-import { respondWithRefusal } from './engine/http-receiver.ts';
+import { respondWithRejection } from './engine/http-receiver.ts';
 import { listenHttp } from './engine/listen-http.ts';
 import { defineReceiver, type HttpHandler } from './engine/receiver.ts';
 import {
@@ -69,7 +69,7 @@ interface OtlpProtocolOptions {
   readonly maxBodyBytes: number;
   readonly protobuf: BodyFormat;
   readonly json: BodyFormat;
-  /** Format of bodies with another media type, which are refused without it. */
+  /** Format of bodies whose media type is unknown. Without a format, they are rejected. */
   readonly defaultFormat?: BodyFormat;
 }
 
@@ -98,23 +98,23 @@ export const createOtlpProtocol = ({
         );
       return shapeBody(signal, format, headers);
     },
-    accepted(headers, { signal, format }, { rejected }) {
+    toSuccessResponse(headers, { signal, format }, { rejected }) {
       const success = successResponses[getMediaType(headers)] ?? emptySuccess;
       if (rejected === undefined) return success;
       const body =
         format === json ? Buffer.from(formatPartialSuccess(signal, rejected)) : encodePartialSuccess(rejected);
       return { status: 200, headers: { ...success.headers, 'content-length': body.length }, body };
     },
-    refused(headers, refused) {
-      const { message } = refused;
-      const code = errorKinds[refused.kind].grpc;
-      const isBadData = refused.kind === 'malformed';
+    toErrorResponse(headers, errorResponse) {
+      const { message } = errorResponse;
+      const code = errorKinds[errorResponse.kind].grpc;
+      const isBadData = errorResponse.kind === 'malformed';
       if (formatByType.get(getMediaType(headers)) === protobuf) {
         const body = isBadData ? encodeBadRequest(code, message) : encodeStatus(code, message);
-        return toRefusalResponse(refused, 'application/x-protobuf', body);
+        return toRejectionResponse(errorResponse, 'application/x-protobuf', body);
       }
       const body = isBadData ? formatBadRequest(code, message) : JSON.stringify({ code, message });
-      return toRefusalResponse(refused, 'application/json', body);
+      return toRejectionResponse(errorResponse, 'application/json', body);
     },
   };
 };
@@ -144,12 +144,12 @@ export const otlpHttp = defineReceiver({
   formats: [otlpProtobuf, otlpJson],
   open(engine) {
     const ingest = createHttpIngest(engine, protocol);
-    const refuse = (request: IncomingMessage, response: ServerResponse, refused: ErrorResponse): void =>
-      respondWithRefusal(protocol, request, response, refused);
+    const reject = (request: IncomingMessage, response: ServerResponse, errorResponse: ErrorResponse): void =>
+      respondWithRejection(protocol, request, response, errorResponse);
     const cors = createCors(engine.settings.CORS_ORIGINS);
     const serve = (request: IncomingMessage, response: ServerResponse, signal: Signal): void => {
       if (request.method === 'POST') ingest(request, response, signal);
-      else refuse(request, response, createErrorResponse('bad-method', 'telemetry is sent with POST'));
+      else reject(request, response, createErrorResponse('bad-method', 'telemetry is sent with POST'));
     };
     /** `otherPaths`: whether other receivers may serve paths that are not OTLP's. */
     const handlePrefix =
@@ -161,7 +161,7 @@ export const otlpHttp = defineReceiver({
         const signal = signalByPath.get(path);
         if (signal !== undefined) serve(request, response, signal);
         else if (otherPaths === 'passed') return false;
-        else refuse(request, response, createErrorResponse('not-found', 'the OTLP path does not exist'));
+        else reject(request, response, createErrorResponse('not-found', 'the OTLP path does not exist'));
         return true;
       };
     const handleBarePath = handlePrefix('/v1/', 'passed');
@@ -173,7 +173,7 @@ export const otlpHttp = defineReceiver({
           engine.settings.OTLP_HTTP_ADDRESS,
           (request, response) => {
             if (!handleBarePath(request, response) && !handleOthers(request, response))
-              refuse(request, response, createErrorResponse('not-found', 'the OTLP path does not exist'));
+              reject(request, response, createErrorResponse('not-found', 'the OTLP path does not exist'));
           },
           sockets,
         ),

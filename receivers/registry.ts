@@ -25,7 +25,7 @@ export const requireFormat = (name: string): BodyFormat => {
 };
 
 /**
- * Returns the format of a refused body. For dead letters that predate format names, derives it from their origin and
+ * Returns the format of a rejected body. For dead letters that predate format names, derives it from their origin and
  * headers.
  */
 export const getDeadLetterFormat = ({

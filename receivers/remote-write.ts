@@ -2,7 +2,7 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { BodyFormat } from './engine/body-format.ts';
 import { createErrorResponse, createPartialErrorResponse, type ErrorResponse } from './engine/error-responses.ts';
-import { type HttpResponse, toRefusalResponse } from './engine/http-ingest.ts';
+import { type HttpResponse, toRejectionResponse } from './engine/http-ingest.ts';
 import { defineHttpReceiver } from './engine/http-receiver.ts';
 import type { WriteCounts } from './engine/prepare.ts';
 
@@ -40,9 +40,13 @@ const toWrittenHeaders = (written: WriteCounts): OutgoingHttpHeaders => ({
 
 const emptyCounts: WriteCounts = { samples: 0, histograms: 0, exemplars: 0 };
 
-const toWriteRefusal = (format: BodyFormat | undefined, refused: ErrorResponse, written: WriteCounts): HttpResponse => {
-  const body = JSON.stringify({ status: 'error', error: refused.message });
-  const response = toRefusalResponse(refused, 'application/json', body);
+const toWriteRejection = (
+  format: BodyFormat | undefined,
+  errorResponse: ErrorResponse,
+  written: WriteCounts,
+): HttpResponse => {
+  const body = JSON.stringify({ status: 'error', error: errorResponse.message });
+  const response = toRejectionResponse(errorResponse, 'application/json', body);
   if (format !== version2) return response;
   return { ...response, headers: { ...response.headers, ...toWrittenHeaders(written) } };
 };
@@ -65,9 +69,9 @@ export const remoteWrite = defineHttpReceiver({
       return createErrorResponse('unsupported-encoding', 'Content-Encoding must be snappy');
     return { signal, format, encoding: 'snappy' };
   },
-  accepted(_headers, { format }, { records, written, rejected }) {
+  toSuccessResponse(_headers, { format }, { records, written, rejected }) {
     if (rejected !== undefined)
-      return toWriteRefusal(
+      return toWriteRejection(
         format,
         createPartialErrorResponse('samples', { records, rejected }),
         written ?? emptyCounts,
@@ -79,7 +83,7 @@ export const remoteWrite = defineHttpReceiver({
       body: acceptedBody,
     };
   },
-  refused(headers, refused) {
-    return toWriteRefusal(parseFormat(headers['content-type']), refused, emptyCounts);
+  toErrorResponse(headers, errorResponse) {
+    return toWriteRejection(parseFormat(headers['content-type']), errorResponse, emptyCounts);
   },
 });

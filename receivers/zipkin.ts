@@ -296,9 +296,9 @@ export const zipkin = defineHttpReceiver({
       return createErrorResponse('unsupported-type', 'Content-Type must be application/json');
     return shapeBody(signal, zipkinJson, headers);
   },
-  accepted: (_headers, _shape, { records, rejected }) =>
+  toSuccessResponse: (_headers, _shape, { records, rejected }) =>
     rejected === undefined
       ? { status: 202, headers: { 'content-length': 0 }, body: undefined }
       : toTextResponse(createPartialErrorResponse('spans', { records, rejected })),
-  refused: (_headers, refused) => toTextResponse(refused),
+  toErrorResponse: (_headers, errorResponse) => toTextResponse(errorResponse),
 });

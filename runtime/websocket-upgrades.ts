@@ -6,10 +6,10 @@ export const isWebSocketUpgrade = ({ headers }: Pick<IncomingMessage, 'headers'>
   headers.upgrade?.toLowerCase() === 'websocket';
 
 /**
- * Refuses an upgrade request, and ends its connection. The response is written to the socket, because an upgrade request
+ * Rejects an upgrade request, and ends its connection. The response is written to the socket, because an upgrade request
  * has no response object. Names and values of `headers` must have no line breaks.
  */
-export const refuseUpgrade = (
+export const rejectUpgrade = (
   socket: Duplex,
   status: number,
   body: string,

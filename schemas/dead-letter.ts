@@ -1,5 +1,5 @@
 /**
- * The dead letter: a payload that was refused or could not be processed. A payload above the message size is stored in
+ * The dead letter: a payload that was rejected or could not be processed. A payload above the message size is stored in
  * several messages ("chunks") with the same ID, in order, in one partition.
  */
 import { createHash } from 'node:crypto';
@@ -9,7 +9,7 @@ import { topics } from './topics.ts';
 
 /** Headers of one chunk on the dead-letter topic. The value contains the unmodified bytes of the chunk. */
 export interface DeadLetterHeaders {
-  /** Deterministic for a consumer's (group, topic, partition, offset); random for a refused request. */
+  /** Deterministic for a consumer's (group, topic, partition, offset); random for a rejected request. */
   readonly id: string;
   readonly tenantId: string;
   readonly projectId: string;
@@ -17,7 +17,7 @@ export interface DeadLetterHeaders {
   /** `logs`, `metrics`, `traces`, or an empty string if unknown. */
   readonly signal: string;
   /**
-   * Name of the receiver that refused a request (`otlp-http` …), or of the consumer group that could not process a
+   * Name of the receiver that rejected a request (`otlp-http` …), or of the consumer group that could not process a
    * message.
    */
   readonly origin: string;
@@ -29,12 +29,12 @@ export interface DeadLetterHeaders {
   /** Byte position of the error in the decompressed body, if known. */
   readonly position: number | undefined;
   readonly receivedAtMs: number;
-  /** Source address of a refused request. */
+  /** Source address of a rejected request. */
   readonly source: string;
   readonly contentType: string;
   readonly contentEncoding: string;
   /**
-   * Name of the format for parsing a refused body again. Absent in dead letters that predate format names, and for
+   * Name of the format for parsing a rejected body again. Absent in dead letters that predate format names, and for
    * messages that a consumer could not process.
    */
   readonly format?: string | undefined;
@@ -48,7 +48,7 @@ export interface DeadLetterHeaders {
   /** Size of the received payload in bytes. Exceeds the stored size if `cut`. */
   readonly size: number;
   /**
-   * Bytes of a refused body that the ledger counts: its decompressed size, or the received size if it was not fully
+   * Bytes of a rejected body that the ledger counts: its decompressed size, or the received size if it was not fully
    * decompressed (broken compression, or above the limit). Absent in dead letters of older versions, and for messages
    * of the bus.
    */

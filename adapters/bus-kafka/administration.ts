@@ -304,7 +304,7 @@ export class Administration {
     try {
       await this.#request((admin) => admin.deleteGroups([group]));
     } catch (error) {
-      throw toRefusalError(group, error) ?? error;
+      throw toRejectionError(group, error) ?? error;
     }
   }
 
@@ -319,16 +319,16 @@ export class Administration {
 }
 
 /** Reasons why Kafka does not delete a group, by error code. */
-const refusals: Readonly<Record<number, readonly [reason: string, why: string]>> = {
+const rejections: Readonly<Record<number, readonly [reason: string, why: string]>> = {
   68: ['group-in-use', 'has members: stop them first'],
   69: ['unknown-group', 'is not known'],
 };
 
-const toRefusalError = (group: string, error: unknown): PermanentError | undefined => {
+const toRejectionError = (group: string, error: unknown): PermanentError | undefined => {
   const cause = error instanceof UnavailableError ? error.cause : error;
   const code = (cause as { groups?: readonly { errorCode?: number }[] }).groups?.[0]?.errorCode;
-  const refusal = code === undefined ? undefined : refusals[code];
-  return refusal && new PermanentError(refusal[0], `group ${group} ${refusal[1]}`, { cause });
+  const rejection = code === undefined ? undefined : rejections[code];
+  return rejection && new PermanentError(rejection[0], `group ${group} ${rejection[1]}`, { cause });
 };
 
 /** Whether a setting is below the declared value; -1 means unlimited, and an unset setting has the broker's default. */

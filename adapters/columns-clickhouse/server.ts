@@ -103,7 +103,7 @@ export class ClickhouseServer {
     return new UnavailableError(`the ClickHouse server ${this.name} does not answer`);
   }
 
-  /** Rejects if the server does not respond: also while it hangs or refuses all requests. */
+  /** Rejects if the server does not respond: also while it hangs or rejects all requests. */
   async ping(): Promise<void> {
     const { protocol, host } = this.#url;
     const response = await fetch(`${protocol}//${host}/ping`, { signal: AbortSignal.timeout(pingTimeoutMs) }).catch(

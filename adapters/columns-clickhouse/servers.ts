@@ -190,9 +190,9 @@ export class ClickhouseServers {
   async check(): Promise<void> {
     if (this.cluster === undefined) return;
     await this.#readShards(this.cluster);
-    // A server that responds, and refuses the user, is a wrong setting.
-    const hasRefusal = [...this.#silenceReasons.values()].some(({ cause }) => getErrorCode(cause) !== undefined);
-    if (this.#silenceReasons.size > 0 && !hasRefusal) return;
+    // A server that responds, and rejects the user, is a wrong setting.
+    const hasRejection = [...this.#silenceReasons.values()].some(({ cause }) => getErrorCode(cause) !== undefined);
+    if (this.#silenceReasons.size > 0 && !hasRejection) return;
     for (let shard = 0; shard < (this.#shards ?? 0); shard++) await this.getMembers(shard);
   }
 

@@ -14,7 +14,7 @@ const recordLimit = { limit: 20, windowMs: 3_600_000 };
 const delayMs = { min: 1_000, max: 6_000 };
 
 /** A rejected sign-in, with what is known about the user. */
-export interface RefusedSignIn {
+export interface RejectedSignIn {
   readonly email: string;
   readonly user: (User & StoredMetadata) | undefined;
   /** The organization of the attempted sign-in */
@@ -23,12 +23,12 @@ export interface RefusedSignIn {
 }
 
 /**
- * Records refused sign-ins as `session.refuse` of the organization, seconds after the response. An unknown address
+ * Records rejected sign-ins as `session.refuse` of the organization, seconds after the response. An unknown address
  * causes a write of the same cost, so that the time does not reveal whether the user exists.
  */
 export interface SignInFailures {
   /** Returns immediately. */
-  recordRefusal(recordRefusal: RefusedSignIn): void;
+  recordRejection(rejectedSignIn: RejectedSignIn): void;
   /** Writes all pending records immediately. */
   close(): Promise<void>;
 }
@@ -46,7 +46,7 @@ export const createSignInFailures = ({
 }): SignInFailures => {
   const pendingWrites = new Map<NodeJS.Timeout, () => Promise<void>>();
 
-  const writeRecord = async ({ email, user, tenantId, change }: RefusedSignIn): Promise<void> => {
+  const writeRecord = async ({ email, user, tenantId, change }: RejectedSignIn): Promise<void> => {
     const key = `sign-in-failures/${hash('sha256', email)}`;
     const { granted } = await counters.spend(key, recordLimit.limit, recordLimit.windowMs, 1);
     if (granted < 1) return;
@@ -66,11 +66,11 @@ export const createSignInFailures = ({
   };
 
   return {
-    recordRefusal(refusedSignIn) {
+    recordRejection(rejectedSignIn) {
       const work = (): Promise<void> => {
         pendingWrites.delete(timer);
         clearTimeout(timer);
-        return writeRecord(refusedSignIn).catch((error: unknown) =>
+        return writeRecord(rejectedSignIn).catch((error: unknown) =>
           log.warn({ error }, 'a refused sign-in could not be recorded'),
         );
       };

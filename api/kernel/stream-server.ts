@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { trackWork } from '../../runtime/current-work.ts';
 import { runEvery } from '../../runtime/interval.ts';
-import { isWebSocketUpgrade, refuseUpgrade } from '../../runtime/websocket-upgrades.ts';
+import { isWebSocketUpgrade, rejectUpgrade } from '../../runtime/websocket-upgrades.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import { type Metrics, silentMetrics } from '../../schemas/ports/metrics.ts';
 import { createSourceResolver, type ResolveSource, readSourceAddress } from '../../schemas/source-address.ts';
@@ -80,7 +80,7 @@ const resolveOperations = ({ rights }: Stream, operations: readonly Operation[])
   );
 
 const writeError = (socket: Duplex, error: ApiError, requestId: string): void =>
-  refuseUpgrade(socket, error.status, toErrorBody(error, requestId), {
+  rejectUpgrade(socket, error.status, toErrorBody(error, requestId), {
     ...error.headers,
     'Content-Type': 'application/json; charset=utf-8',
     'Cache-Control': 'no-store',

@@ -121,10 +121,10 @@ export class ImportedResources<Document extends ImportableDocument, View> {
   async write(next: NextDocument<Document>, context: ImportContext): Promise<ImportResult> {
     await this.#readStored(context);
     const { importedFrom, name: title } = next;
-    const refuse = (problem: string): ImportResult => ({ outcome: 'refused', id: null, name: title, problem });
+    const reject = (problem: string): ImportResult => ({ outcome: 'refused', id: null, name: title, problem });
     const key = toKey(importedFrom);
     if (this.#importedKeys.has(key))
-      return refuse(`another document of this import has the same name ${importedFrom.name}`);
+      return reject(`another document of this import has the same name ${importedFrom.name}`);
     this.#importedKeys.add(key);
     const sameTitle = this.#byName.get(title);
     if (sameTitle !== undefined && !this.#byOrigin.has(key) && (await this.#isExportOf(sameTitle, next, context)))
@@ -132,7 +132,7 @@ export class ImportedResources<Document extends ImportableDocument, View> {
     const isForeign = sameTitle !== undefined && sameTitle.importedFrom === undefined;
     const existing = this.#byOrigin.get(key) ?? (isForeign ? sameTitle : undefined);
     const name = this.#findName(next, existing);
-    if (name === undefined) return refuse('is already the name of another one: rename one of them');
+    if (name === undefined) return reject('is already the name of another one: rename one of them');
     const result = await this.#writeNamed({ ...next, name }, existing, context);
     if (result.outcome !== 'refused') this.#add({ id: result.id, name, importedFrom }, existing);
     return result;

@@ -35,7 +35,7 @@ export interface CompletedDocument<Document> {
   writeRelated?(forTenant: AuditedTransaction['forTenant']): Promise<void>;
   /**
    * Completes the same change of a newer version, with what was computed for the older one. The last attempt calls it
-   * within its transaction if others change the document each time; without it, the change is refused.
+   * within its transaction if others change the document each time; without it, the change is rejected.
    */
   rebase?(after: Document, before: Document & StoredMetadata): Document;
 }
@@ -108,7 +108,7 @@ export interface ResourceDefinition<
    */
   readonly parameters?: { readonly create: z.ZodObject; readonly change: z.ZodObject };
   /** Throws if the document must not be deleted. */
-  refuseRemoval?(before: Document & StoredMetadata, parameters: WriteParameters): void;
+  rejectRemoval?(before: Document & StoredMetadata, parameters: WriteParameters): void;
   /** Schema of the view: by default `fields` with `id`, `version` and times; the result of `show`. */
   readonly view?: View;
   /** Returns views of documents, in their order; may read related data. */
@@ -247,7 +247,7 @@ export const createResourceSpec = <
       create: definition.parameters ? { query: definition.parameters.create } : {},
       change: definition.parameters ? { query: definition.parameters.change } : {},
     },
-    requireRemovable: (before, parameters) => definition.refuseRemoval?.(before, parameters),
+    requireRemovable: (before, parameters) => definition.rejectRemoval?.(before, parameters),
     createExtraFields: async (documents, after) => ({ ...(await definition.created?.(documents, after)) }),
     commonDeclaration: {
       entitlement,

@@ -110,14 +110,14 @@ const planStep = async (
   { api, source, shouldTakeOver }: Deployment,
 ): Promise<Step> => {
   const existingDashboard = await api.find(id);
-  const createRefusedStep = (message: string): Step => ({ outcome: 'refused', id, name: document.name, message });
+  const createRejectedStep = (message: string): Step => ({ outcome: 'refused', id, name: document.name, message });
   if (
     existingDashboard !== undefined &&
     existingDashboard.source !== null &&
     existingDashboard.source !== source &&
     !shouldTakeOver
   ) {
-    return createRefusedStep(
+    return createRejectedStep(
       `is managed as code in ${existingDashboard.source}: choose another id, or take it over with --take`,
     );
   }
@@ -127,7 +127,7 @@ const planStep = async (
   ];
   if (differences?.length === 0) return { outcome: 'unchanged', id, document };
   const reason = await api.checkImport(id, document);
-  if (reason !== undefined) return createRefusedStep(reason);
+  if (reason !== undefined) return createRejectedStep(reason);
   if (existingDashboard === undefined || differences === undefined) return { outcome: 'created', id, document };
   return { outcome: 'changed', id, version: existingDashboard.version, document, differences };
 };

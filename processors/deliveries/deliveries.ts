@@ -94,7 +94,7 @@ const maxAgeMs = 6 * 60 * minuteMs;
 const defaultLeaseMs = 2 * minuteMs;
 const maxRetryAfterMs = 3_600_000;
 /**
- * After so many failed probes, every fifth one uses another message than the oldest, because the destination may refuse
+ * After so many failed probes, every fifth one uses another message than the oldest, because the destination may reject
  * only that one.
  */
 const failuresUntilOther = 20;
@@ -457,7 +457,7 @@ class Deliveries {
     const isAway = this.#outages.has(destination);
     const nowMs = clock.now();
     if (attempt.outcome !== 'retry') {
-      // A refusal is a result, too.
+      // A rejection is a result, too.
       if (isAway) await endOutage(documents, tenantId, destinationId);
       this.applyOutage(tenantId, destinationId, undefined);
       return nowMs;

@@ -22,7 +22,7 @@ export const requireBrowser = (browser: BrowserContext | undefined): BrowserCont
   return browser;
 };
 
-/** Refuses attributes of recordings in other records: what a record has of an event cannot be masked. */
+/** Rejects attributes of recordings in other records: what a record has of an event cannot be masked. */
 const rejectRecordings = (path: string): void => {
   if (!path.startsWith(recordingPrefix)) return;
   throw new PermanentError(

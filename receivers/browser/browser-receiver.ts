@@ -4,12 +4,12 @@ import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { allowOrigin, respondToPreflight } from '../engine/cors.ts';
 import { createErrorResponse } from '../engine/error-responses.ts';
 import { createHttpIngest, type HttpProtocol } from '../engine/http-ingest.ts';
-import { respondWithRefusal } from '../engine/http-receiver.ts';
+import { respondWithRejection } from '../engine/http-receiver.ts';
 import { defineReceiver, type Engine, type HttpHandler, type Receiver } from '../engine/receiver.ts';
 
 interface BrowserReceiver
   extends Omit<Receiver, 'open' | 'listens'>,
-    Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'> {
+    Pick<HttpProtocol, 'shape' | 'toSuccessResponse' | 'toErrorResponse'> {
   /** Path of each telemetry signal, behind the key. */
   readonly endpoints: Readonly<Partial<Record<Signal, string>>>;
 }
@@ -54,7 +54,7 @@ export const defineBrowserReceiver = (declaration: BrowserReceiver): Receiver =>
         if (answerCors(engine, key, request, response)) return true;
         if (request.method === 'POST') ingest(request, response, signal, { key, origin: request.headers.origin });
         else
-          respondWithRefusal(
+          respondWithRejection(
             protocol,
             request,
             response,

@@ -14,6 +14,6 @@ export const faro = defineBrowserReceiver({
   // A beacon sends text, and no preflight.
   shape: (signal, headers) => shapeBody(signal, faroFormat, headers),
   // Rejected items are a dead letter, and must not be sent again.
-  accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
-  refused: (_headers, refused) => toTextResponse(refused),
+  toSuccessResponse: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
+  toErrorResponse: (_headers, errorResponse) => toTextResponse(errorResponse),
 });

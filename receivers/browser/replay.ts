@@ -1,4 +1,4 @@
-/** Recordings of sessions. Bodies that are refused are stored nowhere, because they contain what people typed. */
+/** Recordings of sessions. Bodies that are rejected are stored nowhere, because they contain what people typed. */
 
 import { shapeBody, toTextResponse } from '../engine/http-ingest.ts';
 import { maxRecordingBytes } from './body-formats.ts';
@@ -13,6 +13,6 @@ export const replay = defineBrowserReceiver({
   maxBodyBytes: maxRecordingBytes,
   formats: [replayFormat],
   shape: (signal, headers) => shapeBody(signal, replayFormat, headers),
-  accepted: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
-  refused: (_headers, refused) => toTextResponse(refused),
+  toSuccessResponse: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
+  toErrorResponse: (_headers, errorResponse) => toTextResponse(errorResponse),
 });

@@ -5,7 +5,7 @@ import { apiTokenFormat } from '../../schemas/resources/service-account.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 import type { Freshness } from './freshness.ts';
-import type { RefusalReason } from './key-uses.ts';
+import type { RejectionReason } from './key-uses.ts';
 import type { Caller, Keyring } from './keyring.ts';
 import type { Limits } from './limits.ts';
 import type { Rejections } from './rejections.ts';
@@ -43,7 +43,7 @@ const wrongTokenKind = createErrorResponse(
   'this is the token of a session or of a service account: telemetry is sent with a license key, which begins with oiq_lk_',
 );
 /** A session has a JWT, a service account an API token. */
-const refuseUnknownSecret = (secret: string): ErrorResponse =>
+const rejectUnknownSecret = (secret: string): ErrorResponse =>
   secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? wrongTokenKind : unknownKey;
 const unknownBrowserKey = createErrorResponse(
   'unauthenticated',
@@ -86,7 +86,7 @@ export type AdmitBrowser = (
   signal: Signal,
 ) => Caller | ErrorResponse | Promise<Caller | ErrorResponse>;
 
-/** Without a signal, any key of servers is admitted, and refusals are not part of the usage. */
+/** Without a signal, any key of servers is admitted, and rejections are not part of the usage. */
 export type Admit = (
   credentials: Credentials,
   signal?: Signal,
@@ -95,8 +95,8 @@ export type Admit = (
 /** Returns why the key of an open connection is not valid any more; undefined while it is. Counts nothing. */
 export type FindRevocation = (credentials: Credentials) => ErrorResponse | undefined;
 
-/** Returns whether a value is a refusal. */
-export const isRefusal = <Value extends object>(value: Value | ErrorResponse): value is ErrorResponse =>
+/** Returns whether a value is a rejection. */
+export const isRejection = <Value extends object>(value: Value | ErrorResponse): value is ErrorResponse =>
   'kind' in value;
 
 /** Returns why a known key may not send this telemetry from this address. */
@@ -104,13 +104,13 @@ const findDenial = (
   { enabled, allowedNetworks, signals }: Caller,
   source: string,
   signal: Signal | undefined,
-): RefusalReason | undefined => {
+): RejectionReason | undefined => {
   if (!enabled) return 'organization';
   if (!allowedNetworks.isEmpty && !allowedNetworks.contains(source)) return 'address';
   return signal === undefined || signals.has(signal) ? undefined : 'signal';
 };
 
-const toErrorResponse = (reason: RefusalReason, signal: Signal | undefined): ErrorResponse => {
+const toErrorResponse = (reason: RejectionReason, signal: Signal | undefined): ErrorResponse => {
   if (reason === 'signal' && signal !== undefined) return signalForbidden[signal];
   return reason === 'address' ? addressForbidden : organizationDisabled;
 };
@@ -125,7 +125,7 @@ interface AdmissionServices {
 
 /**
  * Both functions return a synchronous result unless the shared counters are needed, and throw `UnavailableError` if the
- * keys in memory are too old. Refusals of a known key are counted in `rejections`.
+ * keys in memory are too old. Rejections of a known key are counted in `rejections`.
  */
 export const createAdmission = ({
   keyring,
@@ -138,24 +138,26 @@ export const createAdmission = ({
   readonly admitBrowser: AdmitBrowser;
   readonly findRevocation: FindRevocation;
 } => {
-  const reject = (caller: Caller, signal: Signal | undefined, refused: ErrorResponse): ErrorResponse => {
-    if (signal !== undefined) rejections.count(caller, signal, refused);
-    return refused;
+  const reject = (caller: Caller, signal: Signal | undefined, errorResponse: ErrorResponse): ErrorResponse => {
+    if (signal !== undefined) rejections.count(caller, signal, errorResponse);
+    return errorResponse;
   };
   const countFailure = (source: string, reason: ErrorResponse): ErrorResponse | Promise<ErrorResponse> => {
-    const limitRefusal = limits.countFailure(source);
-    if (limitRefusal instanceof Promise) return limitRefusal.then((refused) => refused ?? reason);
-    return limitRefusal ?? reason;
+    const limitRejection = limits.countFailure(source);
+    if (limitRejection instanceof Promise) return limitRejection.then((errorResponse) => errorResponse ?? reason);
+    return limitRejection ?? reason;
   };
   const countRequest = (
     bucket: string,
     caller: Caller,
     signal: Signal | undefined,
   ): Caller | ErrorResponse | Promise<Caller | ErrorResponse> => {
-    const limitRefusal = limits.countRequest(bucket, caller);
-    if (limitRefusal instanceof Promise)
-      return limitRefusal.then((refused) => (refused === undefined ? caller : reject(caller, signal, refused)));
-    return limitRefusal === undefined ? caller : reject(caller, signal, limitRefusal);
+    const limitRejection = limits.countRequest(bucket, caller);
+    if (limitRejection instanceof Promise)
+      return limitRejection.then((errorResponse) =>
+        errorResponse === undefined ? caller : reject(caller, signal, errorResponse),
+      );
+    return limitRejection === undefined ? caller : reject(caller, signal, limitRejection);
   };
 
   const admit: Admit = ({ licenseKey, authorization, source }, signal) => {
@@ -165,14 +167,14 @@ export const createAdmission = ({
     if (secret === undefined) return countFailure(source, missingKey);
     freshness.check();
     const caller = keyring.lookup(secret, source);
-    if (caller === undefined) return countFailure(source, refuseUnknownSecret(secret));
+    if (caller === undefined) return countFailure(source, rejectUnknownSecret(secret));
     if (caller.browser !== undefined) {
-      caller.use.recordRefused('', 'kind');
+      caller.use.recordRejected('', 'kind');
       return reject(caller, signal, browserKeyElsewhere);
     }
     const denialReason = findDenial(caller, source, signal);
     if (denialReason !== undefined) {
-      caller.use.recordRefused(source, denialReason);
+      caller.use.recordRejected(source, denialReason);
       return reject(caller, signal, toErrorResponse(denialReason, signal));
     }
     caller.use.recordUse(source);
@@ -185,20 +187,20 @@ export const createAdmission = ({
     if (caller === undefined) return countFailure(source, unknownBrowserKey);
     const { browser } = caller;
     if (browser === undefined) {
-      caller.use.recordRefused('', 'kind');
+      caller.use.recordRejected('', 'kind');
       return reject(caller, signal, serverKeyInPath);
     }
     if (origin === undefined || !browser.isAllowedOrigin(origin)) {
-      caller.use.recordRefused('', 'origin');
+      caller.use.recordRejected('', 'origin');
       return reject(caller, signal, originForbidden);
     }
     const denialReason = findDenial(caller, source, signal);
     if (denialReason !== undefined) {
-      caller.use.recordRefused('', denialReason);
+      caller.use.recordRejected('', denialReason);
       return reject(caller, signal, toErrorResponse(denialReason, signal));
     }
-    const visitorRefusal = visitorLimits.countRequest(caller.keyId, source);
-    if (visitorRefusal !== undefined) return reject(caller, signal, visitorRefusal);
+    const visitorRejection = visitorLimits.countRequest(caller.keyId, source);
+    if (visitorRejection !== undefined) return reject(caller, signal, visitorRejection);
     caller.use.recordUse();
     return countRequest(`key/${caller.keyId}`, caller, signal);
   };

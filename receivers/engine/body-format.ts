@@ -17,7 +17,7 @@ export interface BodyFormat {
    * prepared in a worker.
    */
   readonly isCostly: boolean;
-  /** Returns whether a refused body is stored nowhere, because it may contain what people typed. */
+  /** Returns whether a rejected body is stored nowhere, because it may contain what people typed. */
   readonly isSensitive?: (fault: PermanentError) => boolean;
   /**
    * Translates a decompressed body to protobuf of `messageFormat`, which is scanned afterwards. Sets invalid records

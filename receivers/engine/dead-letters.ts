@@ -67,7 +67,7 @@ const toOriginalHeaders = (traceparent: string, { browser, redaction }: BodyShap
 });
 
 /**
- * Returns the messages of the dead letter of a refused body. Bodies of browsers, and of projects whose secrets are
+ * Returns the messages of the dead letter of a rejected body. Bodies of browsers, and of projects whose secrets are
  * replaced, are encrypted.
  */
 export const toDeadLetters = (
@@ -161,7 +161,7 @@ const parseShape = (headers: DeadLetterHeaders, format: BodyFormat, secretBox: S
 };
 
 /**
- * Validates the body of a refused request again and returns the messages that a receiver would have published: the valid
+ * Validates the body of a rejected request again and returns the messages that a receiver would have published: the valid
  * records, and a dead letter of the others. Throws `PermanentError` if all are still invalid, if the body was cut, or if
  * it contains no records: a replay that stores nothing is not a success.
  */

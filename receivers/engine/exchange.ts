@@ -2,7 +2,7 @@
 import { trackWork } from '../../runtime/current-work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
-import { type BrowserCredentials, isRefusal } from './admission.ts';
+import { type BrowserCredentials, isRejection } from './admission.ts';
 import { createErrorResponse, type ErrorResponse, toErrorResponse } from './error-responses.ts';
 import type { Accepted, IngestRequest } from './ingestion.ts';
 import type { Caller } from './keyring.ts';
@@ -28,7 +28,7 @@ export interface Transport {
   readonly browser: Omit<BrowserCredentials, 'source'> | undefined;
   /** Returns a header by its lower-case name; the first if there are several. */
   header(name: string): string | undefined;
-  /** Returns the body's format and encoding by its headers, or a refusal. */
+  /** Returns the body's format and encoding by its headers, or a rejection. */
   shape(signal: Signal): BodyShape | ErrorResponse;
   /** Returns the length of the body declared in its headers or first bytes; 0 while unknown. */
   getDeclaredBytes(beginning: Buffer | undefined): number;
@@ -36,8 +36,8 @@ export interface Transport {
   read(exchange: Exchange): void;
   /** Returns the message within the frame. A malformed frame is stored as a dead letter. */
   decodeFrame(framed: Message): Message | ErrorResponse | PermanentError;
-  accepted(shape: BodyShape, accepted: Accepted): void;
-  refused(refused: ErrorResponse): void;
+  respondWithSuccess(shape: BodyShape, accepted: Accepted): void;
+  respondWithError(errorResponse: ErrorResponse): void;
 }
 
 const traceparentPattern = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
@@ -72,16 +72,16 @@ export class Exchange {
   start() {
     const { inFlight } = this.#engine;
     inFlight.enter();
-    if (inFlight.isDraining) return this.#refuse(shuttingDown);
+    if (inFlight.isDraining) return this.#reject(shuttingDown);
     try {
       const admission = this.#admit();
       if (!(admission instanceof Promise)) return this.#onAdmitted(admission);
       admission.then(
         (caller) => this.#onAdmitted(caller),
-        (error: unknown) => this.#refuse(toErrorResponse(error)),
+        (error: unknown) => this.#reject(toErrorResponse(error)),
       );
     } catch (error) {
-      this.#refuse(toErrorResponse(error));
+      this.#reject(toErrorResponse(error));
     }
   }
 
@@ -97,8 +97,8 @@ export class Exchange {
   /** Adds a part of the body; its bytes must not change afterwards. */
   addData(chunk: Buffer) {
     if (this.#phase !== 'reading' || this.#isAboveCap) return;
-    const refusal = this.#engine.inFlight.reserveBytes(chunk.length, this.#visitor);
-    if (refusal !== undefined) return this.#refuse(refusal);
+    const rejection = this.#engine.inFlight.reserveBytes(chunk.length, this.#visitor);
+    if (rejection !== undefined) return this.#reject(rejection);
     this.#body.add(chunk);
     this.#proceed();
   }
@@ -120,10 +120,10 @@ export class Exchange {
 
   #onAdmitted(admitted: Caller | ErrorResponse) {
     if (this.#phase === 'over') return;
-    if (isRefusal(admitted)) return this.#refuse(admitted);
+    if (isRejection(admitted)) return this.#reject(admitted);
     this.#caller = admitted;
     const shape = this.#transport.shape(this.#signal);
-    if (isRefusal(shape)) return this.#refuse(shape);
+    if (isRejection(shape)) return this.#reject(shape);
     const { browser } = admitted;
     const country = browser === undefined ? '' : this.#engine.findCountry(this.#source);
     this.#shape = browser === undefined ? shape : { ...shape, browser: { ...browser.context, country } };
@@ -146,7 +146,7 @@ export class Exchange {
     if (this.#phase !== 'reading' || caller === undefined || shape === undefined) return;
     const { maxBodyBytes, framingBytes } = this.#transport;
     if (this.#transport.getDeclaredBytes(body.first) > maxBodyBytes)
-      return this.#refuse(createErrorResponse('too-large', createTooLargeError(maxBodyBytes).message));
+      return this.#reject(createErrorResponse('too-large', createTooLargeError(maxBodyBytes).message));
     if (this.#isAboveCap) {
       const [first = Buffer.alloc(0), ...rest] = body.parts();
       const cutParts = truncateParts([first.subarray(framingBytes), ...rest], maxBodyBytes);
@@ -163,7 +163,7 @@ export class Exchange {
       const request = this.#createIngestRequest(caller, shape);
       return this.#respondWith(shape, this.#engine.ingestion.refuse(request, framedMessage.parts, message));
     }
-    if (isRefusal(message)) return this.#refuse(message);
+    if (isRejection(message)) return this.#reject(message);
     const request = this.#createIngestRequest(caller, message.shape);
     const accept = (): Promise<Accepted | ErrorResponse> => this.#engine.ingestion.accept(request, message.parts);
     this.#respondWith(message.shape, trackWork(`receiver ${request.receiver} ${this.#signal}`, accept));
@@ -197,19 +197,19 @@ export class Exchange {
       this.#engine.inFlight.release(bufferedBytes, this.#visitor);
       if (this.#phase === 'over') return;
       this.#phase = 'over';
-      if (isRefusal(outcome)) this.#transport.refused(outcome);
-      else this.#transport.accepted(shape, outcome);
+      if (isRejection(outcome)) this.#transport.respondWithError(outcome);
+      else this.#transport.respondWithSuccess(shape, outcome);
     });
   }
 
   /** Responds without accepting the body. */
-  #refuse(refused: ErrorResponse): void {
+  #reject(errorResponse: ErrorResponse): void {
     const { requestMetrics, rejections } = this.#engine;
     this.#drop();
     this.#phase = 'over';
-    requestMetrics[this.#signal].count(refused.kind, 0, 0);
-    if (this.#caller !== undefined) rejections.count(this.#caller, this.#signal, refused);
-    this.#transport.refused(refused);
+    requestMetrics[this.#signal].count(errorResponse.kind, 0, 0);
+    if (this.#caller !== undefined) rejections.count(this.#caller, this.#signal, errorResponse);
+    this.#transport.respondWithError(errorResponse);
   }
 
   #drop(): void {

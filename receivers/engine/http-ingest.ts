@@ -20,13 +20,13 @@ export interface HttpResponse {
 export interface HttpProtocol {
   readonly receiver: string;
   readonly maxBodyBytes: number;
-  /** Returns the body's format and encoding by its headers, or a refusal. */
+  /** Returns the body's format and encoding by its headers, or a rejection. */
   shape(signal: Signal, headers: IncomingHttpHeaders): BodyShape | ErrorResponse;
-  accepted(headers: IncomingHttpHeaders, shape: BodyShape, accepted: Accepted): HttpResponse;
-  refused(headers: IncomingHttpHeaders, refused: ErrorResponse): HttpResponse;
+  toSuccessResponse(headers: IncomingHttpHeaders, shape: BodyShape, accepted: Accepted): HttpResponse;
+  toErrorResponse(headers: IncomingHttpHeaders, errorResponse: ErrorResponse): HttpResponse;
 }
 
-/** Returns the shape of a body in a format, with the encoding of its headers, or a refusal. */
+/** Returns the shape of a body in a format, with the encoding of its headers, or a rejection. */
 export const shapeBody = (
   signal: Signal,
   format: BodyFormat,
@@ -101,12 +101,12 @@ class HttpTransport implements Transport {
     return framed;
   }
 
-  accepted(shape: BodyShape, accepted: Accepted): void {
-    this.#respond(this.#protocol.accepted(this.#request.headers, shape, accepted));
+  respondWithSuccess(shape: BodyShape, accepted: Accepted): void {
+    this.#respond(this.#protocol.toSuccessResponse(this.#request.headers, shape, accepted));
   }
 
-  refused(refused: ErrorResponse): void {
-    this.#respond(this.#protocol.refused(this.#request.headers, refused));
+  respondWithError(errorResponse: ErrorResponse): void {
+    this.#respond(this.#protocol.toErrorResponse(this.#request.headers, errorResponse));
   }
 
   #respond({ status, headers, body }: HttpResponse): void {
@@ -127,8 +127,8 @@ export const createHttpIngest =
     exchange.start();
   };
 
-/** Returns the status and headers of a refusal in every protocol. */
-export const toRefusalResponse = (
+/** Returns the status and headers of a rejection in every protocol. */
+export const toRejectionResponse = (
   { kind, retryAfterSeconds }: ErrorResponse,
   contentType: string,
   body: string | Buffer,
@@ -139,6 +139,6 @@ export const toRefusalResponse = (
   return { status: errorKinds[kind].http, headers, body };
 };
 
-/** Returns a refusal as plain text. */
-export const toTextResponse = (refused: ErrorResponse): HttpResponse =>
-  toRefusalResponse(refused, 'text/plain; charset=utf-8', `${refused.message}\n`);
+/** Returns a rejection as plain text. */
+export const toTextResponse = (errorResponse: ErrorResponse): HttpResponse =>
+  toRejectionResponse(errorResponse, 'text/plain; charset=utf-8', `${errorResponse.message}\n`);

@@ -5,7 +5,7 @@ import { createErrorResponse } from './error-responses.ts';
 import { createHttpIngest, type HttpProtocol } from './http-ingest.ts';
 import { type AddressSetting, defineReceiver, type HttpHandler, type Receiver } from './receiver.ts';
 
-type HttpReceiver = Omit<Receiver, 'open'> & Pick<HttpProtocol, 'shape' | 'accepted' | 'refused'>;
+type HttpReceiver = Omit<Receiver, 'open'> & Pick<HttpProtocol, 'shape' | 'toSuccessResponse' | 'toErrorResponse'>;
 
 /** Returns the path of a request, without its query. */
 const getRequestPath = ({ url = '' }: IncomingMessage): string => {
@@ -14,13 +14,13 @@ const getRequestPath = ({ url = '' }: IncomingMessage): string => {
 };
 
 /** Responds to a request that is not telemetry in the protocol's own format. */
-export const respondWithRefusal = (
-  { refused }: Pick<HttpProtocol, 'refused'>,
+export const respondWithRejection = (
+  { toErrorResponse }: Pick<HttpProtocol, 'toErrorResponse'>,
   request: IncomingMessage,
   response: ServerResponse,
-  reason: Parameters<HttpProtocol['refused']>[1],
+  reason: Parameters<HttpProtocol['toErrorResponse']>[1],
 ): void => {
-  const { status, headers, body } = refused(request.headers, reason);
+  const { status, headers, body } = toErrorResponse(request.headers, reason);
   response.writeHead(status, reason.kind === 'bad-method' ? { ...headers, allow: 'POST' } : headers).end(body);
 };
 
@@ -37,7 +37,7 @@ export const defineHttpReceiver = (declaration: HttpReceiver): Receiver =>
           if (signal === undefined) return false;
           if (request.method === 'POST') ingest(request, response, signal);
           else
-            respondWithRefusal(
+            respondWithRejection(
               protocol,
               request,
               response,

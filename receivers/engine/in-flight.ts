@@ -31,7 +31,7 @@ export class InFlight {
   }
 
   /**
-   * Reserves memory. Returns a refusal if there is not enough. `visitor` is the address of a browser; undefined for
+   * Reserves memory. Returns a rejection if there is not enough. `visitor` is the address of a browser; undefined for
    * servers.
    */
   reserveBytes(bytes: number, visitor?: string): ErrorResponse | undefined {

@@ -1,4 +1,4 @@
-/** Ingestion of a complete body, for all protocols: validate, count against the quota, publish, or refuse. */
+/** Ingestion of a complete body, for all protocols: validate, count against the quota, publish, or reject. */
 import { deriveFingerprintKey } from '../../runtime/fingerprint-key.ts';
 import type { SecretBox } from '../../runtime/secret-box.ts';
 import { PermanentError } from '../../schemas/errors.ts';
@@ -6,7 +6,7 @@ import type { Message } from '../../schemas/ports/bus.ts';
 import type { Log } from '../../schemas/ports/log.ts';
 import type { Metrics } from '../../schemas/ports/metrics.ts';
 import { createReadableTimes } from '../../schemas/readable-times.ts';
-import { isRefusal, signalForbidden } from './admission.ts';
+import { isRejection, signalForbidden } from './admission.ts';
 import { type ReceivedRequest, toDeadLetters, toPartialDeadLetters } from './dead-letters.ts';
 import { createErrorResponse, type ErrorResponse, toErrorResponse } from './error-responses.ts';
 import type { Caller } from './keyring.ts';
@@ -131,8 +131,8 @@ export class Ingestion {
   }
 
   /**
-   * Accepts a complete body. Never rejects: every failure is a refusal. Resolves only when the body, or the copy of a
-   * refused one, is durable.
+   * Accepts a complete body. The promise never rejects: a failure resolves to an error response. Resolves only when the body, or the copy of a
+   * rejected one, is durable.
    */
   async accept(received: IngestRequest, parts: readonly Buffer[]): Promise<Accepted | ErrorResponse> {
     const startedAt = performance.now();
@@ -145,7 +145,7 @@ export class Ingestion {
       const times = createReadableTimes(request.receivedAtMs, request.caller.retentionDays[request.signal]);
       const pending = this.#prepare({ ...request, shape: { ...request.shape, times } }, parts);
       const preparation = pending instanceof Promise ? await pending : pending;
-      if (isRefusal(preparation)) outcome = preparation;
+      if (isRejection(preparation)) outcome = preparation;
       else if ('prepared' in preparation) {
         bytes = preparation.prepared.size;
         records = preparation.prepared.records;
@@ -169,13 +169,13 @@ export class Ingestion {
     const { browser, keyId, redactsSecrets } = caller;
     if (browser === undefined)
       return (redactsSecrets ? this.#redactionOffload : this.#offload).prepare(shape, parts, limitBytes);
-    const refusal = this.#pendingBodies.enter(keyId, visitor);
-    if (refusal !== undefined) return refusal;
+    const rejection = this.#pendingBodies.enter(keyId, visitor);
+    if (rejection !== undefined) return rejection;
     const preparing = Promise.resolve(this.#browserOffload.prepare(shape, parts, limitBytes));
     return preparing.finally(() => this.#pendingBodies.leave(keyId, visitor));
   }
 
-  /** Stores a copy of a body that its protocol refuses; with `cut`, only its beginning is available. Never rejects. */
+  /** Stores a copy of a body that its protocol rejects; with `cut`, only its beginning is available. Never rejects. */
   async refuse(
     received: IngestRequest,
     parts: readonly Uint8Array[],
@@ -199,9 +199,9 @@ export class Ingestion {
     records: number,
     bytes: number,
   ): void {
-    requestMetrics.count(isRefusal(answer) ? answer.kind : 'accepted', records, bytes);
+    requestMetrics.count(isRejection(answer) ? answer.kind : 'accepted', records, bytes);
     // Stored dead letters are counted separately in the ledger.
-    if (isRefusal(answer) && answer.kind !== 'malformed' && answer.kind !== 'too-large')
+    if (isRejection(answer) && answer.kind !== 'malformed' && answer.kind !== 'too-large')
       this.#rejections.count(caller, signal, answer, records, bytes);
   }
 
@@ -211,13 +211,13 @@ export class Ingestion {
     const { caller, signal } = request;
     if (caller.browser !== undefined) this.#countPrivacy(request, prepared);
     for (const session of prepared.sessions) {
-      const sessionRefusal = this.#sessionLimits.countRequest(caller.keyId, session);
-      if (sessionRefusal !== undefined) return sessionRefusal;
+      const sessionRejection = this.#sessionLimits.countRequest(caller.keyId, session);
+      if (sessionRejection !== undefined) return sessionRejection;
     }
     for (const { origin, request: part } of separateSignals(request, prepared)) {
       const quotaResult = this.#quotas.spend(caller, origin.signal, part.size);
-      const quotaRefusal = quotaResult instanceof Promise ? await quotaResult : quotaResult;
-      if (quotaRefusal !== undefined) return quotaRefusal;
+      const quotaRejection = quotaResult instanceof Promise ? await quotaResult : quotaResult;
+      if (quotaRejection !== undefined) return quotaRejection;
     }
     if (request.visitor !== undefined) this.#visitorLimits.countBytes(caller.keyId, request.visitor, size);
     for (const session of prepared.sessions) this.#sessionLimits.countBytes(caller.keyId, session, size);
@@ -287,16 +287,16 @@ export class Ingestion {
   ): Promise<ErrorResponse> {
     if (!(error instanceof PermanentError)) return this.#toErrorResponse(error);
     if (request.shape.format.isSensitive?.(error)) {
-      const refusal =
+      const rejection =
         error.reason === 'too-large' ? createErrorResponse('too-large', error.message) : toErrorResponse(error);
       this.#rejections.count(
         request.caller,
         request.signal,
-        { ...refusal, reason: error.reason },
+        { ...rejection, reason: error.reason },
         0,
         countBytes(parts),
       );
-      return refusal;
+      return rejection;
     }
     try {
       const secretBox = await this.#openSecretBox(request);

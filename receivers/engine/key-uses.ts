@@ -9,11 +9,11 @@ import {
   licenseKeyUses,
   maxStoredAddresses,
   mergeUses,
-  type refusalReasons,
+  type rejectionReasons,
 } from '../../schemas/resources/license-key-use.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 
-export type RefusalReason = (typeof refusalReasons)[number];
+export type RejectionReason = (typeof rejectionReasons)[number];
 
 const checkEveryMs = 1_000;
 /**
@@ -37,7 +37,7 @@ export class KeyUse {
   readonly #firstSeen = new Map<Signal, number>();
   readonly #lastSeen = new Map<Signal, number>();
   #lastUsedMs: number | undefined;
-  #lastRefusal: LicenseKeyUse['lastRefusal'] = null;
+  #lastRejection: LicenseKeyUse['lastRefusal'] = null;
   #writtenMs = Number.NEGATIVE_INFINITY;
   #isDirty = false;
   #hasNewUse = false;
@@ -71,9 +71,9 @@ export class KeyUse {
     this.#hasNewUse = true;
   }
 
-  recordRefused(address: string, reason: RefusalReason): void {
-    if (this.#lastRefusal === null) this.#hasNewUse = true;
-    this.#lastRefusal = { at: toIsoTime(this.#clock.now()), address, reason };
+  recordRejected(address: string, reason: RejectionReason): void {
+    if (this.#lastRejection === null) this.#hasNewUse = true;
+    this.#lastRejection = { at: toIsoTime(this.#clock.now()), address, reason };
     this.#isDirty = true;
   }
 
@@ -96,7 +96,7 @@ export class KeyUse {
       addresses: [...this.#addresses].map(([address, at]) => ({ address, at: toIsoTime(at) })),
       firstSeen: toIsoTimes(this.#firstSeen),
       lastSeen: toIsoTimes(this.#lastSeen),
-      lastRefusal: this.#lastRefusal,
+      lastRefusal: this.#lastRejection,
     };
   }
 

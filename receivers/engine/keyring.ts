@@ -46,7 +46,7 @@ export interface Caller {
   readonly thresholds: Readonly<Record<Signal, readonly ByteThreshold[]>>;
   /** Limit of the key itself, if it has one. */
   readonly requestsPerSecond: number | null;
-  /** Records the uses and refusals of the key. */
+  /** Records the uses and rejections of the key. */
   readonly use: KeyUse;
   /** Undefined for keys of servers. */
   readonly browser: BrowserAccess | undefined;
@@ -140,7 +140,7 @@ export class Keyring {
     const denialReason =
       entry.key.revokedAt !== null ? 'revoked' : entry.expiresAtMs <= this.#clock.now() ? 'expired' : undefined;
     if (denialReason !== undefined) {
-      entry.use.recordRefused(visibleSource, denialReason);
+      entry.use.recordRejected(visibleSource, denialReason);
       return undefined;
     }
     entry.caller ??= this.#createCaller(entry);

@@ -100,7 +100,7 @@ export class Limits {
   ): Promise<ErrorResponse | undefined> {
     const [isWithinKey, isWithinSecond, isWithinMinute] = await Promise.all(pending);
     if (isWithinKey && isWithinSecond && isWithinMinute) return undefined;
-    // A refused request must not use up the limits that would have admitted it.
+    // A rejected request must not use up the limits that would have admitted it.
     const { second, minute } = this.#getBucketLeases(bucket, caller.limits);
     if (isWithinKey) this.#getKeyLease(caller).returnTokens();
     if (isWithinSecond) second.returnTokens();

@@ -41,7 +41,7 @@ export const listenHttp = async (
     unusedSockets.delete(socket);
     sockets.upgrade(request, socket, head);
   });
-  // With its own listener, the server can refuse a request before its body is sent.
+  // With its own listener, the server can reject a request before its body is sent.
   server.on('checkContinue', handleRequest);
   server.on('connection', (socket: Socket) => {
     unusedSockets.add(socket);

@@ -203,7 +203,7 @@ export class Publisher {
     return flush.durable;
   }
 
-  /** Publishes messages separately from others: copies of refused bodies. */
+  /** Publishes messages separately from others: copies of rejected bodies. */
   async publishAlone(messages: readonly Message[]): Promise<void> {
     let bytes = 0;
     for (const { value } of messages) bytes += value.length;

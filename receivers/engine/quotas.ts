@@ -40,20 +40,20 @@ const getWindowLengthMs = (window: QuotaWindow, endMs: number): number => (windo
 const getCounterKey = (tenantId: string, { window, scope }: ByteThreshold): string =>
   `ingest/bytes/${tenantId}${scope === 'total' ? '' : `/${scope}`}${window === 'day' ? '' : '/month'}`;
 
-const createQuotaRefusal = (
+const createQuotaRejection = (
   { window, scope, bytes, isPlan: isPlanLimit }: ByteThreshold,
   endMs: number,
   nowMs: number,
 ): ErrorResponse => {
   const resetNote = `it resets at ${new Date(endMs).toISOString().slice(0, 16)}Z`;
-  if (isKeyScope(scope)) return createKeyRefusal(endMs, nowMs);
+  if (isKeyScope(scope)) return createKeyRejection(endMs, nowMs);
   const message = isPlanLimit
     ? 'the daily ingest volume of the plan is used up; it resets at 00:00 UTC'
     : `the quota of ${bytes} bytes a ${window}${scope === 'total' ? '' : ` of ${scope}`} is used up; ${resetNote}`;
   return { ...createErrorResponse('rate-limited', message, Math.ceil((endMs - nowMs) / 1000)), reason: 'quota' };
 };
 
-const createKeyRefusal = (endMs: number, nowMs: number): ErrorResponse => ({
+const createKeyRejection = (endMs: number, nowMs: number): ErrorResponse => ({
   ...createErrorResponse(
     'rate-limited',
     'the daily volume of this browser key is used up; it resets at 00:00 UTC',
@@ -92,7 +92,7 @@ export class Quotas {
     return this.#settle(grants, thresholds, leases, bytes);
   }
 
-  /** Returns the bytes to all other thresholds if one refuses them. */
+  /** Returns the bytes to all other thresholds if one rejects them. */
   async #settle(
     pending: readonly (boolean | Promise<boolean>)[],
     thresholds: readonly ByteThreshold[],
@@ -100,11 +100,11 @@ export class Quotas {
     bytes: number,
   ): Promise<ErrorResponse | undefined> {
     const grants = await Promise.all(pending);
-    const refusedIndex = grants.indexOf(false);
-    const [threshold, refusingLease] = [thresholds[refusedIndex], leases[refusedIndex]];
+    const rejectedIndex = grants.indexOf(false);
+    const [threshold, refusingLease] = [thresholds[rejectedIndex], leases[rejectedIndex]];
     if (threshold === undefined || refusingLease === undefined) return undefined;
     for (const [index, { tokens }] of leases.entries()) if (grants[index]) tokens.returnTokens(bytes);
-    return createQuotaRefusal(threshold, refusingLease.endMs, this.#options.clock.now());
+    return createQuotaRejection(threshold, refusingLease.endMs, this.#options.clock.now());
   }
 
   #findLease(tenantId: string, threshold: ByteThreshold, now: number): QuotaLease {

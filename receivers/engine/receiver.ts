@@ -29,7 +29,7 @@ export interface Engine {
   /** Returns what a browser key is for; undefined if the key is not one, or not valid. */
   readonly findBrowserAccess: (key: string) => BrowserAccess | undefined;
   readonly ingestion: Ingestion;
-  /** Counts refusals of known keys before their bodies were accepted. */
+  /** Counts rejections of known keys before their bodies were accepted. */
   readonly rejections: Pick<Rejections, 'count'>;
   readonly inFlight: InFlight;
   readonly resolveSource: ResolveSource;

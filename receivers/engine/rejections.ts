@@ -14,7 +14,7 @@ import type { Caller } from './keyring.ts';
 const flushMs = 5_000;
 const hourMs = 3_600_000;
 /**
- * Maximum number of rows. Keys and their refusals are few; a flood of different ones is reported early instead of being stored in memory.
+ * Maximum number of rows. Keys and their rejections are few; a flood of different ones is reported early instead of being stored in memory.
  */
 const maxRows = 10_000;
 
@@ -52,12 +52,12 @@ export class Rejections {
   count(
     caller: Pick<Caller, 'tenantId' | 'projectId' | 'keyId'>,
     signal: Signal,
-    refusal: ErrorResponse,
+    rejection: ErrorResponse,
     records = 0,
     bytes = 0,
   ): void {
     const { tenantId, projectId, keyId } = caller;
-    const reason = refusal.reason ?? refusal.kind;
+    const reason = rejection.reason ?? rejection.kind;
     const hour = Math.floor(this.#clock.now() / hourMs);
     const rowKey = `${tenantId}\n${projectId}\n${keyId}\n${signal}\n${reason}\n${hour}`;
     let sums = this.#sums.get(rowKey);

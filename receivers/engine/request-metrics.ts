@@ -28,7 +28,7 @@ export class RequestMetrics {
     this.#labels = { receiver, signal };
   }
 
-  /** Counts one request with its response. `outcome` is `accepted` or a kind of refusal. */
+  /** Counts one request with its response. `outcome` is `accepted` or a kind of rejection. */
   count(outcome: string, records: number, bytes: number): void {
     let sums = this.#outcomes.get(outcome);
     if (sums === undefined) {

@@ -35,7 +35,7 @@ export class TokenLease {
     return this.#refill(amount);
   }
 
-  /** Returns tokens of a request that another limit refused. */
+  /** Returns tokens of a request that another limit rejected. */
   returnTokens(amount = 1): void {
     this.#tokens += amount;
   }

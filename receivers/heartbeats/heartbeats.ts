@@ -111,18 +111,18 @@ export const openHeartbeats: OpenExtraEndpoints = async ({
   const keyring = await HeartbeatKeyring.load(documents, organizations);
   const heartbeatLog = new ItemLog(producer, topics.syntheticHeartbeats, 'heartbeats');
 
-  const refuseUnknown = async (request: IncomingMessage): Promise<TextResponse> => {
+  const rejectUnknown = async (request: IncomingMessage): Promise<TextResponse> => {
     const source = readSourceAddress(request, resolveSource);
     return (await limits.countFailure(source)) === undefined ? unknownToken : tooManyUnknown;
   };
 
-  /** Returns the request, or the response that refuses it. */
+  /** Returns the request, or the response that rejects it. */
   const authorize = async (request: IncomingMessage): Promise<HeartbeatRequest | TextResponse> => {
     if (!methods.has(request.method)) return methodNotAllowed;
     freshness.check();
     const { token, result } = parseUrl(request.url ?? '');
     const heartbeat = keyring.lookup(token);
-    if (heartbeat === undefined) return refuseUnknown(request);
+    if (heartbeat === undefined) return rejectUnknown(request);
     if ('status' in result) return result;
     if (!(await limits.countHeartbeat(`${heartbeat.tenantId}/${heartbeat.checkId}`))) return tooMany;
     return { ...result, heartbeat };

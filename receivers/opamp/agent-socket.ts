@@ -107,7 +107,7 @@ export class AgentSocket implements AgentConnection {
   #receive(data: RawData, isBinary: boolean): void {
     this.#lastSeenMs = performance.now();
     const bytes = data as Buffer;
-    const start = isBinary ? this.#readHeader(bytes) : this.#refuse('messages must be binary WebSocket messages');
+    const start = isBinary ? this.#readHeader(bytes) : this.#reject('messages must be binary WebSocket messages');
     if (start === undefined) return;
     this.#waiting++;
     if (this.#waiting >= maxWaiting) this.#socket.pause();
@@ -124,11 +124,11 @@ export class AgentSocket implements AgentConnection {
     try {
       return readHeader(bytes);
     } catch (error) {
-      return this.#refuse(error instanceof PermanentError ? error.message : 'the header is malformed');
+      return this.#reject(error instanceof PermanentError ? error.message : 'the header is malformed');
     }
   }
 
-  #refuse(message: string): undefined {
+  #reject(message: string): undefined {
     this.#options.onMalformed(message);
   }
 }

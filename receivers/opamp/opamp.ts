@@ -4,13 +4,13 @@ import type { Duplex } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { trackWork } from '../../runtime/current-work.ts';
-import { isWebSocketUpgrade, refuseUpgrade } from '../../runtime/websocket-upgrades.ts';
+import { isWebSocketUpgrade, rejectUpgrade } from '../../runtime/websocket-upgrades.ts';
 import { decompress, TooLargeError } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { readSourceAddress } from '../../schemas/source-address.ts';
 import { getTextBefore } from '../../schemas/text.ts';
 import { topics } from '../../schemas/topics.ts';
-import { type Credentials, isRefusal } from '../engine/admission.ts';
+import { type Credentials, isRejection } from '../engine/admission.ts';
 import { parseEncoding } from '../engine/dead-letters.ts';
 import { createErrorResponse, type ErrorResponse, errorKinds, toErrorResponse } from '../engine/error-responses.ts';
 import { ItemLog } from '../engine/item-log.ts';
@@ -34,7 +34,7 @@ const paths: Readonly<Partial<Record<AddressSetting, string>>> = {
   HTTP_ADDRESS: '/otlp/v1/opamp',
 };
 const mediaType = 'application/x-protobuf';
-/** The specification recommends at least 30 seconds. Agents that were refused together return at different times. */
+/** The specification recommends at least 30 seconds. Agents that were rejected together return at different times. */
 const minRetrySeconds = 30;
 const closeTimeoutMs = 1_000;
 
@@ -54,12 +54,16 @@ const computeRetrySeconds = ({ retryAfterSeconds = 0 }: ErrorResponse): number =
 
 const isRetriable = ({ kind }: ErrorResponse): boolean => kind === 'unavailable' || kind === 'rate-limited';
 
-/** Returns a refusal as a message for the agent. */
-const toErrorMessage = (refused: ErrorResponse, retryAfterSeconds: number, instanceUid: Uint8Array): ServerMessage => ({
+/** Returns a rejection as a message for the agent. */
+const toErrorMessage = (
+  errorResponse: ErrorResponse,
+  retryAfterSeconds: number,
+  instanceUid: Uint8Array,
+): ServerMessage => ({
   instanceUid,
-  error: isRetriable(refused)
-    ? { type: 'unavailable', message: refused.message, retryAfterSeconds }
-    : { type: 'badRequest', message: refused.message },
+  error: isRetriable(errorResponse)
+    ? { type: 'unavailable', message: errorResponse.message, retryAfterSeconds }
+    : { type: 'badRequest', message: errorResponse.message },
 });
 
 const noUid = new Uint8Array();
@@ -73,7 +77,7 @@ const acceptsGzip = ({ headers }: IncomingMessage): boolean =>
       return name === 'gzip' && Number(weight.slice('q='.length)) > 0;
     });
 
-/** Returns the body; rejects if the connection ends before. A refusal needs no more of the body. */
+/** Returns the body. Rejects if the connection ends early. */
 const readBody = (
   request: IncomingMessage,
   maxBytes: number,
@@ -93,8 +97,8 @@ const readBody = (
     request.on('data', (chunk: Buffer) => {
       if (isDone) return;
       if (body.size + chunk.length > maxBytes) return finish(() => resolve(tooLarge));
-      const refusal = inFlight.reserveBytes(chunk.length);
-      if (refusal !== undefined) return finish(() => resolve(refusal));
+      const rejection = inFlight.reserveBytes(chunk.length);
+      if (rejection !== undefined) return finish(() => resolve(rejection));
       body.add(chunk);
     });
     request.on('end', () => finish(() => resolve(Buffer.concat(body.parts()))));
@@ -120,29 +124,29 @@ interface HttpResult {
   readonly message: ServerMessage;
 }
 
-const toRefusalHeaders = (refused: ErrorResponse, retrySeconds: number): Readonly<Record<string, string>> => {
-  if (isRetriable(refused)) return { 'retry-after': String(retrySeconds) };
-  if (refused.kind === 'unauthenticated') return { 'www-authenticate': 'Bearer' };
-  return refused.kind === 'bad-method' ? { allow: 'GET, POST' } : {};
+const toRejectionHeaders = (errorResponse: ErrorResponse, retrySeconds: number): Readonly<Record<string, string>> => {
+  if (isRetriable(errorResponse)) return { 'retry-after': String(retrySeconds) };
+  if (errorResponse.kind === 'unauthenticated') return { 'www-authenticate': 'Bearer' };
+  return errorResponse.kind === 'bad-method' ? { allow: 'GET, POST' } : {};
 };
 
 /** Returns the response to a request. Errors of the message are also in the status. */
 const toHttpResult = (outcome: ServerMessage | ErrorResponse): HttpResult => {
-  if (isRefusal(outcome)) {
+  if (isRejection(outcome)) {
     const retrySeconds = computeRetrySeconds(outcome);
     return {
       status: errorKinds[outcome.kind].http,
-      headers: toRefusalHeaders(outcome, retrySeconds),
+      headers: toRejectionHeaders(outcome, retrySeconds),
       message: toErrorMessage(outcome, retrySeconds, noUid),
     };
   }
   return { status: outcome.error === undefined ? 200 : 400, headers: {}, message: outcome };
 };
 
-const writeRefusal = (socket: Duplex, refused: ErrorResponse): void =>
-  refuseUpgrade(socket, errorKinds[refused.kind].http, `${refused.message}\n`, {
+const writeRejection = (socket: Duplex, errorResponse: ErrorResponse): void =>
+  rejectUpgrade(socket, errorKinds[errorResponse.kind].http, `${errorResponse.message}\n`, {
     'content-type': 'text/plain; charset=utf-8',
-    ...toRefusalHeaders(refused, computeRetrySeconds(refused)),
+    ...toRejectionHeaders(errorResponse, computeRetrySeconds(errorResponse)),
   });
 
 class Opamp implements ExtraEndpoints {
@@ -183,7 +187,7 @@ class Opamp implements ExtraEndpoints {
       perMessageDeflate: false,
     });
     this.#server.on('wsClientError', (error, socket) =>
-      writeRefusal(socket, createErrorResponse('malformed', error.message)),
+      writeRejection(socket, createErrorResponse('malformed', error.message)),
     );
     this.#socketTimer = setInterval(() => this.#checkSockets(), Math.min(5_000, this.#intervalMs / 2)).unref();
     const createHandler = (path: string) => (request: IncomingMessage, response: ServerResponse) => {
@@ -238,7 +242,7 @@ class Opamp implements ExtraEndpoints {
     }
   }
 
-  /** Returns the response to a message, or the refusal. */
+  /** Returns the response to a message, or the rejection. */
   async #processMessage(
     bytes: Buffer,
     start: number,
@@ -281,7 +285,7 @@ class Opamp implements ExtraEndpoints {
   async #handleRequest(request: IncomingMessage, response: ServerResponse): Promise<ServerMessage | ErrorResponse> {
     if (request.method !== 'POST') return notPost;
     const caller = await this.#admit(this.#readCredentials(request));
-    if (isRefusal(caller)) return caller;
+    if (isRejection(caller)) return caller;
     if (
       getTextBefore(request.headers['content-type'] ?? '', ';')
         .trim()
@@ -301,7 +305,7 @@ class Opamp implements ExtraEndpoints {
     socket.on('error', () => undefined);
     const credentials = this.#readCredentials(request);
     void this.#admit(credentials).then((caller) => {
-      if (isRefusal(caller)) return writeRefusal(socket, caller);
+      if (isRejection(caller)) return writeRejection(socket, caller);
       this.#server.handleUpgrade(request, socket, head, (webSocket) => this.#openSocket(webSocket, credentials));
     });
   }
@@ -330,20 +334,20 @@ class Opamp implements ExtraEndpoints {
 
   async #respondOnSocket(socket: AgentSocket, bytes: Buffer, start: number): Promise<void> {
     const caller = await this.#admit(socket.credentials);
-    if (isRefusal(caller) && (caller.kind === 'unauthenticated' || caller.kind === 'forbidden'))
+    if (isRejection(caller) && (caller.kind === 'unauthenticated' || caller.kind === 'forbidden'))
       return socket.close(1008, caller.message);
-    const outcome = isRefusal(caller)
+    const outcome = isRejection(caller)
       ? caller
       : await trackWork('receiver opamp', () => this.#processMessage(bytes, start, caller, socket));
-    this.#send(socket, isRefusal(outcome) ? toErrorMessage(outcome, computeRetrySeconds(outcome), noUid) : outcome);
+    this.#send(socket, isRejection(outcome) ? toErrorMessage(outcome, computeRetrySeconds(outcome), noUid) : outcome);
   }
 
   /** Closes connections whose keys are no longer valid, and pings those that were not seen for an interval. */
   #checkSockets(): void {
     const { findRevocation } = this.#services;
     for (const socket of this.#sockets) {
-      const refused = findRevocation(socket.credentials);
-      if (refused !== undefined) socket.close(1008, refused.message);
+      const errorResponse = findRevocation(socket.credentials);
+      if (errorResponse !== undefined) socket.close(1008, errorResponse.message);
       else socket.check();
     }
   }

@@ -104,12 +104,12 @@ export class ExportCall implements Transport, StreamHandler {
     return { shape: { ...shape, encoding }, parts: message };
   }
 
-  accepted(_shape: BodyShape, { rejected }: Accepted): void {
+  respondWithSuccess(_shape: BodyShape, { rejected }: Accepted): void {
     if (rejected === undefined) respondWithMessage(this.#stream);
     else respondWithMessage(this.#stream, frameMessage(encodePartialSuccess(rejected)));
   }
 
-  refused({ kind, message, retryAfterSeconds }: ErrorResponse): void {
+  respondWithError({ kind, message, retryAfterSeconds }: ErrorResponse): void {
     respondWithError(this.#stream, errorKinds[kind].grpc, message, retryAfterSeconds);
   }
 }

@@ -12,7 +12,7 @@ import { toTextAttributes, writeField, writeMessage } from './write.ts';
 /** What is removed and rewritten. Both functions are pure. */
 export interface RequestRewriter {
   /**
-   * `service.name` of every resource: a resource without one gets it, and a request with another one is refused
+   * `service.name` of every resource: a resource without one gets it, and a request with another one is rejected
    * (`PermanentError`, reason `foreign-service`). Any service, if undefined.
    */
   readonly service?: string | undefined;
@@ -189,7 +189,7 @@ class RequestCopier {
     const rewritten = isRewritten ? this.#rewriter.rewrite(text, textPath) : text;
     this.#writer.writeVarint(tag);
     const mark = this.#writer.beginLengthPrefixed();
-    // Invalid UTF-8 is copied as received, so that the scan after this one refuses the record.
+    // Invalid UTF-8 is copied as received, so that the scan after this one rejects the record.
     if (rewritten === text) this.#writer.copyBytes(reader.bytes, start, end);
     else this.#writer.writeUtf8(rewritten);
     this.#writer.endLengthPrefixed(mark);

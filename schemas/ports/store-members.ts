@@ -27,7 +27,7 @@ export interface MemberWatch {
 }
 
 /**
- * Probes servers every second. One that refuses connections is unavailable within two seconds, one that does not respond
+ * Probes servers every second. One that rejects connections is unavailable within two seconds, one that does not respond
  * within four. Each change is logged with the name of the server, and counted in `oiq_store_server_up`.
  */
 export interface StoreMembers {

@@ -7,7 +7,7 @@ import { WireReader } from './reader.ts';
 import type { SplittableMessage } from './split.ts';
 import { WireWriter } from './writer.ts';
 
-/** A fault of every record would otherwise cost an error object for each; above this, the request is refused whole. */
+/** A fault of every record would otherwise cost an error object for each; above this, the request is rejected whole. */
 export const maxFaults = 10_000;
 
 /** Checks of a format. Each throws a `PermanentError` with the position in the body. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { defineCollection } from '../ports/documents.ts';
 import { signals } from '../telemetry-signals.ts';
 
-export const refusalReasons = ['revoked', 'expired', 'address', 'signal', 'organization', 'kind', 'origin'] as const;
+export const rejectionReasons = ['revoked', 'expired', 'address', 'signal', 'organization', 'kind', 'origin'] as const;
 
 const TimesBySignal = z.partialRecord(z.enum(signals), z.iso.datetime());
 
@@ -17,8 +17,10 @@ export const LicenseKeyUse = z.strictObject({
   firstSeen: TimesBySignal,
   /** Time of the last accepted payload of each telemetry signal. */
   lastSeen: TimesBySignal,
-  /** The last request with this secret that was refused before its body was read. */
-  lastRefusal: z.strictObject({ at: z.iso.datetime(), address: z.string(), reason: z.enum(refusalReasons) }).nullable(),
+  /** The last request with this secret that was rejected before its body was read. */
+  lastRefusal: z
+    .strictObject({ at: z.iso.datetime(), address: z.string(), reason: z.enum(rejectionReasons) })
+    .nullable(),
 });
 export type LicenseKeyUse = z.output<typeof LicenseKeyUse>;
 

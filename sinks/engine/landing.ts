@@ -62,16 +62,16 @@ export class Landing {
     const { sink, topic, partition, pool } = this.#options;
     const scanResult = await pool.scan(sink, topic, partition, records);
     const landedTables = new Set(completedTables);
-    let refusal: PermanentError | undefined;
+    let rejection: PermanentError | undefined;
     let hasLanded = false;
     try {
-      refusal = await this.#insertAll(scanResult, records, bounds, landedTables);
-      hasLanded = refusal === undefined;
+      rejection = await this.#insertAll(scanResult, records, bounds, landedTables);
+      hasLanded = rejection === undefined;
     } finally {
       scanResult.settle(hasLanded);
     }
-    if (refusal !== undefined) {
-      await this.#bisect(records, landedTables, refusal);
+    if (rejection !== undefined) {
+      await this.#bisect(records, landedTables, rejection);
       return;
     }
     for (const { index, reason, message } of scanResult.rejected) {
@@ -93,8 +93,8 @@ export class Landing {
       rejectedIndexes.size === 0 ? records : records.filter((_, index) => !rejectedIndexes.has(index));
     for (const block of blocks) {
       if (landedTables.has(block.table)) continue;
-      const refusal = await this.#insertMissing(block, acceptedRecords, bounds);
-      if (refusal !== undefined) return refusal;
+      const rejection = await this.#insertMissing(block, acceptedRecords, bounds);
+      if (rejection !== undefined) return rejection;
       if (!isMerging(block.declaration)) landedTables.add(block.table);
     }
     return undefined;
@@ -154,9 +154,9 @@ export class Landing {
   }
 
   /** Finds the faulty message by bisection. Tokens identify the contents of each half. */
-  async #bisect(records: Range, landedTables: ReadonlySet<string>, refusal: PermanentError): Promise<void> {
+  async #bisect(records: Range, landedTables: ReadonlySet<string>, rejection: PermanentError): Promise<void> {
     if (records.length === 1) {
-      this.#unlandable.push({ record: records[0], reason: refusal.reason, message: refusal.message });
+      this.#unlandable.push({ record: records[0], reason: rejection.reason, message: rejection.message });
       return;
     }
     const middle = records.length >> 1;

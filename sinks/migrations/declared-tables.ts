@@ -52,22 +52,22 @@ export const tableExists = async (columns: ServerColumns, table: string): Promis
 
 /** Returns newly declared columns. Throws if anything else differs. */
 const findAddedColumns = (table: Table, storedShape: TableSchema): string[] => {
-  const refuse = (problem: string): never => {
+  const reject = (problem: string): never => {
     throw new Error(
       `table ${table.name} cannot be changed to match its declaration: ${problem}. Columns are added automatically; for any other change, write a migration (sinks/migrations/README.md). If a newer program made this change, run that program`,
     );
   };
   for (const [name, type] of Object.entries(storedShape.columns)) {
     const declaredType = table.columns[name];
-    if (declaredType === undefined) refuse(`its column ${name} is not declared`);
-    if (declaredType !== type) refuse(`its column ${name} is ${type} and is declared as ${declaredType}`);
+    if (declaredType === undefined) reject(`its column ${name} is not declared`);
+    if (declaredType !== type) reject(`its column ${name} is ${type} and is declared as ${declaredType}`);
   }
   const { columns: _declared, ...declaredShape } = extractShape(table);
   const { columns: _known, ...storedFields } = extractShape(storedShape);
   for (const property of Object.keys({ ...declaredShape, ...storedFields }) as (keyof typeof declaredShape)[]) {
     const [actual, expected] = [JSON.stringify(storedFields[property]), JSON.stringify(declaredShape[property])];
     if (actual !== expected)
-      refuse(`its ${property} is ${actual ?? 'not set'} and is declared as ${expected ?? 'not set'}`);
+      reject(`its ${property} is ${actual ?? 'not set'} and is declared as ${expected ?? 'not set'}`);
   }
   return Object.keys(table.columns).filter((name) => !(name in storedShape.columns));
 };

@@ -180,7 +180,7 @@ const listRuleSources = (document: Fields, fileName: string): readonly RuleSourc
 /** Sources of rules in a text, and the results of the documents that are not valid YAML */
 interface RuleSources {
   readonly sources: readonly RuleSource[];
-  readonly refused: readonly FileRule[];
+  readonly rejected: readonly FileRule[];
 }
 
 const noGroupsProblem = 'has no list of groups: a rule file has `groups`, a PrometheusRule `spec.groups`';
@@ -192,14 +192,14 @@ const noGroupsProblem = 'has no list of groups: a rule file has `groups`, a Prom
 const parseRuleSources = (text: string, fileName: string): RuleSources | string => {
   const documents = splitDocuments(text);
   const sources: RuleSource[] = [];
-  const refused: FileRule[] = [];
+  const rejected: FileRule[] = [];
   for (const [index, document] of documents.entries())
     try {
       sources.push(...listRuleSources(toFields(parseYaml(document.text).value()), fileName));
     } catch (error) {
       if (!(error instanceof YamlError)) throw error;
       if (documents.length === 1) return error.text;
-      refused.push({
+      rejected.push({
         file: fileName,
         place: `document ${index + 1}, line ${document.line}`,
         group: '',
@@ -207,7 +207,7 @@ const parseRuleSources = (text: string, fileName: string): RuleSources | string 
         problems: [{ path: 'file', message: error.text }],
       });
     }
-  return sources.length + refused.length > 0 ? { sources, refused } : noGroupsProblem;
+  return sources.length + rejected.length > 0 ? { sources, rejected: rejected } : noGroupsProblem;
 };
 
 /** Returns a recording rule of a group, or its problem. */
@@ -296,7 +296,7 @@ const readGroup = (
 };
 
 /** Returns the rules of a second group of the same name as rejected: it cannot be distinguished from the first one. */
-const refuseGroup = ({ rules }: ReturnType<typeof readGroup>, name: string): ReturnType<typeof readGroup> => ({
+const rejectGroup = ({ rules }: ReturnType<typeof readGroup>, name: string): ReturnType<typeof readGroup> => ({
   rules: rules.map(({ file, place, group }) => ({
     file,
     place,
@@ -317,13 +317,13 @@ export const readRuleFile = (text: string, fileName = ''): ParsedRuleFile => {
       const name = getGroupName(group);
       const key = JSON.stringify([file, name]);
       const result = readGroup(group, file);
-      if (knownGroups.has(key)) return refuseGroup(result, name);
+      if (knownGroups.has(key)) return rejectGroup(result, name);
       knownGroups.add(key);
       return result;
     }),
   );
   return {
-    rules: [...read.flatMap(({ rules }) => rules), ...parsed.refused],
+    rules: [...read.flatMap(({ rules }) => rules), ...parsed.rejected],
     recordings: read.flatMap(({ recordings }) => recordings),
   };
 };

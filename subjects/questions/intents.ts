@@ -31,7 +31,7 @@ const investigations: readonly (readonly [phrases: string, about: Investigated, 
   ],
 ];
 
-/** Why a question about causes is refused if it names no service */
+/** Why a question about causes is rejected if it names no service */
 export const causeRefusal: Omit<ErrorResponse, 'nearest'> = {
   code: 'cause',
   reason:

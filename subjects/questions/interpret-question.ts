@@ -83,7 +83,7 @@ export const interpretQuestion = (
   return continued === undefined || continued.is === 'refusal' ? result : continued;
 };
 
-/** Refusals that an earlier question may resolve */
+/** Rejections that an earlier question may resolve */
 const continuableRefusals: ReadonlySet<string> = new Set(['unclear', 'unknown-name', 'comparison']);
 
 const interpretAlone = (

@@ -1,4 +1,4 @@
-/** Applications that sent events, and what was refused of their browsers. */
+/** Applications that sent events, and what was rejected of their browsers. */
 import { z } from 'zod';
 import {
   buildProjectScopeCondition,
@@ -63,7 +63,7 @@ export interface BrowserKey {
 const hourSql = (name: string): string => `toDateTime(intDiv({${name}:Int64}, 3600000000000) * 3600, 'UTC')`;
 const hoursSql = `hour >= ${hourSql('from')} AND hour <= ${hourSql('to')}`;
 
-const readRefused = async ({ columns }: TenantReader, range: Range, keys: readonly BrowserKey[]) => {
+const readRejected = async ({ columns }: TenantReader, range: Range, keys: readonly BrowserKey[]) => {
   if (keys.length === 0) return [];
   return columns.query<{ key: string; reason: string; requests: string; records: string }>(
     `SELECT toString(key_id) AS key, toString(reason) AS reason, toString(sum(requests)) AS requests, toString(sum(records)) AS records
@@ -143,7 +143,7 @@ export const readApplications = async (
 ): Promise<Application[]> => {
   const [rows, refused, recordings] = await Promise.all([
     readRows(reader, range, scope),
-    readRefused(reader, range, keys),
+    readRejected(reader, range, keys),
     readRecordings(reader, range, scope),
   ]);
   const rowsByName = Map.groupBy(rows, ({ name }) => name);

@@ -26,7 +26,7 @@ export const batchQuery = async <Result>(
   pendingBatch?.members.add(member);
   if (pendingBatch !== undefined) return pendingBatch.result as Promise<Result>;
   const members = new Set([member]);
-  // Callers that arrive after the read starts, or after a slot is refused, are not members.
+  // Callers that arrive after the read starts, or after a slot is rejected, are not members.
   const close = (): void => {
     if (batchesByKey.get(key)?.members === members) batchesByKey.delete(key);
   };

@@ -50,8 +50,8 @@ const unsupportedKinds: Readonly<Partial<Record<Query['kind'], string>>> = {
 };
 
 const findQueryProblems = (query: Query, path: string, isCount: boolean): Problem[] => {
-  const refusal = unsupportedKinds[query.kind];
-  if (refusal !== undefined) return [{ path: `${path}.kind`, message: refusal }];
+  const rejection = unsupportedKinds[query.kind];
+  if (rejection !== undefined) return [{ path: `${path}.kind`, message: rejection }];
   if ('measures' in query) return findAggregateProblems(query, path, isCount);
   if ('overTime' in query) return findMetricProblems(query, path, isCount);
   const message = findPromqlProblem(query);

@@ -13,7 +13,7 @@ const maxResultAgeMs = 3_660_000;
 const toleranceMs = 5000;
 
 /** Returns why a result does not belong to an assigned run; `undefined` if it does. */
-export const findRefusal = (
+export const findRejection = (
   { dueMs, startedAtMs }: Pick<ProbeResult, 'dueMs' | 'startedAtMs'>,
   check: IdentifiedCheck | undefined,
   { location, nowMs }: { readonly location: string; readonly nowMs: number },
@@ -29,7 +29,7 @@ export const findRefusal = (
 };
 
 /** A location has no runs of a time before the check, so that nobody else can write its past. */
-const findAgeRefusal = (
+const findAgeRejection = (
   { dueMs }: Pick<ProbeResult, 'dueMs'>,
   check: IdentifiedCheck | undefined,
 ): string | undefined =>
@@ -131,7 +131,7 @@ export const acceptResults = async (
       else rejected.push({ index, reason: 'it was not requested at this location, or another result already exists' });
       continue;
     }
-    const reason = findRefusal(result, check, from) ?? findAgeRefusal(result, check);
+    const reason = findRejection(result, check, from) ?? findAgeRejection(result, check);
     if (reason === undefined && check !== undefined) runs.push(toRun(result, check, from));
     else rejected.push({ index, reason: reason ?? '' });
   }

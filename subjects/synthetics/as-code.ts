@@ -114,7 +114,7 @@ const toProblems = (error: NonNullable<ReturnType<typeof CheckFields.safeParse>[
     return issue.keys.map((key) => ({ path: [...path, key].join('.'), message: 'is not a known field' }));
   });
 
-/** Converts the monitors of another format; each is refused or imported for itself. */
+/** Converts the monitors of another format; each is rejected or imported for itself. */
 const readMonitors = (
   monitors: readonly OtherMonitor[],
   document: number,

@@ -160,7 +160,7 @@ const convertMonitor = (monitor: unknown, index: number): OtherMonitor => {
   };
 };
 
-const refuseModule = (name: string): OtherMonitor => ({
+const rejectModule = (name: string): OtherMonitor => ({
   path: `modules.${name}`,
   name,
   fields: {},
@@ -201,6 +201,6 @@ export const readOtherFormat = (
   if (isFields(modules))
     return Object.keys(modules)
       .filter((name) => !usedModules.has(name))
-      .map(refuseModule);
+      .map(rejectModule);
   return readBlackboxTargets(value, knownModules);
 };

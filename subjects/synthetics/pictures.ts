@@ -3,7 +3,7 @@ import { ConflictError, type TenantDocuments } from '../../schemas/ports/documen
 import { syntheticChecks } from '../../schemas/resources/synthetic-check.ts';
 import { maxPictures, type SyntheticPicture, syntheticPictures } from '../../schemas/resources/synthetic-picture.ts';
 import type { ProbePicture } from '../../schemas/synthetic-work.ts';
-import { findRefusal } from './accept.ts';
+import { findRejection } from './accept.ts';
 import { parseCheck } from './read-checks.ts';
 
 const maxAttempts = 3;
@@ -32,7 +32,7 @@ export const storeScreenshot = async (
 ): Promise<string | undefined> => {
   const stored = await documents.collection(syntheticChecks).find(checkId);
   const check = stored && parseCheck(stored);
-  const rejectionReason = findRefusal(run, check, { location, nowMs });
+  const rejectionReason = findRejection(run, check, { location, nowMs });
   if (rejectionReason !== undefined) return rejectionReason;
   if (check?.type !== 'browser') return 'runs of this check have no screenshots';
   const kind = outcome === 'failed' ? 'failed' : 'good';

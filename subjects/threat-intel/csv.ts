@@ -186,10 +186,10 @@ export const readCsv = (text: string, confidence = defaultConfidence): ParsedInd
   const rows = parseRows(text.replaceAll('\r\n', '\n').replace(/^\uFEFF/, ''));
   const header = parseHeader(rows[0]?.cells ?? []);
   const indicators: SourceIndicator[] = [];
-  const refused: { at: string; message: string }[] = [];
+  const rejected: { at: string; message: string }[] = [];
   for (const { line, cells } of header === undefined ? rows : rows.slice(1)) {
     if (cells === undefined) {
-      refused.push({
+      rejected.push({
         at: `line ${line}`,
         message: 'a quotation mark is not closed: the following lines were not read',
       });
@@ -200,10 +200,10 @@ export const readCsv = (text: string, confidence = defaultConfidence): ParsedInd
         header === undefined ? (column === 'value' ? cells[0] : undefined) : cells[header.get(column) ?? -1],
       confidence,
     );
-    if (typeof indicator === 'string') refused.push({ at: `line ${line}`, message: indicator });
+    if (typeof indicator === 'string') rejected.push({ at: `line ${line}`, message: indicator });
     else indicators.push(indicator);
   }
-  return { indicators, refused };
+  return { indicators, rejected: rejected };
 };
 
 const hostsLinePattern = /^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(\S+)/;
@@ -214,7 +214,7 @@ const hostsLinePattern = /^(?:0\.0\.0\.0|127\.0\.0\.1|::1?)\s+(\S+)/;
  */
 export const readList = (text: string, confidence = defaultConfidence): ParsedIndicators => {
   const indicators: SourceIndicator[] = [];
-  const refused: { at: string; message: string }[] = [];
+  const rejected: { at: string; message: string }[] = [];
   for (const [index, line] of text
     .replace(/^\uFEFF/, '')
     .split('\n')
@@ -224,8 +224,8 @@ export const readList = (text: string, confidence = defaultConfidence): ParsedIn
     if (content === '') continue;
     const value = hostsLinePattern.exec(content)?.[1] ?? /^\S+/.exec(content)?.[0] ?? '';
     const indicator = parseIndicator((column) => (column === 'value' ? value : undefined), confidence);
-    if (typeof indicator === 'string') refused.push({ at: `line ${index + 1}`, message: indicator });
+    if (typeof indicator === 'string') rejected.push({ at: `line ${index + 1}`, message: indicator });
     else indicators.push(indicator);
   }
-  return { indicators, refused };
+  return { indicators, rejected: rejected };
 };

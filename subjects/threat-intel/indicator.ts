@@ -6,7 +6,7 @@ import { type IndicatorType, indicatorTypes, type SourceIndicator } from '../../
 export interface ParsedIndicators {
   readonly indicators: readonly SourceIndicator[];
   /** `at` is the line, or the id of the object */
-  readonly refused: readonly { readonly at: string; readonly message: string }[];
+  readonly rejected: readonly { readonly at: string; readonly message: string }[];
 }
 
 /** Reverts the defanged form of indicators: `hxxp://evil[.]example`. */

@@ -72,7 +72,7 @@ const parseDetails = (event: Fields, attribute: Fields): Partial<SourceIndicator
  */
 export const readMisp = (json: unknown, confidence = defaultConfidence): ParsedIndicators => {
   const indicators: SourceIndicator[] = [];
-  const refused: { at: string; message: string }[] = [];
+  const rejected: { at: string; message: string }[] = [];
   for (const event of listEvents(json)) {
     const objectAttributes = toObjects(event['Object']).flatMap((object) => toObjects(object['Attribute']));
     const attributes = [...toObjects(event['Attribute']), ...objectAttributes];
@@ -82,11 +82,11 @@ export const readMisp = (json: unknown, confidence = defaultConfidence): ParsedI
         indicators.push(createIndicator(type, value, { confidence, ...parseDetails(event, attribute) }));
       if (parts.length > 0) continue;
       const value = toTextOrEmpty(attribute['value']);
-      refused.push({
+      rejected.push({
         at: toTextOrEmpty(attribute['uuid']) || value.slice(0, 100),
         message: `${toTextOrEmpty(attribute['type'])} ${JSON.stringify(value)} cannot be matched`,
       });
     }
   }
-  return { indicators, refused };
+  return { indicators, rejected: rejected };
 };

@@ -32,7 +32,7 @@ const dayMs = 24 * 60 * minuteMs;
 /** Interval at which a feed with change detection is read completely, to confirm its indicators */
 const fullReadIntervalMs = dayMs;
 const maxWaitMs = dayMs;
-const maxRefused = 100;
+const maxRejected = 100;
 const maxConcurrentPolls = 4;
 
 const initialPosition: FeedPosition = { etag: null, lastModified: null, addedAfter: null };
@@ -86,8 +86,8 @@ const importFeed = async (
     const importOptions = { source: name, nowMs, halfLifeDays, validDays, raisesSignals, huntFromMs };
     const writeCounts = await writeIndicators(commit, tenantId, parsed.indicators, importOptions);
     for (const value of ['created', 'updated', 'unchanged'] as const) progress.counts[value] += writeCounts[value];
-    progress.counts.refused += parsed.refusedCount;
-    progress.refused.push(...parsed.refused.slice(0, maxRefused - progress.refused.length));
+    progress.counts.refused += parsed.rejectedCount;
+    progress.refused.push(...parsed.rejected.slice(0, maxRejected - progress.refused.length));
     progress.position = position;
     progress.hasRead = true;
     signal.throwIfAborted();

@@ -18,7 +18,7 @@ export interface DocumentOptions {
 /** Content of a document */
 export interface ParsedDocument extends ParsedIndicators {
   /** Number of rejected indicators; `refused` contains the first 1,000 */
-  readonly refusedCount: number;
+  readonly rejectedCount: number;
 }
 
 /**
@@ -31,19 +31,19 @@ type PackedDocument = Omit<ParsedDocument, 'indicators'> & { readonly jsonParts:
 export type ParseFailure = { readonly problem: string } | { readonly tooMany: number };
 
 const indicatorsPerPart = 1_000;
-const maxRefused = 1_000;
+const maxRejected = 1_000;
 const maxMessageCharacters = 1_000;
 
 const limitDocument = (
-  { indicators, refused }: ParsedIndicators,
+  { indicators, rejected }: ParsedIndicators,
   { max: maxIndicators }: DocumentOptions,
 ): ParsedDocument | ParseFailure => {
   if (indicators.length > maxIndicators) return { tooMany: indicators.length };
-  const listedRefusals = refused.slice(0, maxRefused);
+  const listedRejections = rejected.slice(0, maxRejected);
   return {
     indicators,
-    refused: listedRefusals.map(({ at, message }) => ({ at, message: message.slice(0, maxMessageCharacters) })),
-    refusedCount: refused.length,
+    rejected: listedRejections.map(({ at, message }) => ({ at, message: message.slice(0, maxMessageCharacters) })),
+    rejectedCount: rejected.length,
   };
 };
 

@@ -183,20 +183,20 @@ const selectLatestIndicators = (input: unknown): Fields[] => {
 /** Parses STIX. `confidence` applies to indicators whose source specifies none. */
 export const readStix = (input: unknown, confidence = defaultConfidence): ParsedIndicators => {
   const indicators: SourceIndicator[] = [];
-  const refused: { at: string; message: string }[] = [];
+  const rejected: { at: string; message: string }[] = [];
   for (const stix of selectLatestIndicators(input)) {
     const at = toTextOrEmpty(stix['id']);
     const { pattern, pattern_type: patternType = 'stix' } = stix;
     if (patternType !== 'stix' || typeof pattern !== 'string') {
-      refused.push({ at, message: `patterns of the type ${toTextOrEmpty(patternType)} are not supported` });
+      rejected.push({ at, message: `patterns of the type ${toTextOrEmpty(patternType)} are not supported` });
       continue;
     }
     const values = parsePattern(pattern);
-    if (typeof values === 'string') refused.push({ at, message: values });
+    if (typeof values === 'string') rejected.push({ at, message: values });
     else
       indicators.push(
         ...values.map(({ type, value }) => createIndicator(type, value, { confidence, ...parseDetails(stix) })),
       );
   }
-  return { indicators, refused };
+  return { indicators, rejected: rejected };
 };

@@ -45,7 +45,7 @@ const probes = [];
 for (const name of ['one', 'two', 'three']) {
   const location = await request('POST', '/api/synthetics/locations', { name });
   locations.push(location.id);
-  const source = createHttpSource({ url: oiq.http, token: location.token, probe: name, onRefused: console.error });
+  const source = createHttpSource({ url: oiq.http, token: location.token, probe: name, onRejected: console.error });
   probes.push(
     startProbe({
       source,

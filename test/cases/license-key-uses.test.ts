@@ -86,7 +86,7 @@ test('the uses seen by two instances are merged, whichever writes last', async (
   clock.at += 5_000;
   other.findOrCreate(secret).recordUse('192.0.2.2');
   other.findOrCreate(secret).recordAccepted('logs');
-  other.findOrCreate(secret).recordRefused('192.0.2.3', 'signal');
+  other.findOrCreate(secret).recordRejected('192.0.2.3', 'signal');
   await Promise.all([other.writeDue(), one.writeDue()]);
   t.like(await find(), {
     lastUsedAt: at(5),

@@ -6,7 +6,7 @@ import test from 'ava';
 import { createMemoryCounters } from '../../adapters/counters-memory.ts';
 import { openSqliteDocuments } from '../../adapters/documents-sqlite/documents-sqlite.ts';
 import { createTransact } from '../../api/changes.ts';
-import { createSignInFailures, type RefusedSignIn } from '../../api/identity/sign-in-failures.ts';
+import { createSignInFailures, type RejectedSignIn } from '../../api/identity/sign-in-failures.ts';
 import { silentLog } from '../../schemas/ports/log.ts';
 import { auditRecords } from '../../schemas/resources/audit-record.ts';
 import { oneTimeTokens, oneTimeTokensTenant } from '../../schemas/resources/one-time-token.ts';
@@ -44,8 +44,8 @@ const user = {
   name: '',
   passwordHash: null,
   disabled: false,
-} as RefusedSignIn['user'];
-const cases: Readonly<Record<string, Omit<RefusedSignIn, 'change'>>> = {
+} as RejectedSignIn['user'];
+const cases: Readonly<Record<string, Omit<RejectedSignIn, 'change'>>> = {
   'a known user': { email: 'ann@a.example', user, tenantId: 'a' },
   'a user of no organization': { email: 'ann@a.example', user, tenantId: undefined },
   'an unknown address': { email: 'nobody@a.example', user: undefined, tenantId: undefined },
@@ -54,12 +54,12 @@ const cases: Readonly<Record<string, Omit<RefusedSignIn, 'change'>>> = {
 for (const [who, refused] of Object.entries(cases))
   test(`${who} costs no write before the response, one commit later, and at most twenty an hour`, async (t) => {
     const { failures, change, commits } = await setUp(t);
-    failures.recordRefusal({ ...refused, change });
+    failures.recordRejection({ ...refused, change });
     await new Promise(setImmediate);
     t.is(commits(), 0);
     await failures.close();
     t.is(commits(), 1);
-    for (let again = 0; again < 30; again++) failures.recordRefusal({ ...refused, change });
+    for (let again = 0; again < 30; again++) failures.recordRejection({ ...refused, change });
     await failures.close();
     t.is(commits(), 20);
   });
@@ -67,8 +67,8 @@ for (const [who, refused] of Object.entries(cases))
 test('a failure without a user leaves no record, and does not accumulate', async (t) => {
   const { stored, failures, change } = await setUp(t);
   for (let each = 0; each < 5; each++)
-    failures.recordRefusal({ email: `nobody-${each}@a.example`, user: undefined, tenantId: undefined, change });
-  failures.recordRefusal({ email: 'ann@a.example', user, tenantId: 'a', change });
+    failures.recordRejection({ email: `nobody-${each}@a.example`, user: undefined, tenantId: undefined, change });
+  failures.recordRejection({ email: 'ann@a.example', user, tenantId: 'a', change });
   await failures.close();
   t.is(await stored.forTenant(oneTimeTokensTenant).collection(oneTimeTokens).count(), 1);
   const { items } = await stored.forTenant('a').collection(auditRecords).list();

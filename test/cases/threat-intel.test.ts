@@ -79,7 +79,7 @@ for (const [pattern, expected] of patterns)
   });
 
 test('a bundle yields its indicators with their validity, and lists its other objects', (t) => {
-  const { indicators, refused } = readStix({
+  const { indicators, rejected } = readStix({
     type: 'bundle',
     objects: [
       {
@@ -112,11 +112,11 @@ test('a bundle yields its indicators with their validity, and lists its other ob
       givenId: 'indicator--1',
     },
   ]);
-  t.deepEqual(refused, [{ at: 'indicator--2', message: 'patterns of the type yara are not supported' }]);
+  t.deepEqual(rejected, [{ at: 'indicator--2', message: 'patterns of the type yara are not supported' }]);
 });
 
 test('a MISP event yields the attributes for detection, each part of a composite value separately', (t) => {
-  const { indicators, refused } = readMisp({
+  const { indicators, rejected } = readMisp({
     response: [
       {
         Event: {
@@ -140,7 +140,7 @@ test('a MISP event yields the attributes for detection, each part of a composite
       ['md5', 'b'.repeat(32), 'Campaign', 'tlp:green'],
     ],
   );
-  t.deepEqual(refused, [{ at: 'u1', message: 'mutex "x" cannot be matched' }]);
+  t.deepEqual(rejected, [{ at: 'u1', message: 'mutex "x" cannot be matched' }]);
 });
 
 test('CSV is read with and without a header, with comments, quotes and times without a time zone', (t) => {
@@ -152,33 +152,33 @@ test('CSV is read with and without a header, with comments, quotes and times wit
     named.indicators.map(({ type, value, confidence, tags, validFrom }) => [type, value, confidence, tags, validFrom]),
     [['ip', '192.0.2.1', 75, ['a', 'b'], '2026-01-02T03:04:05.000Z']],
   );
-  t.deepEqual(named.refused, [{ at: 'line 4', message: 'the type "bitcoin" is unknown' }]);
+  t.deepEqual(named.rejected, [{ at: 'line 4', message: 'the type "bitcoin" is unknown' }]);
 
   const plain = readCsv('# a list\nevil.example\n\n192.0.2.0/24\nnothing of the kind\n');
   t.deepEqual(
     plain.indicators.map(({ type, value }) => `${type} ${value}`),
     ['domain evil.example', 'network 192.0.2.0/24'],
   );
-  t.deepEqual(plain.refused, [{ at: 'line 5', message: '"nothing of the kind" is not an indicator' }]);
+  t.deepEqual(plain.rejected, [{ at: 'line 5', message: '"nothing of the kind" is not an indicator' }]);
 });
 
 test('CSV that consists only of quotation marks is read in one pass, and an unclosed quotation mark is reported with its position', (t) => {
-  t.deepEqual(readCsv('"'.repeat(65)).refused, [
+  t.deepEqual(readCsv('"'.repeat(65)).rejected, [
     { at: 'line 1', message: 'a quotation mark is not closed: the following lines were not read' },
   ]);
-  t.is(readCsv('"'.repeat(1_000_001)).refused.length, 1);
-  const { indicators, refused } = readCsv('evil.example\n# it\'s "so\n"a.example\nb.example\n');
+  t.is(readCsv('"'.repeat(1_000_001)).rejected.length, 1);
+  const { indicators, rejected } = readCsv('evil.example\n# it\'s "so\n"a.example\nb.example\n');
   t.deepEqual(
     indicators.map(({ value }) => value),
     ['evil.example'],
   );
-  t.deepEqual(refused, [
+  t.deepEqual(rejected, [
     { at: 'line 3', message: 'a quotation mark is not closed: the following lines were not read' },
   ]);
 });
 
 test('a quotation mark within a cell is text, and a quoted cell may contain newlines, commas and doubled quotation marks', (t) => {
-  const { indicators, refused } = readCsv('value,name\na.example,5" disk\n "b.example" , "a ""b"",\nc"\nno,\n');
+  const { indicators, rejected } = readCsv('value,name\na.example,5" disk\n "b.example" , "a ""b"",\nc"\nno,\n');
   t.deepEqual(
     indicators.map(({ value, name }) => [value, name]),
     [
@@ -186,7 +186,7 @@ test('a quotation mark within a cell is text, and a quoted cell may contain newl
       ['b.example', 'a "b",\nc'],
     ],
   );
-  t.deepEqual(refused, [{ at: 'line 5', message: '"no" is not an indicator' }]);
+  t.deepEqual(rejected, [{ at: 'line 5', message: '"no" is not an indicator' }]);
 });
 
 test('a line that consists only of comment signs is read in one pass', (t) => {
@@ -215,23 +215,23 @@ test('STIX and MISP fields of a wrong type are ignored', (t) => {
   const stix = { type: 'indicator', id: other, pattern, ...fields };
   t.deepEqual(readStix([stix, stix, { ...stix, pattern_type: other }, { ...stix, pattern: other }, null, 1]), {
     indicators: [createIndicator('domain', 'a.example')],
-    refused: ['', 'stix'].map((kind) => ({ at: '', message: `patterns of the type ${kind} are not supported` })),
+    rejected: ['', 'stix'].map((kind) => ({ at: '', message: `patterns of the type ${kind} are not supported` })),
   });
   const attribute = { type: 'domain', value: 'a.example', to_ids: true, comment: other, uuid: other, Tag: [other, 1] };
   const attributes = [attribute, { ...attribute, value: other }, { ...attribute, type: other }, null, 1];
-  const { indicators, refused } = readMisp([{ Event: { info: other, Tag: other, Attribute: attributes, Object: 1 } }]);
+  const { indicators, rejected } = readMisp([{ Event: { info: other, Tag: other, Attribute: attributes, Object: 1 } }]);
   t.deepEqual(indicators, [createIndicator('domain', 'a.example')]);
-  t.is(refused.length, 2);
-  t.deepEqual(readMisp({ Attribute: other, response: null }), { indicators: [], refused: [] });
+  t.is(rejected.length, 2);
+  t.deepEqual(readMisp({ Attribute: other, response: null }), { indicators: [], rejected: [] });
 });
 
 test('the result of a document is bounded: excess indicators are only counted, and the list of refusals is truncated', (t) => {
   const lines = (count: number): string => Array.from({ length: count }, (_, index) => `a${index}.example`).join('\n');
   t.deepEqual(readDocument('list', lines(11), { max: 10 }), { tooMany: 11 });
   const read = readDocument('list', `${lines(10)}\n${`${'x'.repeat(5_000)}\n`.repeat(1_500)}`, { max: 10 });
-  if (!('refused' in read)) throw new Error('it was read');
-  t.deepEqual([read.indicators.length, read.refused.length, read.refusedCount], [10, 1_000, 1_500]);
-  t.true(read.refused.every(({ message }) => message.length <= 1_000));
+  if (!('rejected' in read)) throw new Error('it was read');
+  t.deepEqual([read.indicators.length, read.rejected.length, read.rejectedCount], [10, 1_000, 1_500]);
+  t.true(read.rejected.every(({ message }) => message.length <= 1_000));
 });
 
 test('the score of an indicator halves with each half-life, and is zero outside its validity or once it is revoked', (t) => {
@@ -264,14 +264,14 @@ test('times are parsed in the same way in all formats', (t) => {
 });
 
 test('a plain list has one value per line, and can be a hosts file', (t) => {
-  const { indicators, refused } = readList(
+  const { indicators, rejected } = readList(
     '# feed\n192.0.2.1 ; seen twice\n0.0.0.0 Evil.Example # c2\r\n\n198.51.100.0/24\nnonsense\n',
   );
   t.deepEqual(
     indicators.map(({ type, value }) => `${type} ${value}`),
     ['ip 192.0.2.1', 'domain evil.example', 'network 198.51.100.0/24'],
   );
-  t.deepEqual(refused, [{ at: 'line 6', message: '"nonsense" is not an indicator' }]);
+  t.deepEqual(rejected, [{ at: 'line 6', message: '"nonsense" is not an indicator' }]);
 });
 
 test('the latest version of a STIX object counts', (t) => {

@@ -211,7 +211,7 @@ test('roles that die at every stage lose no probe results or heartbeats, and cou
   });
   const probes = locations.map(({ id, token }) =>
     startProbe({
-      source: createHttpSource({ url, token, probe: id, onRefused: (reasons) => t.fail(reasons.join()) }),
+      source: createHttpSource({ url, token, probe: id, onRejected: (reasons) => t.fail(reasons.join()) }),
       egressPolicy,
       pace: new RateLimiter(),
       log: silentLog,

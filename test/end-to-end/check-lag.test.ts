@@ -93,7 +93,7 @@ const startProbes = async (): Promise<void> => {
   locations = created.map(({ id }) => id);
   probes = created.map(({ id, token: probeToken }) =>
     startProbe({
-      source: createHttpSource({ url: http, token: probeToken, probe: id, onRefused: () => undefined }),
+      source: createHttpSource({ url: http, token: probeToken, probe: id, onRejected: () => undefined }),
       egressPolicy,
       pace: new RateLimiter(),
       log: silentLog,

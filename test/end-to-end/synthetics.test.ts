@@ -85,7 +85,7 @@ const checkAt = (name: string, locations: readonly string[]) => ({
 const refused: string[] = [];
 const probeOf = (token: string, probe: string) =>
   startProbe({
-    source: createHttpSource({ url: harness.url, token, probe, onRefused: (reasons) => refused.push(...reasons) }),
+    source: createHttpSource({ url: harness.url, token, probe, onRejected: (reasons) => refused.push(...reasons) }),
     egressPolicy,
     pace: new RateLimiter(),
     log: silentLog,

@@ -168,7 +168,7 @@ const maxLabelledMetrics = 16;
 
 /**
  * Removes meanings that cannot run, such as those with a range before the retention or with too many steps. If none is
- * left, the result is a refusal with the reason.
+ * left, the result is a rejection with the reason.
  */
 const keepReadable = (parsed: InterpretationResult, reader: QueryReader): InterpretationResult => {
   if (parsed.is === 'refusal' || parsed.is === 'investigation') return parsed;

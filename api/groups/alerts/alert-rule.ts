@@ -180,7 +180,7 @@ const sharedDefinition: Omit<
   live: true,
   initial: () => ({ queryVersion }),
   prepare,
-  refuseRemoval: requireUnmanaged,
+  rejectRemoval: requireUnmanaged,
   show: toViews,
   alongside: deleteReportWith('alert-rule'),
   list: {

@@ -53,22 +53,22 @@ const isGroupOfFile = ({ rules }: Pick<RecordingGroup, 'rules'>): boolean =>
   rules.some(({ place }) => place !== undefined);
 
 /** A rejected group of recording rules */
-interface RefusedGroup {
+interface RejectedGroup {
   readonly outcome: 'refused';
   readonly id: null;
   readonly problems: readonly Problem[];
 }
-type GroupResult = ImportResult | RefusedGroup;
+type GroupResult = ImportResult | RejectedGroup;
 
-const refuse = (problems: readonly Problem[]): RefusedGroup => ({ outcome: 'refused', id: null, problems });
+const reject = (problems: readonly Problem[]): RejectedGroup => ({ outcome: 'refused', id: null, problems });
 
 /** Returns the result of a write; a rejected rule or group does not affect the others. */
-const refuseInvalid = async <Result>(write: () => Promise<Result>): Promise<Result | RefusedGroup> => {
+const rejectInvalid = async <Result>(write: () => Promise<Result>): Promise<Result | RejectedGroup> => {
   try {
     return await write();
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return refuse(error.details ?? [{ path: '', message: error.message }]);
+    return reject(error.details ?? [{ path: '', message: error.message }]);
   }
 };
 
@@ -86,7 +86,7 @@ const importGroup = async (
     const createdGroup = dryRun ? undefined : await writer.create(group, { action: 'recording-group.create' });
     return { outcome: 'created', id: createdGroup?.id ?? null };
   }
-  if (!isGroupOfFile(existing) && !takeOver) return refuse([{ path: 'name', message: foreignNameMessage }]);
+  if (!isGroupOfFile(existing) && !takeOver) return reject([{ path: 'name', message: foreignNameMessage }]);
   const next = { ...group, enabled: existing.enabled };
   if (hasSameContent(next, existing)) return { outcome: 'unchanged', id: existing.id };
   if (!dryRun) await writer.change(existing.id, () => next, { action: 'recording-group.update' });
@@ -113,7 +113,7 @@ const importRule = async (
     const groupProblems = 'problems' in groupResult ? groupResult.problems : [];
     return { place, name: record, ...groupResult, problems: [...problems, ...groupProblems] };
   }
-  if (parsedRule === undefined) return { place, name: null, ...refuse(problems), problems: [...problems] };
+  if (parsedRule === undefined) return { place, name: null, ...reject(problems), problems: [...problems] };
   const assigned = names.assign(parsedRule);
   if (assigned === undefined)
     return {
@@ -139,7 +139,7 @@ const importRule = async (
     if (!dryRun) await writer.change(replaces.id, () => next, { action: 'alert-rule.update' });
     return { outcome: 'replaced', id: replaces.id };
   };
-  const result = await refuseInvalid(write);
+  const result = await rejectInvalid(write);
   return { place, name, ...result, problems: [...problems, ...('problems' in result ? result.problems : [])] };
 };
 
@@ -190,7 +190,7 @@ export const importAlertRules = defineOperation({
       const importContext = { scope, caller, dryRun: body.dryRun, takeOver: body.takeOver };
       const groups = new Map<string, GroupResult>();
       for (const group of recordings)
-        groups.set(toGroupKey(group.file, group.name), await refuseInvalid(() => importGroup(group, importContext)));
+        groups.set(toGroupKey(group.file, group.name), await rejectInvalid(() => importGroup(group, importContext)));
       for (const fileRule of rules) outcomes.push(await importRule(fileRule, importContext, { names, groups }));
       // A file may contain no changes.
       scope.markUnchanged();

@@ -48,7 +48,7 @@ export const login = defineOperation({
         ? (userOrganizations.find(({ id }) => id === user?.lastTenantId) ?? userOrganizations[0])
         : userOrganizations.find(({ id }) => id === requestedId);
     if (!isPasswordCorrect || user === undefined || user.disabled) {
-      signInFailures.recordRefusal({ email, user, tenantId: organization?.id, change });
+      signInFailures.recordRejection({ email, user, tenantId: organization?.id, change });
       throw createUnauthenticatedError('the e-mail address or the password is wrong');
     }
     if (organization === undefined)
@@ -62,7 +62,7 @@ export const login = defineOperation({
     try {
       secondFactor = await checkSecondFactor({ user, code: body.code, request }, ports);
     } catch (error) {
-      if (body.code !== undefined) signInFailures.recordRefusal({ email, user, tenantId: organization.id, change });
+      if (body.code !== undefined) signInFailures.recordRejection({ email, user, tenantId: organization.id, change });
       throw error;
     }
     await attempt.reportSuccess();

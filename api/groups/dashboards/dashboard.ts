@@ -269,7 +269,7 @@ export const dashboardResource = defineResource<typeof DashboardFields, Document
     const document = await completeDashboard(after, { before, caller, forTenant: forTenant, changeOptions });
     return changeOptions.id === undefined ? document : { ...document, id: changeOptions.id };
   },
-  refuseRemoval: (before, parameters) => requireManualChangeAllowed(before, parameters),
+  rejectRemoval: (before, parameters) => requireManualChangeAllowed(before, parameters),
   compared: selectDifferences,
   async alongside(documents, { before, after }) {
     const summaries = documents.collection(dashboardSummaries);

@@ -90,7 +90,7 @@ const entitlements: Partial<Record<OnboardingStep, Signal>> = {
 
 const dayMs = 86_400_000;
 
-/** Returns why the newest refused data of a telemetry signal cannot be read, within the last day; null without any. */
+/** Returns why the newest rejected data of a telemetry signal cannot be read, within the last day; null without any. */
 const readSendingProblem = async (
   tenantId: string,
   signal: Signal,

@@ -12,7 +12,7 @@ export const checkEvidence = (
   { signal, nowMs }: { readonly signal: Signal | undefined; readonly nowMs: number },
 ): Finding[] =>
   [
-    checkRefusal(evidence),
+    checkRejection(evidence),
     ...checkQuotas(evidence, signal),
     ...checkRejections(evidence),
     checkDeadLetters(evidence.deadLetters, evidence.lastStored),
@@ -43,14 +43,14 @@ const refusals: Readonly<Record<string, readonly [FindingCode, string, string]>>
 };
 
 /** The last rejected request, unless a later one was accepted. */
-const checkRefusal = ({ use }: Evidence): Finding | undefined => {
-  const refusal = use?.lastRefusal ?? undefined;
-  if (refusal === undefined || refusal.at < findNewestTime(use?.lastSeen ?? {}, undefined)) return undefined;
-  const [code, reason, action] = refusals[refusal.reason] ?? [];
+const checkRejection = ({ use }: Evidence): Finding | undefined => {
+  const rejection = use?.lastRefusal ?? undefined;
+  if (rejection === undefined || rejection.at < findNewestTime(use?.lastSeen ?? {}, undefined)) return undefined;
+  const [code, reason, action] = refusals[rejection.reason] ?? [];
   if (code === undefined || reason === undefined || action === undefined) return undefined;
   // Addresses of visitors are not stored.
-  const request = refusal.address === '' ? 'a request' : `a request from ${refusal.address}`;
-  return createProblem(code, `${request} was refused at ${refusal.at}, ${reason}`, action);
+  const request = rejection.address === '' ? 'a request' : `a request from ${rejection.address}`;
+  return createProblem(code, `${request} was refused at ${rejection.at}, ${reason}`, action);
 };
 
 const checkQuotas = ({ quotas }: Evidence, signal: Signal | undefined): Finding[] =>

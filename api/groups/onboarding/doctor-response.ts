@@ -19,7 +19,7 @@ const notFoundText: FindingText = [
   'the URL that the sender used does not exist here',
   'compare the endpoint with GET /api/onboarding/snippets',
 ];
-const refusedText: FindingText = [
+const rejectedText: FindingText = [
   'refused-payload',
   'the body was rejected as malformed; it is stored as a dead letter, with the reason',
   'read the reason below, or under GET /api/dead-letter',
@@ -31,7 +31,7 @@ const unavailableText: FindingText = [
 ];
 
 const httpStatuses: Readonly<Record<number, FindingText>> = {
-  400: refusedText,
+  400: rejectedText,
   401: otherKeyText,
   404: notFoundText,
   405: [
@@ -53,7 +53,7 @@ const httpStatuses: Readonly<Record<number, FindingText>> = {
 };
 
 const grpcCodes: Readonly<Record<number, FindingText>> = {
-  3: refusedText,
+  3: rejectedText,
   4: unavailableText,
   8: rateLimitText,
   12: notFoundText,

@@ -104,7 +104,7 @@ const splitBySize = (maps: readonly PreparedMap[]): PreparedMap[][] => {
   return batches;
 };
 
-const toRefusedItem = (name: string, message: string): Item => ({
+const toRejectedItem = (name: string, message: string): Item => ({
   name,
   file: '',
   outcome: 'refused',
@@ -116,7 +116,7 @@ const toRefusedItem = (name: string, message: string): Item => ({
 });
 
 /** Returns why a map cannot be stored: nothing identifies its bundle. */
-const findRefusal = (map: PreparedMap, { release, bundleId }: z.output<typeof Query>): string | undefined => {
+const findRejection = (map: PreparedMap, { release, bundleId }: z.output<typeof Query>): string | undefined => {
   if (map.file === '') return 'file: is required, because the map does not name its bundle';
   if (release === undefined && bundleId === undefined && map.debugId === '' && map.bundleId === '')
     return 'release: is required, because the map has no debug id and its bundle no bundle id';
@@ -208,16 +208,16 @@ export const uploadSourceMaps = defineOperation({
     if (!isUpload(body))
       throw createFieldError('', 'send the map as application/json, or an archive as application/zip');
     const results = await readUpload(body, { file: query.file, caller, signal });
-    const refused: Item[] = [];
+    const rejected: Item[] = [];
     const accepted: PreparedMap[] = [];
     for (const result of results) {
-      const problem = 'problem' in result ? result.problem : findRefusal(result, query);
-      if (problem !== undefined) refused.push(toRefusedItem(result.name, problem));
+      const problem = 'problem' in result ? result.problem : findRejection(result, query);
+      if (problem !== undefined) rejected.push(toRejectedItem(result.name, problem));
       else accepted.push(result as PreparedMap);
     }
-    if (body.format === 'map' && refused[0] !== undefined) throw createFieldError('', refused[0].message);
+    if (body.format === 'map' && rejected[0] !== undefined) throw createFieldError('', rejected[0].message);
     const items = await storeMaps(accepted, { caller, query, change });
     const evicted = await evictMaps(query.application, { caller, change }, ports);
-    return { items: [...items, ...refused].sort((left, right) => (left.name < right.name ? -1 : 1)), evicted };
+    return { items: [...items, ...rejected].sort((left, right) => (left.name < right.name ? -1 : 1)), evicted };
   },
 });

@@ -322,7 +322,7 @@ const startHunt = async (items: readonly Item[], tenantDocuments: TenantDocument
   if (ruleIds.length > 0) await tenantDocuments.collection(retroHunts).insert(createHunt(ruleIds, nowMs));
 };
 
-/** Writes a planned rule; returns the result to report, also if the rule is refused. */
+/** Writes a planned rule; returns the result to report, also if the rule is rejected. */
 const writePlanned = async (
   writer: ReturnType<typeof ruleResource.createWriter>,
   item: Item,
@@ -340,7 +340,7 @@ const writePlanned = async (
 };
 
 /**
- * Imports a batch: its tests run before the transaction, because nobody else may wait for them. The last attempt refuses
+ * Imports a batch: its tests run before the transaction, because nobody else may wait for them. The last attempt rejects
  * rules that others changed meanwhile, and imports the others.
  */
 const importBatch = async (

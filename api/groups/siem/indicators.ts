@@ -69,7 +69,7 @@ const readRequestedIndicators = async (
       if (value === undefined) throw createFieldError(`indicators.${index}.value`, `is not a valid ${indicator.type}`);
       return { ...indicator, value, givenId: '' };
     });
-    return { indicators: normalizedIndicators, refused: [] };
+    return { indicators: normalizedIndicators, rejected: [] };
   }
   if (format === undefined || content === undefined)
     throw createFieldError(
@@ -97,7 +97,7 @@ export const addIndicators = defineOperation({
       .describe('Rejected entries, the first 1,000'),
   }),
   async handler({ caller, body, change, signal }, ports) {
-    const { indicators, refused } = await readRequestedIndicators(
+    const { indicators, rejected } = await readRequestedIndicators(
       { tenantId: caller.tenantId, personId: caller.actor.id, signal },
       body,
     );
@@ -122,6 +122,6 @@ export const addIndicators = defineOperation({
       indicators,
       options,
     );
-    return { ...counts, refused: [...refused] };
+    return { ...counts, refused: [...rejected] };
   },
 });

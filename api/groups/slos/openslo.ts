@@ -111,7 +111,7 @@ export const importSlos = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }, ports) {
-    const { slos, refused } = await readOpenSloInWorker(
+    const { slos, rejected } = await readOpenSloInWorker(
       { tenantId: caller.tenantId, personId: caller.actor.id, signal },
       body.source,
     );
@@ -120,7 +120,7 @@ export const importSlos = defineOperation({
         'source',
         `has ${slos.length} objectives, but at most ${maxObjectives} can be imported at once: split it`,
       );
-    const rejectedItems = refused.map(
+    const rejectedItems = rejected.map(
       ({ document, line, name, problems }): Outcome => ({
         document,
         line,

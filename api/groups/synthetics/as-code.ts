@@ -82,7 +82,7 @@ const mergeRecording = async (
 };
 
 /** Returns documents with the problem of those that have the name of an earlier one: it would overwrite that. */
-const refuseRepeatedNames = (files: readonly ParsedCheckFile[]): readonly ParsedCheckFile[] => {
+const rejectRepeatedNames = (files: readonly ParsedCheckFile[]): readonly ParsedCheckFile[] => {
   const linesByName = new Map<string, number>();
   return files.map((file) => {
     if (file.name === null) return file;
@@ -105,7 +105,7 @@ const importCheck = async (
 ): Promise<Outcome> => {
   const base = { document: file.document, line: file.line, name: file.name };
   const losses = [...(file.recording?.losses ?? [])];
-  const refuse = (problems: readonly { path: string; message: string; line?: number }[]): Outcome => ({
+  const reject = (problems: readonly { path: string; message: string; line?: number }[]): Outcome => ({
     ...base,
     outcome: 'refused',
     id: null,
@@ -113,7 +113,7 @@ const importCheck = async (
     problems: problems.map(({ path, message, line }) => ({ path, message, line: line ?? findFieldLine(file, path) })),
   });
   const { check } = file;
-  if (check === undefined) return refuse(file.problems);
+  if (check === undefined) return reject(file.problems);
   try {
     const mergedCheck = await mergeRecording(
       { ...file, check },
@@ -125,13 +125,13 @@ const importCheck = async (
       locations: mergedCheck.locations.map((location) => ids.get(location) ?? location),
     };
     const checkProblems = findCheckProblems(next, known);
-    if (checkProblems.length > 0) return refuse(checkProblems);
+    if (checkProblems.length > 0) return reject(checkProblems);
     const { problem, ...result } = await resources.write(next, importContext);
-    if (problem !== undefined) return refuse([{ path: 'name', message: problem }]);
+    if (problem !== undefined) return reject([{ path: 'name', message: problem }]);
     return { ...base, ...result, problems: [], losses };
   } catch (error) {
     if (!(error instanceof ApiError)) throw error;
-    return refuse(error.details ?? [{ path: '', message: error.message }]);
+    return reject(error.details ?? [{ path: '', message: error.message }]);
   }
 };
 
@@ -173,7 +173,7 @@ export const importChecks = defineOperation({
       throw createFieldError('source', `has ${files.length} checks, and at most ${maxChecks} are read`);
     const resources: ImportedChecks = new ImportedResources(checkResource, body);
     const options = { change, resources };
-    const items = await importInBatches(refuseRepeatedNames(files), options, async (batch, scope, batchResources) => {
+    const items = await importInBatches(rejectRepeatedNames(files), options, async (batch, scope, batchResources) => {
       const references = await readReferences(scope.forTenant(caller.tenantId));
       const importContext = { scope, caller, dryRun: body.dryRun, resources: batchResources };
       const outcomes: Outcome[] = [];

@@ -76,7 +76,7 @@ export const sendProbePicture = defineOperation({
   response: z.strictObject({ reason: z.string().describe('Why the picture was not stored; empty if it was stored') }),
   async handler({ body, request }, { documents, clock, secretBox }) {
     const { tenantId, id } = await authenticateLocation(request, { documents, secretBox });
-    const refusal = await storeScreenshot(documents.forTenant(tenantId), body, { location: id, nowMs: clock.now() });
-    return { reason: refusal ?? '' };
+    const rejection = await storeScreenshot(documents.forTenant(tenantId), body, { location: id, nowMs: clock.now() });
+    return { reason: rejection ?? '' };
   },
 });

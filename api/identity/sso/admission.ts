@@ -50,17 +50,17 @@ export const mapRole = (
 export const admitUser = async (admission: AdmissionContext, ports: IdentityPorts): Promise<User & StoredMetadata> => {
   const { tenantId, provider, claims, change } = admission;
   const before = await findExisting(admission, ports.documents);
-  const refuse = (message: string): ApiError => {
+  const reject = (message: string): ApiError => {
     const { user } = before;
-    if (user !== undefined) ports.signInFailures.recordRefusal({ email: user.email, user, tenantId, change });
+    if (user !== undefined) ports.signInFailures.recordRejection({ email: user.email, user, tenantId, change });
     return createForbiddenError(message);
   };
   if (before.identity !== undefined && (before.user === undefined || before.user.disabled))
-    throw refuse('this user is disabled or deleted');
-  if (before.membership?.disabled) throw refuse('this user is disabled in the organization');
+    throw reject('this user is disabled or deleted');
+  if (before.membership?.disabled) throw reject('this user is disabled in the organization');
   const role = mapRole(provider, claims);
   if (role === null && before.membership?.role !== 'owner')
-    throw refuse('none of the groups at the identity provider has a role in this organization');
+    throw reject('none of the groups at the identity provider has a role in this organization');
   if (before.user !== undefined && before.membership !== undefined && !isOtherRole(before.membership, role))
     return before.user;
   if (before.membership === undefined) await requireVerifiedDomain(admission, ports);

@@ -24,14 +24,14 @@ export interface ParsedSlo extends Pick<SloPart, 'line' | 'importedFrom'> {
 }
 
 /** An SLO or another object that cannot be imported, and why */
-export interface RefusedSlo extends Pick<SloPart, 'line' | 'name' | 'problems'> {
+export interface RejectedSlo extends Pick<SloPart, 'line' | 'name' | 'problems'> {
   readonly document: number;
 }
 
 /** Parsed SLOs, and those that cannot be imported. They do not affect each other. */
 export interface OpenSloResult {
   readonly slos: readonly ParsedSlo[];
-  readonly refused: readonly RefusedSlo[];
+  readonly rejected: readonly RejectedSlo[];
 }
 
 /** Annotation in which an export stores fields that OpenSLO lacks */
@@ -253,15 +253,15 @@ const parseOtherFormats = (object: OpenSloObject): readonly SloPart[] | undefine
 const toResult = (object: OpenSloObject, parts: readonly SloPart[]): OpenSloResult => {
   const { document, problems: sharedProblems } = object;
   const slos: ParsedSlo[] = [];
-  const refused: RefusedSlo[] = [];
+  const rejectedSlos: RejectedSlo[] = [];
   for (const { line, name, importedFrom, slo, problems } of parts) {
     const allProblems = [...sharedProblems, ...problems];
-    if (allProblems.length > 0) refused.push({ document, line, name, problems: allProblems });
+    if (allProblems.length > 0) rejectedSlos.push({ document, line, name, problems: allProblems });
     else if (slo !== undefined) slos.push({ document, line, importedFrom, slo });
   }
   if (parts.length === 0 && sharedProblems.length > 0)
-    refused.push({ document, line: object.line, name: peekTitle(object), problems: sharedProblems });
-  return { slos, refused };
+    rejectedSlos.push({ document, line: object.line, name: peekTitle(object), problems: sharedProblems });
+  return { slos, rejected: rejectedSlos };
 };
 
 /** Parses a text in the format of OpenSLO, Sloth or Pyrra. */
@@ -283,19 +283,22 @@ export const readOpenSlo = (text: string): OpenSloResult => {
   // Objects that several SLOs reference have problems only after these were parsed.
   const parsedObjects = parsers.map(({ object, parse }) => ({ object, parts: parse() }));
   const results = parsedObjects.map(({ object, parts }) => toResult(object, parts));
-  const invalidYaml = problems.map(({ document, line, ...problem }): RefusedSlo => {
+  const invalidYaml = problems.map(({ document, line, ...problem }): RejectedSlo => {
     return { document, line, name: null, problems: [{ document, line, ...problem }] };
   });
   return {
     slos: results.flatMap(({ slos }) => slos),
-    refused: [...invalidYaml, ...results.flatMap(({ refused }) => refused.map(withoutRepeatedProblems))],
+    rejected: [
+      ...invalidYaml,
+      ...results.flatMap(({ rejected: rejectedSlos }) => rejectedSlos.map(withoutRepeatedProblems)),
+    ],
   };
 };
 
 /** An object that several SLOs reference is parsed for each of them. */
-const withoutRepeatedProblems = (refused: RefusedSlo): RefusedSlo => ({
-  ...refused,
-  problems: [...new Map(refused.problems.map((problem) => [JSON.stringify(problem), problem])).values()],
+const withoutRepeatedProblems = (rejectedSlo: RejectedSlo): RejectedSlo => ({
+  ...rejectedSlo,
+  problems: [...new Map(rejectedSlo.problems.map((problem) => [JSON.stringify(problem), problem])).values()],
 });
 
 /** Like `readOpenSlo`, but parses long texts in a worker. */

@@ -12,9 +12,11 @@ import { writeOpenSlo } from '../../../subjects/slos/openslo/write.ts';
 import { findSloProblems } from '../../../subjects/slos/problems.ts';
 
 const readOpenSlo = (text: string) => {
-  const { slos, refused } = readResult(text);
-  const problems = new Map(refused.flatMap((one) => one.problems.map((problem) => [JSON.stringify(problem), problem])));
-  return { slos, refused, problems: [...problems.values()] };
+  const { slos, rejected } = readResult(text);
+  const problems = new Map(
+    rejected.flatMap((one) => one.problems.map((problem) => [JSON.stringify(problem), problem])),
+  );
+  return { slos, refused: rejected, problems: [...problems.values()] };
 };
 
 const v1 = (
