@@ -20,6 +20,8 @@ export interface Draft {
   /** Fields for which no word of the question states a role */
   readonly unassignedFields: NamedField[];
   readonly distinct: string[];
+  /** Fields after "how many": groups if there is a condition on their values, otherwise distinct values */
+  readonly counted: string[];
   readonly times: TimePart[];
   /** Times after "compared with", for a comparison of two ranges */
   readonly comparedTimes: TimePart[];
@@ -58,6 +60,7 @@ const createDraft = (): Draft => ({
   groupBy: [],
   unassignedFields: [],
   distinct: [],
+  counted: [],
   times: [],
   comparedTimes: [],
   aggregationWords: new Set(),
@@ -66,11 +69,12 @@ const createDraft = (): Draft => ({
   having: undefined,
 });
 
-const isMeaningful = ({ is }: Mark): boolean => is !== 'noise';
+const isMeaningful = ({ is }: Mark): boolean => is !== 'noise' && is !== 'description';
 
 /** Combines marks into a draft. Throws `UnclearQuestionError` if they contradict each other. */
 export const assemble = (allMarks: readonly Mark[]): Draft => {
   const draft = createDraft();
+  if (allMarks.some(({ is }) => is === 'description')) draft.aggregationWords.add('description');
   const position: MarkPosition = { marks: allMarks.filter(isMeaningful), index: 0, isNegated: false, joins: undefined };
   while (position.index < position.marks.length) {
     const mark = position.marks[position.index] as Mark;
@@ -80,6 +84,7 @@ export const assemble = (allMarks: readonly Mark[]): Draft => {
   }
   separateComparedTimes(draft, position);
   groupComparedValues(draft);
+  addCountedFields(draft);
   if (position.isNegated) throw new UnclearQuestionError('"not" has no condition to exclude');
   return draft;
 };
@@ -136,8 +141,8 @@ const applyMark = (mark: Mark, draft: Draft, position: MarkPosition): void => {
       return;
     case 'most':
     case 'least':
-      draft.aggregationWords.add(mark.is);
-      if (mark.isExtreme === true) draft.aggregationWords.add('extreme');
+    case 'slowest':
+      addOrder(mark, draft, position);
       return;
     case 'trend':
     case 'newest':
@@ -153,6 +158,24 @@ const applyMark = (mark: Mark, draft: Draft, position: MarkPosition): void => {
     default:
       draft.aggregationWords.add(mark.is);
   }
+};
+
+/** "The most expensive item price" is the largest price, and "the most expensive requests" are the slowest. */
+const addOrder = (
+  order: Extract<Mark, { readonly is: 'most' | 'least' | 'slowest' }>,
+  draft: Draft,
+  position: MarkPosition,
+): void => {
+  const isPrice =
+    order.is === 'slowest' &&
+    order.isCost === true &&
+    position.marks.some((mark) => mark.is === 'field' && mark.isNumber && mark.field !== 'duration');
+  if (isPrice) {
+    addMeasure({ function: 'max' }, draft, position);
+    return;
+  }
+  draft.aggregationWords.add(order.is);
+  if (order.is !== 'slowest' && order.isExtreme === true) draft.aggregationWords.add('extreme');
 };
 
 /** "Traffic" is a number of requests, and "throughput" their rate. */
@@ -338,6 +361,13 @@ const addComparedValue = (condition: Condition, draft: Draft, { joins, isNegated
   return true;
 };
 
+/** "How many hosts are above 80 % CPU" lists these hosts, and "how many hosts sent errors" counts distinct values. */
+const addCountedFields = ({ counted, having, groupBy, distinct, aggregationWords }: Draft): void => {
+  const fields = having === undefined ? distinct : groupBy;
+  if (counted.length > 0 && having !== undefined) aggregationWords.delete('count');
+  fields.push(...counted.splice(0).filter((field) => !fields.includes(field)));
+};
+
 const hasSeveralValues = ({ search, value }: Condition): boolean =>
   value !== undefined && search.endsWith(')') && search.includes(':(');
 
@@ -413,8 +443,13 @@ const addField = (
   }
   const previousMark = position.marks[position.index - 2];
   if (previousMark?.is === 'condition' && previousMark.condition.field === field) return;
-  if (isDistinct(previousMark, isNumber, isOfType)) {
+  if (previousMark?.is === 'distinct') {
     draft.distinct.push(field);
+    return;
+  }
+  if (isCountedField(position) && !isNumber && isOfType !== true) {
+    // The values of `claim.type` are not claims: "how many claims" does not count them.
+    draft.counted.push(field);
     return;
   }
   const listedAfter = position.joins === undefined ? undefined : position.marks[position.index - 3]?.is;
@@ -424,9 +459,12 @@ const addField = (
   else draft.unassignedFields.push({ field, isNumber });
 };
 
-/** Returns whether values are counted. The values of `claim.type` are not claims: "how many claims" does not count them. */
-const isDistinct = (previousMark: Mark | undefined, isNumber: boolean, isOfType = false): boolean =>
-  previousMark?.is === 'distinct' || (previousMark?.is === 'count' && !isNumber && !isOfType);
+/** Returns whether a field follows "how many", with conditions between: "number of absent students". */
+const isCountedField = ({ marks, index, isNegated }: MarkPosition): boolean => {
+  let before = index - 2;
+  while (marks[before]?.is === 'condition') before -= 1;
+  return marks[before]?.is === 'count' && !isNegated;
+};
 
 /** "Per service and route" and "per day and route" group by the route. */
 const isListedGroup = (listedAfter: Mark['is'] | undefined, { groupBy }: Draft): boolean =>

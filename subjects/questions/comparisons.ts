@@ -13,7 +13,7 @@ import { createSingleMark, type Mark, type MarkCandidates, type Operator } from 
 import type { Phrase } from './metric-phrases.ts';
 import { statusField } from './numbers-in-text.ts';
 import { matchOperator, matchPhrase } from './phrases.ts';
-import { parseNumber } from './quantities.ts';
+import { countNumberWords, parseNumber } from './quantities.ts';
 import type { Vocabulary } from './vocabulary.ts';
 import type { Word } from './words.ts';
 
@@ -189,9 +189,10 @@ export class ComparisonReader {
   #quantityAt(index: number): { readonly quantity: Quantity; readonly words: number } | undefined {
     const number = parseNumber(this.#words[index]);
     if (number === undefined) return undefined;
-    const unit = this.#words[index + 1]?.stem ?? '';
+    const length = countNumberWords(this.#words, index);
+    const unit = this.#words[index + length]?.stem ?? '';
     if (number.unit !== '' || !isUnit(unit)) return { quantity: number, words: 1 };
-    return { quantity: { value: number.value, unit }, words: 2 };
+    return { quantity: { value: number.value, unit }, words: length + 1 };
   }
 }
 

@@ -14,12 +14,15 @@ const nounTexts: Readonly<Record<Exclude<Noun, 'metric'>, string>> = {
   latency: 'duration',
 };
 
+/** Text of words such as "right now" */
+export const currentText = 'the last value';
+
 const markTexts: Readonly<Partial<Record<Mark['is'], string>>> = {
   count: 'count',
   distinct: 'distinct values',
   share: 'share in percent',
   total: 'in all',
-  current: 'the last value',
+  current: currentText,
   group: 'by',
   which: 'by',
   or: 'or',

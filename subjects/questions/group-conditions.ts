@@ -12,9 +12,9 @@ import {
 } from './conditions.ts';
 import type { Target } from './lexicon.ts';
 import { createSingleMark, type GroupCondition, type MarkCandidates } from './marks.ts';
-import type { Phrase } from './metric-phrases.ts';
+import { countMetricWords, type Phrase } from './metric-phrases.ts';
 import { matchOperator } from './phrases.ts';
-import { parseNumber } from './quantities.ts';
+import { countNumberWords, parseNumber } from './quantities.ts';
 import { splitNameStems, type Word } from './words.ts';
 
 interface WordsOfTarget {
@@ -35,6 +35,7 @@ const metricUnitWords: ReadonlySet<string> = new Set([
   'euro',
   'dollar',
 ]);
+const timesWords: Readonly<Record<string, number>> = { once: 1, twice: 2 };
 const orMore: Readonly<Record<string, Having['operator']>> = {
   more: 'at-least',
   higher: 'at-least',
@@ -53,8 +54,9 @@ export const parseGroupCondition = (input: WordsOfTarget, position: number): Mar
   const operator = operatorMatch && comparisonsByOperator[operatorMatch.operator];
   if (operatorMatch !== undefined && operator !== undefined) {
     // "From" and "over" begin ranges, too; a comparison has a number.
-    const quantity = parseQuantity(input, position + operatorMatch.words);
-    return quantity && createMark(operatorMatch.words + quantity.words, { operator, ...quantity.quantity });
+    const length = operatorMatch.words + countNameWords(input, position + operatorMatch.words);
+    const quantity = parseQuantity(input, position + length);
+    return quantity && createMark(length + quantity.words, { operator, ...quantity.quantity });
   }
   const quantity = parseQuantity(input, position);
   const [or, more] = quantity === undefined ? [] : words.slice(position + quantity.words);
@@ -62,6 +64,15 @@ export const parseGroupCondition = (input: WordsOfTarget, position: number): Mar
   return quantity && inclusiveOperator
     ? createMark(quantity.words + 2, { operator: inclusiveOperator, ...quantity.quantity })
     : undefined;
+};
+
+/** Returns the number of words before a number that repeat the name of the metric: "below a level of 15 %". */
+const countNameWords = ({ words, target }: WordsOfTarget, position: number): number => {
+  if (target.signal !== 'metrics') return 0;
+  const article = /^(?:a|an|the)$/.test(words[position]?.lower ?? '') ? 1 : 0;
+  let end = position + article;
+  while (countMetricWords(words, end, target.metric) === 1) end++;
+  return end > position + article && words[end]?.lower === 'of' ? end + 1 - position : 0;
 };
 
 const createMark = (words: number, condition: GroupCondition): MarkCandidates =>
@@ -88,13 +99,15 @@ const parseScaledNumber = (
   words: readonly Word[],
   position: number,
 ): (Quantity & { readonly words: number }) | undefined => {
+  const times = timesWords[words[position]?.lower ?? ''];
+  if (times !== undefined) return { value: times, unit: '', words: 1 };
   const number = parseNumber(words[position]);
   if (number === undefined) return undefined;
   const ownMultiplier = getMultiplier(number.unit);
   if (ownMultiplier !== undefined) return { value: number.value * ownMultiplier, unit: '', words: 1 };
   const nextMultiplier = number.unit === '' ? getMultiplier(words[position + 1]?.stem ?? '') : undefined;
   if (nextMultiplier !== undefined) return { value: number.value * nextMultiplier, unit: '', words: 2 };
-  return { value: number.value, unit: number.unit, words: 1 };
+  return { value: number.value, unit: number.unit, words: countNumberWords(words, position) };
 };
 
 /** Returns the unit that a word is. "Messages" are one if the metric counts messages. */

@@ -49,7 +49,7 @@ const intents: readonly Intent[] = [
     },
   ],
   [
-    'than yesterday|than last|week over week|day over day',
+    'week over week|day over day',
     {
       code: 'comparison',
       reason: 'a query has one range: run a separate query for each range',
@@ -144,6 +144,15 @@ const callers = /^ who (?:calls?|is calling) /;
 const slowRecords =
   / slow (?:(?:http|api|database|db|sql|redis|postgres|postgresql|mysql|mongo|mongodb) )?(?:requests?|queries|query|traces?|spans?|calls?|operations?|transactions?) /;
 
+/** "Is checkout ok" is a question about the state of a service. */
+const stateQuestion = /^ (?:is|are) .* (ok|okay|fine|all right|alright|in trouble|struggling|misbehaving) $/;
+
+/** "Slow orders" are the slowest requests to the route `/orders`. */
+const isSlowPlural = (words: readonly Word[], isKnown: (word: string) => boolean): boolean => {
+  const next = words[words.findIndex(({ lower }) => lower === 'slow') + 1];
+  return next !== undefined && next.lower !== next.stem && isKnown(next.stem);
+};
+
 const joinWords = (words: readonly Word[]): string =>
   ` ${words.map(({ lower }) => lower.replace(/['’](?:s|ll|re)$/, '')).join(' ')} `;
 
@@ -152,6 +161,8 @@ export const findInvestigationIntent = (questionWords: readonly Word[]): Investi
   const words = questionWords.filter(({ is }) => is !== 'quoted' && is !== 'condition');
   if (isCommand(words)) return undefined;
   const joinedWords = ` ${words.map(({ lower }) => lower.replace(/^(what)['’]s$/, '$1 is')).join(' ')} `;
+  const [, state] = stateQuestion.exec(joinedWords) ?? [];
+  if (state !== undefined) return { about: 'cause', phrase: state, mayBeQuery: true };
   for (const [phrases, about, mayBeQuery = false] of investigations) {
     const phrase = phrases.split('|').find((candidate) => joinedWords.includes(` ${candidate} `));
     if (phrase !== undefined) return { about, phrase, mayBeQuery };
@@ -180,7 +191,7 @@ export const findIntent = (
           joinedWords.includes(` ${phrase} `) &&
           !(isDeploymentTime && phrase.startsWith('deploy')) &&
           !joinedWords.includes(` how ${phrase} `) &&
-          !(phrase === 'slow' && slowRecords.test(joinedWords)) &&
+          !(phrase === 'slow' && (slowRecords.test(joinedWords) || isSlowPlural(words, isKnown))) &&
           (phrase.includes(' ') || !isKnown(phrase)),
       ),
   );

@@ -6,22 +6,22 @@ import { assemble, type Draft, UnclearQuestionError } from './assemble.ts';
 import type { Catalogue, CatalogueMetric, CatalogueRecords } from './catalogue.ts';
 import { continueDraft } from './continuations.ts';
 import { resolveDeployments } from './deployment-times.ts';
-import { describeMark } from './format.ts';
+import { currentText, describeMark } from './format.ts';
 import { causeRefusal, findIntent, findInvestigationIntent, type InvestigationIntent } from './intents.ts';
 import type { ErrorResponse, Interpretation, InterpretationResult, InterpretedWord } from './interpretation.ts';
 import { interpretInvestigation } from './investigate.ts';
 import { isSearch, parsePromql, parseSearchQuery } from './languages.ts';
 import { getLexicon, type Lexicon, type Target } from './lexicon.ts';
 import type { Mark, MarkedWords } from './marks.ts';
-import { MetricIndex, type Phrase } from './metric-phrases.ts';
+import { fillerWords, MetricIndex, type Phrase } from './metric-phrases.ts';
 import { interpretMetric } from './metric-query.ts';
 import { resolveRange, shiftRange } from './ranges.ts';
 import { QuestionReader } from './reader.ts';
 import { interpretRecords, type Meaning } from './records-query.ts';
 import { correctSpelling, findSimilarNames } from './spelling.ts';
-import { type Now, type TimePart, timeWords } from './times.ts';
-import { slipWords, vocabularyWords } from './vocabulary.ts';
-import { maxWords, splitWords, type Word } from './words.ts';
+import { isPeriodBefore, type Now, type TimePart, timeWords } from './times.ts';
+import { genericWords, slipWords, vocabularyWords } from './vocabulary.ts';
+import { maxWords, splitWords, toStem, type Word } from './words.ts';
 
 export interface Question extends Now {
   readonly question: string;
@@ -51,6 +51,8 @@ interface Turn {
   readonly words: readonly Word[];
   readonly writtenWords: readonly Word[];
   readonly phrase: Phrase | undefined;
+  /** Names of the metrics that the phrase may name */
+  readonly metrics: readonly string[];
 }
 
 interface TargetContext {
@@ -113,7 +115,7 @@ const interpretAlone = (
   if (intent !== undefined) return createErrorResponse(intent);
   const targetContexts = [...records, ...createMetricContexts(words, index, catalogue, labelledMetrics)];
   const attempts = targetContexts.map((reader) =>
-    interpretTarget([{ words, writtenWords, phrase: reader.phrase }], reader, input, catalogue),
+    interpretTarget([{ words, writtenWords, phrase: reader.phrase, metrics: [] }], reader, input, catalogue),
   );
   return selectResult(attempts, targetContexts, catalogue);
 };
@@ -170,23 +172,58 @@ const interpretContinuation = (
   const turns = [...previousQuestions, input.question].map((text): Turn => {
     const writtenWords = splitWords(text, maxWords);
     const words = correctWords(writtenWords, catalogue, labelledMetrics);
-    const [metricContext] = createMetricContexts(words, index, catalogue, labelledMetrics);
-    return { words, writtenWords, phrase: metricContext?.phrase };
+    const contexts = createMetricContexts(words, index, catalogue, labelledMetrics);
+    const metrics = contexts.flatMap(({ target }) => (target.signal === 'metrics' ? [target.metric.name] : []));
+    return { words, writtenWords, phrase: contexts[0]?.phrase, metrics };
   });
   const namingTurn = turns.findLast(({ phrase }) => phrase !== undefined);
   const metrics =
     namingTurn === undefined ? [] : createMetricContexts(namingTurn.words, index, catalogue, labelledMetrics);
-  const targetContexts = [...records, ...metrics];
-  // Words of a metric's name are not phrase of log records and spans.
-  const attempts = targetContexts.map((context) =>
-    interpretTarget(
-      turns.map((turn) => (context.target.signal === 'metrics' ? turn : { ...turn, phrase: undefined })),
-      context,
-      input,
+  // Names of other metrics, and those of metrics in log records and spans, are plain words.
+  const selectPhrase = (turn: Turn, { target }: TargetContext, source: string | undefined): Turn => {
+    const isNamed = source === undefined || turn.metrics.includes(source);
+    return target.signal === 'metrics' && isNamed ? turn : { ...turn, phrase: undefined };
+  };
+  const interpretFor = (targetContexts: readonly TargetContext[], source?: string): InterpretationResult =>
+    selectResult(
+      targetContexts.map((context) =>
+        interpretTarget(
+          turns.map((turn) => selectPhrase(turn, context, source)),
+          context,
+          input,
+          catalogue,
+        ),
+      ),
+      targetContexts,
       catalogue,
-    ),
+    );
+  const source = findSource(previousQuestions, input, catalogue, labelledMetrics);
+  const allMetrics = turns.flatMap(({ words }) => createMetricContexts(words, index, catalogue, labelledMetrics));
+  const context = [...records, ...allMetrics].find(
+    ({ target }) => (target.signal === 'metrics' ? target.metric.name : target.signal) === source,
   );
-  return selectResult(attempts, targetContexts, catalogue);
+  const continued = context === undefined ? undefined : interpretFor([context], source);
+  return continued === undefined || continued.is === 'refusal' ? interpretFor([...records, ...metrics]) : continued;
+};
+
+/** Returns the metric or signal of the last question that continues no other one, if it has one meaning. */
+const findSource = (
+  previousQuestions: readonly string[],
+  input: Question,
+  catalogue: Catalogue,
+  labelledMetrics: MetricsByName,
+): string | undefined => {
+  const question = previousQuestions.findLast((each) => !isContinuation(each));
+  const result =
+    question === undefined ? undefined : interpretAlone({ ...input, question }, catalogue, labelledMetrics);
+  if (result?.is !== 'interpretation') return undefined;
+  const { query } = result.interpretation;
+  const source = query.kind === 'formula' ? Object.values(query.queries)[0] : query;
+  return source?.kind === 'metric'
+    ? source.metric
+    : source !== undefined && 'signal' in source
+      ? source.signal
+      : undefined;
 };
 
 const timeWordSet: ReadonlySet<string> = new Set(timeWords);
@@ -339,7 +376,7 @@ const interpretMarks = (
 ): InterpretationWithoutWords[] => {
   const draft = markedTurns.map(assemble).reduce(continueDraft);
   const { deployment, ...times } = resolveDeployments(draft, input, findOnlyService(draft));
-  const range = toRange(times.times, input) ?? input.defaultRange;
+  const range = toQuestionRange(times.times, input);
   const comparedRange = toComparedRange(times, range, input);
   const meanings =
     target.signal === 'metrics'
@@ -362,6 +399,17 @@ const findOnlyService = ({ conditions }: Draft): string | undefined => {
     ({ field, search }) => field === 'service' && !search.startsWith('NOT '),
   );
   return others.length === 0 ? condition?.value : undefined;
+};
+
+/** Returns the range of a question; "the week before" is the one before the range of the earlier question. */
+const toQuestionRange = (times: readonly TimePart[], input: Question): Range => {
+  const range = toRange(
+    times.filter((part) => !isPeriodBefore(part)),
+    input,
+  );
+  const { from, to } = range ?? input.defaultRange;
+  const lengthMs = times.filter(isPeriodBefore).reduce((sum, { ms }) => sum + ms, 0);
+  return lengthMs === 0 ? { from, to } : { from: from - BigInt(lengthMs) * 1_000_000n, to: from - 1n };
 };
 
 const toRange = (times: readonly TimePart[], now: Now): Range | undefined => {
@@ -435,12 +483,43 @@ const preferNamedMetrics = (
 ): readonly Interpretation[] => {
   const hasNamedMetric = targetContexts.some(({ phrase }) => (phrase?.words ?? 0) > 1);
   const metricInterpretations = interpretations.filter(({ query }) => getQueryKind(query).metrics !== undefined);
-  return hasNamedMetric && metricInterpretations.length > 0
-    ? interpretations.filter(
-        (other) => metricInterpretations.includes(other) || !(other.isRoute === true || other.conditions.length === 0),
-      )
-    : interpretations;
+  if (metricInterpretations.length === 0) return interpretations;
+  return interpretations.filter(
+    (other) =>
+      metricInterpretations.includes(other) ||
+      !(
+        (hasNamedMetric && (other.isRoute === true || other.conditions.length === 0)) ||
+        metricInterpretations.some((named) => isLessSpecific(other, named))
+      ),
+  );
 };
+
+/**
+ * Returns whether an interpretation ignores a word that names the metric of another one, as the data of "how much data
+ * was used", or understands several such words as nouns and trends: "dropped calls" is `calls.dropped`.
+ */
+const isLessSpecific = (other: Interpretation, named: Interpretation): boolean => {
+  const [words, nameWords] = [listMappedWords(other), listMappedWords(named)];
+  const { metric } = named.query as { readonly metric?: string };
+  if (metric === undefined || words.length !== nameWords.length) return false;
+  // Records have no current value.
+  if (words.some(({ mappedTo }) => mappedTo === currentText)) return true;
+  const matching = words.filter(
+    ({ text }, index) => nameWords[index]?.mappedTo?.split(';')[0] === metric && !fillerWords.has(text.toLowerCase()),
+  );
+  // Operations are as many as what the metric counts.
+  const isSpecific = ({ mappedTo }: InterpretedWord): boolean =>
+    mappedTo !== null && other.conditions.includes(mappedTo) && !mappedTo.startsWith('name:');
+  if (matching.some(isSpecific)) return false;
+  if (matching.some(({ mappedTo }) => mappedTo === null)) return true;
+  const isSameSelection = other.conditions.every(
+    (condition) => named.conditions.includes(condition) || /^(?:kind|name):|:\*$/.test(condition),
+  );
+  return isSameSelection && matching.length > 1 && matching.some(({ text }) => !genericWords.has(toStem(text)));
+};
+
+const listMappedWords = ({ words }: Interpretation): InterpretedWord[] =>
+  words.flatMap(({ text, mappedTo }) => text.split(' ').map((word) => ({ text: word, mappedTo })));
 
 const hasData = ({ services, fields }: CatalogueRecords): boolean => services.length + fields.length > 0;
 

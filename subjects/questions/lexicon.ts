@@ -25,7 +25,7 @@ export interface NamedValue {
 }
 
 /** Fields with names of tables, queues and code, which are not words of people: "orders" are not rows of a table */
-const technicalField = /^(?:db|messaging|code|thread|process|telemetry|otel)\.(?!system)/;
+export const technicalField = /^(?:db|messaging|code|thread|process|telemetry|otel)\.(?!system)/;
 
 /** Returns whether a value is the name of a table, queue or the like, which a plain word does not mean. */
 export const isTechnicalValue = ({ field, value }: NamedValue): boolean =>
@@ -55,9 +55,14 @@ const workloadField = /(?:^|[._])(?:deployment|statefulset|daemonset|container|p
 /** Fields whose values are named by their last word: "timeouts" for the exception TimeoutError */
 const partialField = /(?:^|[._])(?:exception\.type|error\.type|event|event\.name|reason)$/;
 const articles: ReadonlySet<string> = new Set(['a', 'an', 'the']);
+/** Words that may occur between those of a value, besides articles: "the lobby was full" */
+const auxiliaries: ReadonlySet<string> = new Set('is are was were be been being has have had'.split(' '));
 const failureSuffixes: ReadonlySet<string> = new Set(['error', 'exception', 'failure']);
 const exceptionField = /(?:^|[._])(?:exception|error)\.type$/;
 const minHeadLength = 4;
+const nameOfWords = /^[\p{L}_-]{5,64}$/u;
+/** Operations have names with spaces: `activate sim`. */
+const operationName = /^[\p{L} _-]{5,64}$/u;
 
 const countryNames = new Intl.DisplayNames('en', { type: 'region', fallback: 'none' });
 /** Returns the English name of a country in lower case; an empty text for another value. */
@@ -70,9 +75,9 @@ const withoutSuffix = (stems: readonly string[]): readonly string[] =>
   failureSuffixes.has(stems.at(-1) ?? '') ? stems.slice(0, -1) : stems;
 
 /** Returns the words of a value, as in "card declined" for `card_declined` and `CardDeclinedError`. Ids have none. */
-const listWordsOfValue = (value: string): readonly string[] => {
+const listWordsOfValue = (value: string, pattern: RegExp): readonly string[] => {
   const words = withoutSuffix(splitNameStems(value));
-  const isOfWords = /^[\p{L}_-]{5,64}$/u.test(value) && words.length > 1 && words.every((word) => word.length > 1);
+  const isOfWords = pattern.test(value) && words.length > 1 && words.every((word) => word.length > 1);
   return isOfWords ? words : [];
 };
 
@@ -133,6 +138,10 @@ const listSpokenForms = (name: string): (readonly [form: string, rank: number])[
   return forms.filter(([form, rank], index) => form !== '' && (rank === 0 || !genericWords.has(form) || index === 0));
 };
 
+/** Returns whether a word after a value is not what the value describes: `scan.result` does not describe tickets. */
+const isOfOther = ({ options }: Candidates<NamedValue>, length: number, { stem }: Word): boolean =>
+  length === 2 && options.every(({ field }) => splitNameStems(field)[0] !== stem);
+
 interface FormEntry {
   readonly rank: number;
   readonly fields: CatalogueField[];
@@ -187,10 +196,11 @@ export class Lexicon {
 
   /** Adds a value by its words: "declined payments" and "declined" for PaymentDeclined. */
   #addWordsOfValue(field: string, value: string): void {
-    const words = listWordsOfValue(value);
+    const pattern = field === 'name' ? operationName : nameOfWords;
+    const words = listWordsOfValue(value, pattern);
     const reversed = words.length === 2 ? words.toReversed() : words;
     // "Validation errors" for ValidationError.
-    const allWords = /^[\p{L}_-]{5,64}$/u.test(value) ? splitNameStems(value) : [];
+    const allWords = pattern.test(value) ? splitNameStems(value) : [];
     const complete = allWords.length > 1 ? allWords : [];
     for (const roots of new Set([toRoots(words), toRoots(reversed), toRoots(complete)]))
       if (roots !== '') addToList(this.#valuesByRoots, roots, { field, value });
@@ -222,9 +232,16 @@ export class Lexicon {
     addToList(this.#routes, key, { field, value });
   }
 
+  /** Returns the routes about what two words name together: "sign ups" for `/signups`, `/sign-ups`. */
+  routesOfCompound([first, second]: readonly Word[]): readonly NamedValue[] {
+    if (first?.is !== 'word' || second === undefined) return [];
+    const names = ['', '-', '_'].map((separator) => `${first.text}${separator}${second.text}`);
+    return names.flatMap((text) => this.routesOf({ ...second, text, stem: toStem(text) }));
+  }
+
   /** Returns the routes about what a word names: those of the collection, otherwise those of one item. */
-  routesOf({ is, stem, text }: Word): readonly NamedValue[] {
-    const routes = is === 'word' && /^\p{L}{3,64}$/u.test(text) ? (this.#routes.get(stem) ?? []) : [];
+  routesOf({ is, stem, text }: Pick<Word, 'is' | 'stem' | 'text'>): readonly NamedValue[] {
+    const routes = is === 'word' && /^\p{L}[\p{L}_-]{2,63}$/u.test(text) ? (this.#routes.get(stem) ?? []) : [];
     const collections = routes.filter(({ value }) => toStem(value.split('/').at(-1) ?? '') === stem);
     return collections.length > 0 ? collections : routes;
   }
@@ -295,16 +312,24 @@ export class Lexicon {
           ? this.#findUnqualifiedValues(phraseText)
           : this.#findValues(phraseText).filter((namedValue) => namedValue.field === field);
       if (options.length > 0) candidates = { words: length, options: options.slice(0, maxOptions) };
-      else if (candidates === undefined && field === undefined && length > 1)
-        candidates = this.#findByRoots(phraseText, length);
+      // "Expired tickets" is TicketExpired rather than any other value "expired".
+      else if (field === undefined && length > 1 && (candidates === undefined || isOfOther(candidates, length, word)))
+        candidates = this.#findByRoots(phraseText, length) ?? candidates;
     }
     return candidates;
   }
 
   #findByRoots(text: string, words: number): Candidates<NamedValue> | undefined {
-    // "Rendering a pdf" for `render pdf`.
-    const options = this.#valuesByRoots.get(toRoots(splitNameStems(text).filter((stem) => !articles.has(stem))));
-    return options && { words, options: options.slice(0, maxOptions) };
+    // "Rendering a pdf" for `render pdf`, "the lobby was full" for LobbyFull.
+    const stems = splitNameStems(text).filter((stem) => !articles.has(stem));
+    const parts = stems.filter((stem) => !auxiliaries.has(stem));
+    // "Journey planning" is journey-planner, but printed letters are not letter-printer.
+    const isService = parts.length === stems.length && !stems.some((stem) => stem.endsWith('ed'));
+    const options = (this.#valuesByRoots.get(toRoots(parts)) ?? []).filter(
+      ({ field }) => isService || field !== 'service',
+    );
+    if (options.length === 0) return undefined;
+    return { words, options: options.slice(0, maxOptions) };
   }
 
   #findValues(text: string): readonly NamedValue[] {

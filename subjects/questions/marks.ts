@@ -40,7 +40,11 @@ export type Mark =
   /** `isEach`: "per", which is followed by a group and not by the order of a list. */
   | { readonly is: 'group'; readonly isEach?: true }
   | { readonly is: 'which' }
-  | { readonly is: 'all' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'slowest' | 'fastest' | 'when' }
+  | { readonly is: 'all' | 'list' | 'or' | 'and' | 'not' | 'overTime' | 'fastest' | 'when' }
+  /** `isCost`: "most expensive", which is a price if the question names one. */
+  | { readonly is: 'slowest'; readonly isCost?: true }
+  /** A noun that the value of a field describes: "matches" of `match.outcome` */
+  | { readonly is: 'description' }
   /** `isExtreme`: "highest" refers to a value or to the order of a list; "most" refers to the order of a list. */
   | { readonly is: 'most' | 'least'; readonly isExtreme?: true }
   /** A rise or fall, of which a comparison needs no steps. "Got slower" is one of the latency. */

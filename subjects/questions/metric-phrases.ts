@@ -1,4 +1,5 @@
 /** Finds the metrics that a question names */
+import { getQuantities } from './adjectives.ts';
 import type { CatalogueMetric } from './catalogue.ts';
 import { genericWords } from './vocabulary.ts';
 import { splitNameStems, toRoot, type Word } from './words.ts';
@@ -16,7 +17,7 @@ export interface MetricPhrase extends Phrase {
 
 const maxWords = 8;
 /** Words that may occur between those of a name: "tickets that were sold", "messages in the queue" */
-const fillerWords: ReadonlySet<string> = new Set([
+export const fillerWords: ReadonlySet<string> = new Set([
   'of',
   'in',
   'at',
@@ -113,6 +114,20 @@ const isSingleItem = (words: readonly Word[], { position, words: length, metrics
 const isGroupOnly = (words: readonly Word[], { position, words: length }: MetricPhrase): boolean =>
   length === 1 && /^(?:which|per|each)$/.test(words[position - 1]?.lower ?? '');
 
+/** "Pods that restarted" is about the restarts of each pod. */
+const isSubject = (words: readonly Word[], { position, words: length }: MetricPhrase): boolean =>
+  length === 1 && /^(?:that|which|with|whose|where)$/.test(words[position + 1]?.lower ?? '');
+
+/** "Free memory" is about memory, and not about `spots.free`; "open claims" are `claims.open`. */
+const isState = (
+  words: readonly Word[],
+  { position, words: length, metrics }: MetricPhrase,
+  phrases: readonly MetricPhrase[],
+): boolean =>
+  length === 1 &&
+  /^(?:free|used|available|active|open|idle|total)$/.test(words[position]?.lower ?? '') &&
+  !phrases.some((other) => other.position !== position && other.metrics.some((metric) => metrics.includes(metric)));
+
 /** Index of metrics by the words of their names */
 export class MetricIndex {
   readonly #byWord = new Map<string, IndexedMetric[]>();
@@ -141,20 +156,32 @@ export class MetricIndex {
   /** Returns the phrase of the question that names a metric with the most words; `undefined` if there is none. */
   findPhrase(words: readonly Word[]): MetricPhrase | undefined {
     const candidatesByKey = new Map<string, readonly IndexedMetric[]>();
-    let best: (MetricPhrase & { readonly parts: number }) | undefined;
-    for (const position of words.keys()) {
+    const phrases = [...words.keys()].flatMap((position) => {
       const found = this.#phraseAt(words, position, candidatesByKey);
-      if (
-        found !== undefined &&
-        !isSingleItem(words, found) &&
-        !isGroupOnly(words, found) &&
-        found.parts > (best?.parts ?? 0)
-      )
-        best = found;
-    }
-    if (best === undefined || !durationQuestion.test(` ${words.map(({ lower }) => lower).join(' ')} `)) return best;
+      return found === undefined || isSingleItem(words, found) || isGroupOnly(words, found) ? [] : [found];
+    });
+    // Of two phrases, the one after "pods that" names the metric.
+    const getScore = (phrase: (typeof phrases)[number]): number =>
+      phrase.parts - (isSubject(words, phrase) || isState(words, phrase, phrases) ? 0.5 : 0);
+    const best: MetricPhrase | undefined = phrases.toSorted((left, right) => getScore(right) - getScore(left))[0];
+    if (best === undefined) return this.#findDescribed(words);
+    if (!durationQuestion.test(` ${words.map(({ lower }) => lower).join(' ')} `)) return best;
     const durations = best.metrics.filter(isDuration);
     return durations.length === 0 ? undefined : { ...best, metrics: durations };
+  }
+
+  /**
+   * Returns the metrics that an adjective describes: temperatures for "hotter than 60 degrees", and of these the ones
+   * that share the most words with the question. No word of the question is their name.
+   */
+  #findDescribed(words: readonly Word[]): MetricPhrase | undefined {
+    const quantities = words.flatMap(({ lower }) => getQuantities(lower).map(toCanonicalWord));
+    const described = [...new Set(quantities.flatMap((quantity) => this.#byWord.get(quantity) ?? []))];
+    const stems = new Set(words.flatMap(getWordParts));
+    const countShared = ({ parts }: IndexedMetric): number => [...parts].filter((part) => stems.has(part)).length;
+    const most = Math.max(0, ...described.map(countShared));
+    const metrics = described.filter((indexed) => countShared(indexed) === most).map(({ metric }) => metric);
+    return metrics.length === 0 ? undefined : { position: -1, words: 0, metrics };
   }
 
   /** `candidatesByKey` caches the candidates within one question, so repeated words are resolved once. */
@@ -212,7 +239,7 @@ const selectMostCertain = (
     [...parts].every((part) => queryParts.has(part) || unitWords.has(part)),
   );
   if (exactMatches.length > 0) return exactMatches.map(({ metric }) => metric);
-  if ([...queryParts].every((part) => canonicalGenericWords.has(part))) return [];
+  if ([...queryParts].every((part) => canonicalGenericWords.has(part) || fillerWords.has(part))) return [];
   const suffixMatches = candidates.filter(({ head }) => queryParts.has(head));
   return (suffixMatches.length > 0 ? suffixMatches : candidates).map(({ metric }) => metric);
 };

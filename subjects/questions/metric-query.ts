@@ -162,7 +162,7 @@ const findExtreme = ({
 };
 
 const rejectUnsupported = (draft: Draft, { name }: CatalogueMetric, extreme: Extreme): void => {
-  const { aggregationWords: words, distinct, measures, unassignedFields: fields, limit, having } = draft;
+  const { aggregationWords: words, distinct, unassignedFields: fields, limit, having } = draft;
   if (words.has('least') && extreme === undefined && !hasGroups(draft))
     throw new UnclearQuestionError('the smallest has no field: name a field, such as "by service"');
   const isSelection = isRanked(draft) || limit !== undefined || having !== undefined || words.has('which');
@@ -177,10 +177,15 @@ const rejectUnsupported = (draft: Draft, { name }: CatalogueMetric, extreme: Ext
   if (distinct.length > 0)
     throw new UnclearQuestionError(`values of labels cannot be counted: query ${name} by ${distinct[0]}`);
   if (words.has('share')) throw new UnclearQuestionError(`a share of the metric ${name} needs a formula`);
-  if (measures.length > 1)
-    throw new UnclearQuestionError('a metric query has one aggregation: run a separate query for each');
+  rejectSeveralMeasures(draft);
   if (words.has('slowest') || words.has('fastest'))
     throw new UnclearQuestionError(`${name} is not a list of requests: query its largest or smallest values`);
+};
+
+const rejectSeveralMeasures = ({ measures, aggregationWords: words }: Draft): void => {
+  const isTotalOfMean = words.has('total') && measures.some(({ function: name }) => name !== 'sum' && name !== 'rate');
+  if (measures.length > 1 || isTotalOfMean)
+    throw new UnclearQuestionError('a metric query has one aggregation: run a separate query for each');
 };
 
 const chooseAggregations = (

@@ -46,6 +46,10 @@ export const numerals: ReadonlyMap<string, number> = new Map([
   }),
 ]);
 
+/** Returns the number of words of a number; "half an hour" has three with its unit. */
+export const countNumberWords = (words: readonly Word[], position: number): number =>
+  words[position]?.lower === 'half' && /^an?$/.test(words[position + 1]?.lower ?? '') ? 2 : 1;
+
 /** Returns a number with its attached unit: `15`, `five`, `500ms`, `1.5h`, `80%`. */
 export const parseNumber = (word: Word | undefined): { readonly value: number; readonly unit: string } | undefined => {
   if (word?.is !== 'word') return undefined;

@@ -3,6 +3,7 @@
  * meaning.
  */
 
+import { getQuantities } from './adjectives.ts';
 import type { CatalogueField } from './catalogue.ts';
 import { ComparisonReader } from './comparisons.ts';
 import {
@@ -11,15 +12,30 @@ import {
   createTextCondition,
   mergeAlternatives,
 } from './conditions.ts';
-import { type Candidates, isTechnicalValue, type Lexicon, type NamedValue, type Target } from './lexicon.ts';
+import {
+  type Candidates,
+  isTechnicalValue,
+  type Lexicon,
+  type NamedValue,
+  type Target,
+  technicalField,
+} from './lexicon.ts';
 import { type Condition, createSingleMark, type Mark, type MarkCandidates, type MarkedWords } from './marks.ts';
 import { countMetricWords, type Phrase } from './metric-phrases.ts';
+import { matchOnlyLabel, matchStateOfMetric, matchVerbOfLabel } from './metric-words.ts';
 import { parseLimit, parsePercentile, parseStatus, parseStep } from './numbers-in-text.ts';
 import { matchOperator, matchPhrase } from './phrases.ts';
 import { parseNumber } from './quantities.ts';
 import { type Now, TimeReader } from './times.ts';
 import { type Vocabulary, vocabularies } from './vocabulary.ts';
-import { splitNameStems, type Word } from './words.ts';
+import { splitNameStems, toRoot, type Word } from './words.ts';
+
+/** What words at a position may name, and the kind of phrase that they may be */
+interface NamesAtPosition {
+  readonly phraseKind: Mark['is'] | undefined;
+  readonly value: Candidates<NamedValue> | undefined;
+  readonly field: Candidates<CatalogueField> | undefined;
+}
 
 export class QuestionReader {
   readonly #words: readonly Word[];
@@ -67,11 +83,14 @@ export class QuestionReader {
     return (
       parseStep(this.#words, position) ??
       this.#parseTime(position) ??
+      this.#matchLeadingNow(position) ??
+      this.#matchComparative(position) ??
       parsePercentile(this.#words, position) ??
       parseLimit(this.#words, position, { vocabulary: this.#vocabulary, lexicon: this.#lexicon }) ??
       parseStatus(this.#words, position, this.#lexicon) ??
       this.#comparisons.index(position) ??
       this.#parseContains(position) ??
+      this.#matchGenericGroup(position) ??
       this.#matchEntityNoun(position) ??
       this.#matchAny(position) ??
       this.#matchMessageGroup(position) ??
@@ -79,16 +98,22 @@ export class QuestionReader {
       this.#matchDuration(position) ??
       this.#matchMetricOrigin(position) ??
       this.#parseTraceId(position) ??
+      this.#matchMetricPart(matchVerbOfLabel, position) ??
+      this.#matchNounOfMetric(position) ??
       this.#matchNameOrPhrase(position) ??
       this.#parseQuoted(position) ??
       this.#parseNumber(position) ??
       this.#parseBareHours(position) ??
       this.#matchServicePart(position) ??
       this.#matchMetricWord(position) ??
+      this.#matchMetricPart(matchStateOfMetric, position) ??
+      this.#matchPersonsOfValue(position) ??
       this.#matchWorkload(position) ??
       this.#matchEndingOfField(position) ??
       this.#matchVersionVerb(position) ??
       this.#matchHeadOfValue(position) ??
+      this.#matchVerbOfField(position) ??
+      this.#matchMetricPart(matchOnlyLabel, position) ??
       createSingleMark(1, { is: 'unknown' })
     );
   }
@@ -102,7 +127,11 @@ export class QuestionReader {
     const before = this.#words[position - 1]?.lower ?? '';
     const next = this.#words[position + 1]?.stem ?? '';
     const isSubject =
-      word.lower !== word.stem && /^(?:use|using|consume|consuming|with|whose|that|above|below|over|under)$/.test(next);
+      word.lower !== word.stem &&
+      (isComparative(next) ||
+        /^(?:us|use|using|consume|consuming|hold|holding|have|having|contain|containing|with|whose|that|above|below|over|under)$/.test(
+          next,
+        ));
     return (groupWords.has(before) || isSubject) && this.#lexicon.fieldAt(this.#words, position) !== undefined;
   }
 
@@ -112,6 +141,13 @@ export class QuestionReader {
     const isGroup = /^(?:which|per|each)$/.test(this.#words[position - 1]?.lower ?? '');
     const words = metric === undefined || isGroup ? 0 : countMetricWords(this.#words, position, metric);
     return words === 0 ? undefined : createSingleMark(words, { is: 'noun', noun: 'metric' });
+  }
+
+  /** Matches the tickets of `tickets.scanned`, although its label `ticket.type` begins with that word. */
+  #matchNounOfMetric(position: number): MarkCandidates | undefined {
+    const field = this.#target.signal === 'metrics' ? this.#lexicon.fieldAt(this.#words, position) : undefined;
+    const isOfType = field?.options.every(({ name }) => this.#isOfType(name, position, field.words)) === true;
+    return isOfType ? this.#matchMetricWord(position) : undefined;
   }
 
   /** Matches "by the CDN" for `cdn.bytes.sent`, which is not a group. */
@@ -148,11 +184,70 @@ export class QuestionReader {
       : createSingleMark(1, { is: 'condition', condition: { search: `${field}:${word.lower}-*`, field } });
   }
 
+  /** Matches the customers of "data of prepaid customers", which a label of the metric describes. */
+  #matchPersonsOfValue(position: number): MarkCandidates | undefined {
+    const isPerson = this.#target.signal === 'metrics' && persons.has(this.#words[position]?.stem ?? '');
+    const isDescribed =
+      position > 0 && this.#lexicon.valueAt(this.#words.slice(0, position), position - 1) !== undefined;
+    return isPerson && isDescribed ? createSingleMark(1, { is: 'noise' }) : undefined;
+  }
+
+  #matchMetricPart(match: typeof matchOnlyLabel, position: number): MarkCandidates | undefined {
+    return this.#target.signal === 'metrics'
+      ? match({ words: this.#words, lexicon: this.#lexicon, metric: this.#target.metric }, position)
+      : undefined;
+  }
+
   /** Matches the verb of "which version is billing running". */
   #matchVersionVerb(position: number): MarkCandidates | undefined {
     const isVerb = /^(?:running|run|deployed)$/.test(this.#words[position]?.stem ?? '');
     const hasVersion = this.#words.some(({ stem }) => /^(?:version|release|build|image)$/.test(stem));
     return isVerb && hasVersion ? createSingleMark(1, { is: 'noise' }) : undefined;
+  }
+
+  /** Matches "servers with …" and "by server" with the host, which "server errors" do not name. */
+  #matchGenericGroup(position: number): MarkCandidates | undefined {
+    const { lower = '', stem = '' } = this.#words[position] ?? {};
+    const fields = genericGroups[stem];
+    if (fields === undefined || (lower === stem && !groupWords.has(this.#words[position - 1]?.lower ?? '')))
+      return undefined;
+    const names = this.#lexicon.fields.map(({ name }) => name);
+    if (names.includes(stem) || names.some((name) => name.endsWith(`.${stem}.name`) && !fields.includes(name)))
+      return undefined;
+    const field = fields.find((name) => names.includes(name));
+    return field === undefined ? undefined : createSingleMark(1, { is: 'field', field, isNumber: false });
+  }
+
+  /**
+   * Matches "banned for fraud" with a value of `ban.reason`, and the bans of "bans by reason": a noun or verb that is
+   * the first part of the field.
+   */
+  #matchVerbOfField(position: number): MarkCandidates | undefined {
+    const stem = this.#words[position]?.stem ?? '';
+    const fields = this.#lexicon.fields.filter(
+      ({ name }) => /[._]/.test(name) && !technicalField.test(name) && isFormOf(stem, splitNameStems(name)[0] ?? ''),
+    );
+    const isNamed = ({ name }: CatalogueField): boolean =>
+      this.#words.some((_, index) => {
+        if (index <= position || index > position + 3) return false;
+        const isGroup =
+          groupWords.has(this.#words[index - 1]?.lower ?? '') &&
+          splitNameStems(name).at(-1) === this.#words[index]?.stem;
+        return isGroup || this.#lexicon.valueAt(this.#words, index, name) !== undefined;
+      });
+    // "Pages scanned" are `scan.pages`.
+    const isMeasured = fields.some(
+      ({ name, isNumber }) =>
+        isNumber &&
+        this.#words.some((_, index) =>
+          this.#lexicon.fieldAt(this.#words, index)?.options.some((each) => each.name === name),
+        ),
+    );
+    if (isMeasured) return createSingleMark(1, { is: 'noise' });
+    const [field] = fields.filter(isNamed);
+    return field === undefined
+      ? undefined
+      : createSingleMark(1, { is: 'condition', condition: createExistenceCondition(field.name) });
   }
 
   /** Matches "timeouts" with the exceptions TimeoutError and ConnectTimeout, and "faults" with the event plug_fault. */
@@ -190,6 +285,31 @@ export class QuestionReader {
     return timeMatch && createSingleMark(timeMatch.words, { is: 'time', time: timeMatch.value });
   }
 
+  /** Matches the beginning of "now only errors". */
+  #matchLeadingNow(position: number): MarkCandidates | undefined {
+    return position === 0 && this.#words.length > 1 && this.#words[0]?.lower === 'now'
+      ? createSingleMark(1, { is: 'noise' })
+      : undefined;
+  }
+
+  /** Matches "more … than yesterday" and "than gent", which compare two ranges, or two values. */
+  #matchComparative(position: number): MarkCandidates | undefined {
+    const lower = this.#words[position]?.lower ?? '';
+    if (lower === 'than') return this.#isCompared(position + 1) ? createSingleMark(1, { is: 'compare' }) : undefined;
+    if (!comparatives.has(lower) && !isComparative(lower)) return undefined;
+    const than = this.#words.findIndex((word, index) => index > position && word.lower === 'than');
+    return than > 0 && this.#isCompared(than + 1) ? createSingleMark(1, { is: 'noise' }) : undefined;
+  }
+
+  /** Returns whether words after "than" are a range or a value, and not a number. */
+  #isCompared(position: number): boolean {
+    if (/^(?:on|in|at|for|from|the)$/.test(this.#words[position]?.lower ?? '')) return this.#isCompared(position + 1);
+    const value = this.#lexicon.valueAt(this.#words, position);
+    if (parseNumber(this.#words[position]) !== undefined)
+      return value !== undefined && this.#isOtherValue(position, value);
+    return value !== undefined || this.#times.position(position) !== undefined;
+  }
+
   #parseBareHours(position: number): MarkCandidates | undefined {
     const timeMatch = this.#times.parseBareHours(position);
     return timeMatch && createSingleMark(timeMatch.words, { is: 'time', time: timeMatch.value });
@@ -221,7 +341,21 @@ export class QuestionReader {
     if ((this.#lexicon.valueAt(this.#words, position)?.words ?? 0) > words) return false;
     const phrase = matchPhrase(this.#words, position + words, this.#vocabulary);
     if (phrase?.mark.is === 'noise') return false;
+    // "Matches" are not a verb where records have them, and "matches today" contain no text.
+    if (words === 1 && this.#isNameOfRecords(position)) return false;
+    if (this.#words[position]?.lower === 'matches' && this.#times.position(position + words) !== undefined)
+      return false;
     return !(this.#words[position]?.stem.startsWith('includ') && phrase?.mark.is === 'condition');
+  }
+
+  /** Returns whether records have a field or a route of that name. */
+  #isNameOfRecords(position: number): boolean {
+    const word = this.#words[position] as Word;
+    return (
+      this.#lexicon.fieldAt(this.#words, position) !== undefined ||
+      this.#lexicon.routesOf(word).length > 0 ||
+      this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && splitNameStems(name)[0] === word.stem)
+    );
   }
 
   #isMeasure(position: number): boolean {
@@ -337,13 +471,15 @@ export class QuestionReader {
     const value = this.#findPlausibleValue(position);
     const field = this.#lexicon.fieldAt(this.#words, position);
     const routes = this.#matchRoutes(position, value, field);
-    if (routes !== undefined && phrase === undefined) return routes;
+    if (routes !== undefined && routes.words > (phrase?.words ?? 0)) return routes;
     const longestLength = Math.max(value?.words ?? 0, field?.words ?? 0);
     const isName = longestLength > 0 && this.#isName(position, { phraseKind: phrase?.mark.is, value, field });
+    if (phrase?.mark.is === 'noise' && phrase.words === 1 && longestLength <= 1 && this.#isDescriptionOfValue(position))
+      return createSingleMark(1, { is: 'description' });
     if (phrase !== undefined && phrase.words >= longestLength && !isName)
       return this.#createPhraseMarks(phrase, position, value);
     const noiseMarks: readonly Mark[] =
-      longestLength <= 1 && this.#isDescriptionOfValue(position) ? [{ is: 'noise' }] : [];
+      longestLength <= 1 && this.#isDescriptionOfValue(position) ? [{ is: 'description' }] : [];
     const name = this.#createNameMarks(position, value, field);
     const marks = [...noiseMarks, ...name.marks];
     return marks.length === 0 ? undefined : { words: name.words, marks };
@@ -363,13 +499,9 @@ export class QuestionReader {
       : { words: 1, marks: [service, phrase.mark] };
   }
 
-  /** Returns whether "slower than" is followed by a value and not by a duration: "is 2.4.0 slower than 2.3.1". */
+  /** Returns whether "slower than" is followed by a value or a range and not by a duration: "is 2.4.0 slower than 2.3.1". */
   #isValueComparison({ mark, words }: { readonly mark: Mark; readonly words: number }, position: number): boolean {
-    return (
-      mark.is === 'operator' &&
-      mark.about === 'duration' &&
-      this.#lexicon.valueAt(this.#words, position + words) !== undefined
-    );
+    return mark.is === 'operator' && mark.about === 'duration' && this.#isCompared(position + words);
   }
 
   /** Matches "search requests": the requests of the service search, or a verb that begins a question. */
@@ -442,7 +574,8 @@ export class QuestionReader {
     value: Candidates<NamedValue> | undefined,
     field: Candidates<CatalogueField> | undefined,
   ): MarkCandidates | undefined {
-    const routes = this.#lexicon.routesOf(this.#words[position] as Word);
+    const compound = this.#lexicon.routesOfCompound(this.#words.slice(position, position + 2));
+    const routes = compound.length > 0 ? compound : this.#lexicon.routesOf(this.#words[position] as Word);
     const [first] = routes;
     if (first === undefined || field !== undefined || (value?.words ?? 0) > 1) return undefined;
     const options = value?.options ?? [];
@@ -453,7 +586,7 @@ export class QuestionReader {
       .reduce((merged, other) => mergeAlternatives(merged, other, 'or') ?? merged, conditions[0] as Condition);
     const creation = routes.length === 1 ? this.#lexicon.creationOf(first) : undefined;
     return {
-      words: 1,
+      words: compound.length > 0 ? 2 : 1,
       marks: [
         ...(creation === undefined ? [] : [toRequestMark(createEqualityCondition(creation.field, creation.value))]),
         toRequestMark(condition),
@@ -496,13 +629,26 @@ export class QuestionReader {
       return false;
     if (!this.#lexicon.fields.some(({ name }) => /[._]/.test(name) && splitNameStems(name)[0] === stem)) return false;
     const nextPosition = formsOfBe.has(this.#words[position + 1]?.lower ?? '') ? position + 2 : position + 1;
-    return [position - 1, nextPosition].some((valuePosition) =>
+    // "Failed more than 2 exams".
+    const isCounted = parseNumber(this.#words[position - 1]) !== undefined;
+    const beforeNumber = isCounted && matchOperator(this.#words, position - 3)?.words === 2 ? [position - 4] : [];
+    return [position - 1, nextPosition, ...beforeNumber].some((valuePosition) =>
       this.#lexicon
         .valueAt(this.#words.slice(0, Math.max(position, valuePosition + 1)), valuePosition)
         ?.options.some(
-          ({ field, value }) => field !== 'service' && field !== 'severity' && !this.#isFiller(valuePosition, value),
+          ({ field, value }) =>
+            field !== 'service' &&
+            field !== 'severity' &&
+            !(this.#isFailure(valuePosition) && isOutcomeOfOther(field, stem)) &&
+            !this.#isFiller(valuePosition, value),
         ),
     );
+  }
+
+  /** Returns whether a word is a failure of whatever the question is about. */
+  #isFailure(position: number): boolean {
+    const phrase = matchPhrase(this.#words, position, vocabularies.traces);
+    return phrase?.mark.is === 'condition' && phrase.mark.condition.isNumerator === true;
   }
 
   /** Returns whether a word is a filler word rather than the value: "get" is not the method GET. */
@@ -512,25 +658,12 @@ export class QuestionReader {
   }
 
   /** Returns whether words that match both a name and a phrase of the language mean the name. */
-  #isName(
-    position: number,
-    {
-      phraseKind,
-      value,
-      field,
-    }: {
-      phraseKind: Mark['is'] | undefined;
-      value: Candidates<NamedValue> | undefined;
-      field: Candidates<CatalogueField> | undefined;
-    },
-  ): boolean {
+  #isName(position: number, { phraseKind, value, field }: NamesAtPosition): boolean {
     const word = this.#words[position] as Word;
     if (word.is === 'quoted' || /[._/-]/.test(word.text)) return true;
+    if (this.#isNameByPosition(position, { phraseKind, value, field })) return true;
     if (this.#isDescribed(position, value)) return true;
-    // "Amount of" is a number of records, unless records have an amount.
-    if (phraseKind === 'count' && field?.options.some(({ isNumber }) => isNumber) === true) return true;
-    // Noise words are a name if a field has that name.
-    if (phraseKind === 'noise' && field !== undefined && word.lower.length > 3) return true;
+    if (isFieldRatherThanPhrase(word, phraseKind, field)) return true;
     // "Requests of search", "the slowest search": in these positions, a service name is not the verb "search", which
     // begins a question.
     const before = this.#words[position - 1]?.lower ?? '';
@@ -539,6 +672,17 @@ export class QuestionReader {
       (phraseKind === 'noise' && namePrepositions.has(before)) || (phraseKind === 'list' && !isOrder);
     if (isAfterPreposition && value?.options[0]?.field === 'service') return true;
     return /^[A-Z]{2,}/.test(word.text) && value?.options.some((namedValue) => namedValue.value === word.text) === true;
+  }
+
+  /**
+   * "By line" groups by the field of that name, although a line is a log record as well, and "at the peak" is a place,
+   * and not a maximum.
+   */
+  #isNameByPosition(position: number, { phraseKind, value, field }: NamesAtPosition): boolean {
+    const [second, before] = [2, 1].map((distance) => this.#words[position - distance]?.lower ?? '');
+    if (phraseKind === 'noun' && /^(?:by|per)$/.test(before ?? ''))
+      return field?.options.some(({ name }) => name === this.#words[position]?.stem) === true;
+    return phraseKind === 'figure' && value !== undefined && before === 'the' && /^(?:at|in)$/.test(second ?? '');
   }
 
   /** Returns whether a value is followed by what it describes: "plus customers" with a field `customer.tier`. */
@@ -584,15 +728,47 @@ export class QuestionReader {
   }
 }
 
+/** Fields that a plain word names as a group only */
+const genericGroups: Readonly<Record<string, readonly string[]>> = {
+  server: ['host.name', 'host', 'k8s.node.name', 'instance'],
+  service: ['service.name'],
+};
+/** Returns whether a word is a form of a verb or noun: "banned" of "ban", "rejected" of "reject". */
+/** Returns whether a field is an outcome of something else: `exam.result` does not describe logins. */
+const isOutcomeOfOther = (field: string, stem: string | undefined): boolean =>
+  /^[^._]+[._](?:status|state|result|outcome|verdict)$/.test(field) && splitNameStems(field)[0] !== stem;
+
+const isFormOf = (stem: string, base: string): boolean =>
+  base.length > 2 && (stem === base || toRoot(stem) === toRoot(base) || stem === `${base}${base.at(-1)}ed`);
+
+/** Returns whether a word is the comparative of a quantity: "hotter". */
+const isComparative = (word: string): boolean => word.endsWith('er') && getQuantities(word).length > 0;
+
+/** Returns whether a word is the name of a field although it is a filler word or a word for numbers of records. */
+const isFieldRatherThanPhrase = (
+  { lower }: Word,
+  phraseKind: Mark['is'] | undefined,
+  field: Candidates<CatalogueField> | undefined,
+): boolean => {
+  if (field === undefined) return false;
+  // "Amount of" is a number of records, unless records have an amount.
+  if (phraseKind === 'count') return field.options.some(({ isNumber }) => isNumber);
+  return phraseKind === 'noise' && lower.length > 3;
+};
+
 const toRequestMark = (condition: Condition): Mark => ({
   is: 'condition',
   condition: { ...condition, isRequest: true },
 });
 
 const persons: ReadonlySet<string> = new Set(
-  'user customer client visitor member patient guest driver passenger account subscriber buyer reader student'.split(
-    ' ',
+  `user customer client visitor member patient guest driver passenger account subscriber buyer reader student player
+  viewer listener worker employee tenant citizen traveler traveller shopper tourist resident teacher doctor nurse`.split(
+    /\s+/,
   ),
+);
+const comparatives: ReadonlySet<string> = new Set(
+  'more fewer less higher lower bigger smaller larger greater worse better'.split(' '),
 );
 const countWords: ReadonlySet<string> = new Set(['many', 'number', 'count']);
 const groupWords: ReadonlySet<string> = new Set(['which', 'what', 'by', 'per', 'each', 'any']);
@@ -619,7 +795,7 @@ const storageWords: ReadonlySet<string> = new Set(
   ),
 );
 /** Words between two values of one field */
-const joiningWords: ReadonlySet<string> = new Set(['and', 'or', 'to', 'with', 'versus', 'vs']);
+const joiningWords: ReadonlySet<string> = new Set(['and', 'or', 'to', 'with', 'versus', 'vs', 'than']);
 /** Words after which a verb is a request */
 const requestWords: ReadonlySet<string> = new Set([
   'please',

@@ -306,14 +306,24 @@ const numeratorConditions = ({ conditions }: Draft): Conditions => {
       : conditions;
 };
 
+/** "What percentage of matches is abandoned" is a share of the records with a `match.outcome`. */
+const findDescribedField = ({ aggregationWords: words, nouns }: Draft, part: Conditions): string | undefined => {
+  const [condition, second] = part;
+  return words.has('description') && nouns.size === 0 && second === undefined && condition?.value !== undefined
+    ? condition.field
+    : undefined;
+};
+
 /** Returns a share in percent. Failures define the numerator; all other conditions apply to both. */
 const buildShare = (draft: Draft, signal: Signal, noun: Conditions, hasServerSpans: boolean): Meaning => {
   const part = numeratorConditions(draft);
+  const describedField = findDescribedField(draft, part);
   if (part.length === 0)
     throw new UnclearQuestionError('the share has no condition: use the share of errors, or of a status such as 5xx');
-  if (signal === 'logs' && !draft.nouns.has('logs'))
+  if (signal === 'logs' && !draft.nouns.has('logs') && describedField === undefined)
     throw new UnclearQuestionError('a share of log records needs the word "logs"');
   const isBare =
+    describedField === undefined &&
     signal === 'traces' &&
     noun.length === 0 &&
     hasServerSpans &&
@@ -325,6 +335,7 @@ const buildShare = (draft: Draft, signal: Signal, noun: Conditions, hasServerSpa
   const limit = draft.limit ?? (isRanked && groupBy.length > 0 && having === undefined ? defaultGroupLimit : undefined);
   const wholeConditions = [
     ...(isBare ? [serverSpan] : noun),
+    ...(describedField === undefined ? [] : [createExistenceCondition(describedField)]),
     ...draft.conditions.filter((condition) => !part.includes(condition)),
   ];
   const isSelection = limit !== undefined || having !== undefined;

@@ -7,7 +7,8 @@ import type { Word } from './words.ts';
  * A time expression of a question. Wall times are in milliseconds, as if the time zone were UTC; ends are exclusive.
  */
 export type TimePart =
-  | { readonly is: 'last'; readonly ms: number }
+  /** `isBefore`: "the week before", which ends where the range of the question begins. */
+  | { readonly is: 'last'; readonly ms: number; readonly isBefore?: true }
   | { readonly is: 'days'; readonly from: number; readonly to: number }
   | { readonly is: 'clock'; readonly from: number; readonly to: number | undefined }
   | { readonly is: 'since'; readonly day: number | undefined; readonly clock: number }
@@ -18,6 +19,10 @@ export type TimePart =
   /** Instants in epoch milliseconds */
   | { readonly is: 'instants'; readonly fromMs: number; readonly toMs: number }
   | { readonly is: 'moment' };
+
+/** Returns whether a part is a period such as "the week before". */
+export const isPeriodBefore = (part: TimePart): part is Extract<TimePart, { readonly is: 'last' }> =>
+  part.is === 'last' && part.isBefore === true;
 
 /** A deployment of the organization, which "since the last deployment" means */
 export interface ServiceDeployment {
@@ -125,14 +130,14 @@ export class TimeReader {
     return ms === undefined ? undefined : { words: article + joined + 3, value: { is: 'last', ms: number.value * ms } };
   }
 
-  /** Parses `the hour before` and `the 5 minutes before`, which follow "compared with". */
+  /** Parses `the hour before` and `the 5 minutes before`, which precede the range of the question. */
   #parsePeriodBefore(position: number): WordMatch<TimePart> | undefined {
     const number = this.#isWord(position, 'the') ? parseNumber(this.#words[position + 1]) : undefined;
     const unitPosition = number?.unit === '' ? position + 2 : position + 1;
     const unitMs = this.#isWord(position, 'the') ? unitToMs(this.#words[unitPosition]?.stem) : undefined;
     const isLast = this.#isWord(unitPosition + 1, 'before') && this.#words[unitPosition + 2] === undefined;
     return unitMs !== undefined && isLast
-      ? { words: unitPosition + 2 - position, value: { is: 'last', ms: unitMs * (number?.value ?? 1) } }
+      ? { words: unitPosition + 2 - position, value: { is: 'last', ms: unitMs * (number?.value ?? 1), isBefore: true } }
       : undefined;
   }
 
@@ -377,13 +382,18 @@ export class TimeReader {
     return { words: 4, value: { is: 'clock', from: first.value, to: second.value } };
   }
 
+  #parseThisMorning(position: number): WordMatch<number> | undefined {
+    return this.#isWord(position, 'this') && this.#isWord(position + 1, 'morning')
+      ? { words: 2, value: this.#today }
+      : undefined;
+  }
+
   /** Parses `since Monday`, `since 9am`, `since yesterday at 5pm`, `since this morning`, `after 14:00`. */
   #parseSince(position: number): WordMatch<TimePart> | undefined {
     if (!this.#isWord(position, 'since', 'after')) return undefined;
-    const isMorning = this.#isWord(position + 1, 'this') && this.#isWord(position + 2, 'morning');
-    const day = isMorning ? { words: 2, value: this.#today } : this.#parseDay(position + 1);
+    const day = this.#parseThisMorning(position + 1) ?? this.#parseDay(position + 1);
     const hourIndex = position + 1 + (day?.words ?? 0);
-    const preposition = day !== undefined && this.#isWord(hourIndex, 'at') ? 1 : 0;
+    const preposition = this.#isWord(hourIndex, 'at') ? 1 : 0;
     const hour = hourIndex + preposition;
     const next = this.#words[hour + 1];
     // "Since 8" is an hour at the end of a phrase, or next to a day.
@@ -391,7 +401,13 @@ export class TimeReader {
     const clock = this.#parseClockTime(hour) ?? this.#parseBareHour(hour, isHour);
     if (day === undefined && clock === undefined) return undefined;
     const words = 1 + (day?.words ?? 0) + (clock === undefined ? 0 : preposition + clock.words);
-    return { words, value: { is: 'since', day: day?.value, clock: clock?.value ?? 0 } };
+    // "Since 3 pm yesterday" lasts until now, and "after 3 pm yesterday" until the end of that day.
+    const isDayAfter = day === undefined && this.#isWord(position, 'since');
+    const dayAfter = isDayAfter ? this.#parseDay(position + words) : undefined;
+    return {
+      words: words + (dayAfter?.words ?? 0),
+      value: { is: 'since', day: (day ?? dayAfter)?.value, clock: clock?.value ?? 0 },
+    };
   }
 
   /**

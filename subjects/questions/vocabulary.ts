@@ -1,4 +1,5 @@
 /** Words with a meaning that is independent of the tenant's data */
+import { adjectivePhrases } from './adjectives.ts';
 import type { Mark, Noun, Operator } from './marks.ts';
 import { toStem } from './words.ts';
 
@@ -24,13 +25,13 @@ const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
     return|returned|answer|answered|respond|responded|see|seen|take|took|taken|look like|kind|value|values|
     data|amount|system|application|went|go|goes|as|every single|each of|hi|hello|hey|thanks|currently seen|find out|about|result|results|everything|something|anything|ones|details|each of them|please|together|overall|
     appear|appears|appeared|appearing|instead|same|again|as|what about|how about|break|split|group|throw|throws|threw|thrown|raise|raised|report|reported|generate|generated|so far|up to now|until now|till now|recent|recently|used|use|uses|using|
-    api|through|via|against|involving|touching|touch|touched|hit|hitting|regarding|concerning|include|including|includes|saw|experience|experienced|face|faced|encounter|encountered|say about|says about|said about|related to|coming from|belonging to|in minutes|in seconds|in milliseconds|in hours|in bytes|in megabytes|in gigabytes|in percent|right|shortly`,
+    api|through|via|against|involving|touching|touch|touched|hit|hitting|regarding|concerning|include|including|includes|saw|experience|experienced|face|faced|encounter|encountered|say about|says about|said about|related to|coming from|belonging to|in minutes|in seconds|in milliseconds|in hours|in bytes|in megabytes|in gigabytes|in percent|right|shortly|found|detected|observed|noticed|counted|measured|because of|due to|send back|sent back|sending back|give back|gave back`,
     { is: 'noise' },
   ],
   ['average|mean|avg|averaged|on average|typical|typically|averages|usual', createMeasureMark('avg')],
-  ['minimum|min|smallest|coldest|coolest|lightest', createMeasureMark('min')],
+  [`minimum|min|smallest|${adjectivePhrases.smallest}`, createMeasureMark('min')],
   [
-    'maximum|max|peak|peaks|largest|biggest|hottest|warmest|heaviest|deepest|fullest|greatest|top value|worst value',
+    `maximum|max|peak|peaks|largest|biggest|greatest|top value|worst value|${adjectivePhrases.largest}`,
     createMeasureMark('max'),
   ],
   ['shortest', { is: 'figure', measure: { function: 'min' }, isLongest: true }],
@@ -51,7 +52,7 @@ const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['current|currently|right now|latest value|at the moment|last value', { is: 'current' }],
   ['per|for each|for every|each|in each|on each|every|separately for', { is: 'group', isEach: true }],
   [
-    'by|grouped by|group by|split by|broken out by|separated by|one line per|cut by|split by|broken down by|break down by|across|according to|grouped per|distribution of|breakdown of|breakdown by|distributed by',
+    'by|grouped by|group by|split by|broken out by|separated by|one line per|cut by|split by|broken down by|break down by|across|according to|grouped per|distribution of|breakdown of|breakdown by|distributed by|break it down by|break that down by|break them down by|split it by|split that by|split them by|group it by|group that by|group them by',
     { is: 'group' },
   ],
   ['across all|over all|for all|of all', { is: 'all' }],
@@ -60,7 +61,7 @@ const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['or', { is: 'or' }],
   ['and|as well as|plus|also|nor', { is: 'and' }],
   [
-    'gone up|gone down|go up|go down|went up|went down|increased|decreased|risen|fallen|dropped|grown|growing|rising|falling|dropping|increasing|decreasing|increase|decrease|grow|rise|fall|drop|climbing|spike|spiked',
+    'change|changed|changing|gone up|gone down|go up|go down|went up|went down|increased|decreased|risen|fallen|dropped|grown|growing|rising|falling|dropping|increasing|decreasing|increase|decrease|grow|rise|fall|drop|climbing|spike|spiked',
     { is: 'trend' },
   ],
   ['both', { is: 'both' }],
@@ -73,7 +74,7 @@ const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
     { is: 'not' },
   ],
   [
-    'change|changed|changing|over time|as a chart|as a graph|as a line|trend|trends|trending|graph|chart|plot|timeline|time series|history|develop|developed|evolve|evolved|evolution',
+    'over time|as a chart|as a graph|as a line|trend|trends|trending|graph|chart|plot|timeline|time series|history|develop|developed|evolve|evolved|evolution',
     { is: 'overTime' },
   ],
   ['as a table|in a table|as table|table form|without steps', { is: 'table' }],
@@ -81,7 +82,7 @@ const sharedPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   ['fastest|quickest', { is: 'fastest' }],
   ['when', { is: 'when' }],
   [
-    'most|top|busiest|worst|the most|more|rank|ranking of|ranked by|rank by|order by|ordered by|sorted by|sort by|largest number of|most often|most frequent|most common|noisiest|biggest number of|highest number of',
+    'most|top|busiest|worst|the most|more|rank|ranking of|ranked by|rank by|order by|ordered by|sorted by|sort by|largest number of|most often|most frequent|most common|most popular|most used|most active|noisiest|biggest number of|highest number of',
     { is: 'most' },
   ],
   ['highest', { is: 'most', isExtreme: true }],
@@ -109,8 +110,14 @@ const comparisonPhrases: readonly (readonly [phrases: string, operator: Operator
   ],
   ['=|==|is|are|equal|equals|equal to|is equal to|being', 'is'],
   ["!=|is not|are not|not equal to|isn't|differs from|other than", 'not'],
-  ['>|above|over|greater than|more than|larger than|higher than|bigger than|exceeding|exceed|exceeds|beyond', 'above'],
-  ['<|below|under|less than|fewer than|smaller than|lower than', 'below'],
+  [
+    `>|above|over|greater than|more than|larger than|higher than|bigger than|exceeding|exceed|exceeds|beyond|longer than|running above|running over|operating above|${adjectivePhrases.above}`,
+    'above',
+  ],
+  [
+    `<|below|under|less than|fewer than|smaller than|lower than|shorter than|running below|running under|${adjectivePhrases.below}`,
+    'below',
+  ],
   ['>=|≥|at least|no less than|from', 'from'],
   ['<=|≤|at most|up to|no more than', 'upto'],
   ['between', 'between'],
@@ -141,7 +148,8 @@ const tracePhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   ],
   ['send|sent|sending|make|made|making|issue|issued|issuing', { is: 'sent' }],
   ['send to|sent to|made to|made against|issued to|making to|sending to', { is: 'noise' }],
-  ['longest running|longest lasting|most time consuming|most expensive|long running|slow', { is: 'slowest' }],
+  ['longest running|longest lasting|most time consuming|long running|slow', { is: 'slowest' }],
+  ['most expensive', { is: 'slowest', isCost: true }],
   ['rejected with|refused with|answered with|ended with|responded with', { is: 'noise' }],
   ['server spans', createNounMark('requests')],
   ['producer spans', { is: 'condition', condition: { search: 'kind:producer', field: 'kind' } }],
@@ -194,7 +202,7 @@ const logPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
 
 const metricPhrases: readonly (readonly [phrases: string, mark: Mark])[] = [
   [
-    'metric|metrics|gauge|counter|histogram|reading|bytes|open|how big|how large|how high|how low|how full|how long is|how long|how slow|how fast|how much time|use|uses|using|consume|consumes|consumed|consuming',
+    `metric|metrics|gauge|counter|histogram|reading|bytes|open|how big|how large|how high|how low|how long is|how long|how slow|how fast|how much time|use|uses|using|consume|consumes|consumed|consuming|hold|holds|holding|reach|reaches|reached|reaching|exceeds|run at|running at|operating at|stand at|standing at|${adjectivePhrases.how}`,
     { is: 'noise' },
   ],
   ['now', { is: 'current' }],
@@ -204,11 +212,11 @@ export type Vocabulary = ReadonlyMap<string, Mark>;
 
 const createVocabulary = (...rows: readonly (readonly (readonly [string, Mark])[])[]): Vocabulary =>
   new Map(
-    rows
-      .flat()
-      .flatMap(([phrases, mark]) =>
-        splitPhrases(phrases).map((phrase): [string, Mark] => [phrase.trim().split(' ').map(toStem).join(' '), mark]),
-      ),
+    rows.flat().flatMap(([phrases, mark]) =>
+      splitPhrases(phrases)
+        .flatMap((phrase) => (/^\s*(?:most|least) /.test(phrase) ? [phrase, `the ${phrase.trim()}`] : [phrase]))
+        .map((phrase): [string, Mark] => [phrase.trim().split(' ').map(toStem).join(' '), mark]),
+    ),
   );
 
 /** For the same words, phrases of a telemetry signal have precedence over shared phrases. */
@@ -238,7 +246,7 @@ export const vocabularyWords: ReadonlySet<string> = new Set(
  */
 export const slipWords: ReadonlySet<string> = new Set(
   [...vocabularies.logs].flatMap(([phrase, { is }]) =>
-    (is === 'noise' || is === 'overTime') && !phrase.includes(' ') ? [phrase] : [],
+    (is === 'noise' || is === 'overTime' || is === 'trend') && !phrase.includes(' ') ? [phrase] : [],
   ),
 );
 

@@ -57,6 +57,8 @@ const irregularRoots: Readonly<Record<string, string>> = {
   lose: 'lost',
   loss: 'lost',
   win: 'won',
+  write: 'written',
+  wrote: 'written',
 };
 
 /** Returns what forms of a verb have in common: "refuse", "refused" and "refusal" become "refus". */

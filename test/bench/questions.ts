@@ -12,9 +12,12 @@ const ofPersons = personsOfTrades.map(
 for (const [trade, catalogue, questions] of [...trades, ...plainEnglish, ...ofPersons]) {
   const counts = { right: 0, refused: 0, alternatives: 0, wrong: 0 } as Record<string, number>;
   const begin = process.cpuUsage();
-  for (const [question, expected] of questions) {
+  for (const [question, expected, previousQuestions] of questions) {
     const judgement = judgeAnswer(
-      answerTo(question, catalogue, 'deployments' in catalogue ? { deployments: catalogue.deployments } : {}),
+      answerTo(question, catalogue, {
+        deployments: 'deployments' in catalogue ? catalogue.deployments : [],
+        previousQuestions,
+      }),
       expected,
     );
     counts[judgement] = (counts[judgement] ?? 0) + 1;

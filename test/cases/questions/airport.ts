@@ -150,7 +150,13 @@ export const airportQuestions: readonly QuestionCase[] = [
   ['what are the top 10 error types', 'logs count [exception.type:*] by exception.type limit 10'],
   ['avg duration by service name', 'traces avg(duration) by service'],
   ['most common errors in gates', 'refused unclear'],
-  ['is /flights slower than yesterday', 'refused comparison'],
+  [
+    'is /flights slower than yesterday',
+    [
+      'traces avg(duration) [http.route:"/flights" kind:server] than 10T09:30..10T10:30',
+      'traces p95(duration) [http.route:"/flights" kind:server] than 10T09:30..10T10:30',
+    ],
+  ],
   [
     'errors of delta and iberia',
     ['logs rows [airline:(delta OR iberia) severity:>=error]', 'traces rows [airline:(delta OR iberia) status:error]'],

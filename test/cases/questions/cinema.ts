@@ -156,7 +156,13 @@ export const cinemaQuestions: readonly QuestionCase[] = [
   ['deletes per hour', 'traces count [http.request.method:DELETE] each 1h'],
   ['show traces of print ticket longer than 5s', 'traces rows [NOT parentSpanId:* duration:>5s name:"print ticket"]'],
   ['what percentage of bookings succeed', 'share traces [NOT status:error] of [http.route:"/bookings" kind:server]'],
-  ['services with more errors than yesterday', 'refused comparison'],
+  [
+    'services with more errors than yesterday',
+    [
+      'logs count [severity:>=error] by service than 10T09:30..10T10:30',
+      'traces count [kind:server status:error] by service than 10T09:30..10T10:30',
+    ],
+  ],
   [
     'which hosts have errors',
     ['logs count [severity:>=error] by host.name', 'traces count [kind:server status:error] by host.name'],

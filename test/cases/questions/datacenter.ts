@@ -65,7 +65,7 @@ export const datacenterQuestions: readonly QuestionCase[] = [
     'mountpoints with filesystem utilization above 90% right now',
     'metric system.filesystem.utilization last/avg by mountpoint having >0.9',
   ],
-  ['hosts hotter than 70 degrees', 'refused unknown-name'],
+  ['hosts hotter than 70 degrees', 'metric hw.temperature avg/avg by host.name having >70'],
   ['hosts with a temperature above 70 degrees', 'metric hw.temperature avg/avg by host.name having >70'],
   ['topics with a consumer lag of more than 5k messages', 'metric kafka.consumer.lag avg/sum by topic having >5000'],
   [

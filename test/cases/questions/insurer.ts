@@ -78,7 +78,7 @@ export const insurerQuestions: readonly QuestionCase[] = [
   [
     'how many claims were submitted yesterday',
     [
-      'logs distinct(claim.id) [event.name:claim_submitted] 10T00:00..11T00:00',
+      'logs count [event.name:claim_submitted] 10T00:00..11T00:00',
       'metric claims.submitted increase/sum 10T00:00..11T00:00',
     ],
   ],
@@ -92,7 +92,10 @@ export const insurerQuestions: readonly QuestionCase[] = [
     'upstream timeouts per service since midnight',
     'logs count [exception.type:UpstreamTimeout] by service 11T00:00..11T10:30',
   ],
-  ['how long does rendering a pdf take', 'refused unknown-name'],
+  [
+    'how long does rendering a pdf take',
+    ['traces avg(duration) [name:"render pdf"]', 'traces p95(duration) [name:"render pdf"]'],
+  ],
   [
     'slow database queries in policy-service',
     'traces max(duration) [db.system.name:* service:policy-service] by service,name,traceId,spanId limit 10',
@@ -123,7 +126,7 @@ export const insurerQuestions: readonly QuestionCase[] = [
   ['connected redis clients', 'metric redis_connected_clients avg/sum'],
   ['idle postgres connections', 'refused unknown-name'],
   ['cpu of claims-api', 'metric process.cpu.utilization avg/avg [service.name:claims-api]'],
-  ['cpu utilization by service', 'refused unknown-name'],
+  ['cpu utilization by service', 'metric process.cpu.utilization avg/avg by service.name'],
   ['why are quotes slow', 'refused cause'],
   ['why is the quote engine slow today', 'cause quote-engine 11T00:00..11T10:30'],
   ['what changed in pricing in the last 2 hours', 'changes pricing 11T08:30..11T10:30'],

@@ -75,7 +75,7 @@ export const portQuestions: readonly QuestionCase[] = [
   ['number of trucks turned away this week', 'metric trucks.turned_away increase/sum 09T00:00..11T10:30'],
   ['wind speed at the north quay over the last 6 hours', 'metric wind.speed avg/avg [quay:north] 11T04:30..11T10:30'],
   ['maximum wind speed by quay today', 'metric wind.speed max/max by quay 11T00:00..11T10:30'],
-  ['strongest wind yesterday', 'refused unknown-name'],
+  ['strongest wind yesterday', 'metric wind.speed max/max 10T00:00..11T00:00'],
   ['did the wind exceed 20 m/s', 'refused unknown-name'],
   ['reefer temperature at west', 'metric reefer.temperature avg/avg [quay:west]'],
   ['crane idle time per quay this month', 'metric crane.idle.time increase/sum by quay 01T00:00..11T10:30'],
@@ -180,7 +180,13 @@ export const portQuestions: readonly QuestionCase[] = [
   ['did 9.2.0 make things worse', 'refused unknown-name'],
   ['why are trucks waiting so long', 'refused cause'],
   ['will yard-1 run out of disk', 'refused forecast'],
-  ['more errors than yesterday?', 'refused comparison'],
+  [
+    'more errors than yesterday?',
+    [
+      'logs count [severity:>=error] than 10T09:30..10T10:30',
+      'traces count [kind:server status:error] than 10T09:30..10T10:30',
+    ],
+  ],
   ['ships waiting for a berth', 'refused unknown-name'],
   ['which alerts are firing for crane-control', 'refused elsewhere'],
   ['how much error budget does gate-in have left', 'refused elsewhere'],

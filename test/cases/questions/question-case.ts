@@ -14,8 +14,13 @@ import type { ServiceDeployment } from '../../../subjects/questions/times.ts';
 
 /**
  * A question and its query in short notation; several queries are alternatives, and `refused` with a code is a refusal.
+ * Previous questions make it a continuation.
  */
-export type QuestionCase = readonly [question: string, expected: string | readonly string[]];
+export type QuestionCase = readonly [
+  question: string,
+  expected: string | readonly string[],
+  previousQuestions?: readonly string[],
+];
 
 /** Questions of five persons from one domain */
 export type Persons = Readonly<
@@ -131,9 +136,19 @@ export const short = ({ query, range, comparedRange, stepMs }: Interpretation): 
 export const answerTo = (
   question: string,
   catalogue: Catalogue,
-  { timeZone = 'UTC', deployments = [] }: { timeZone?: string; deployments?: readonly ServiceDeployment[] } = {},
+  {
+    timeZone = 'UTC',
+    deployments = [],
+    previousQuestions = [],
+  }: {
+    timeZone?: string;
+    deployments?: readonly ServiceDeployment[];
+    previousQuestions?: readonly string[] | undefined;
+  } = {},
 ): string | string[] =>
-  toShortResult(interpretQuestion({ question, nowMs, timeZone, defaultRange, deployments }, catalogue));
+  toShortResult(
+    interpretQuestion({ question, previousQuestions, nowMs, timeZone, defaultRange, deployments }, catalogue),
+  );
 
 export const toShortResult = (understood: InterpretationResult): string | string[] => {
   if (understood.is === 'interpretation') return short(understood.interpretation);

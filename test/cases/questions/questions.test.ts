@@ -14,11 +14,13 @@ import { trades, tradesWithUnknownWords } from './trades.ts';
 const read = (question: string, timeZone = 'UTC') =>
   interpretQuestion({ question, nowMs, timeZone, defaultRange }, shop);
 
-for (const [trade, catalogue, questions] of trades)
-  for (const [question, expected] of questions)
-    test(`${trade}: ${question}`, (t) => {
-      t.deepEqual(answerTo(question, catalogue), expected);
+for (const [trade, catalogue, questions] of trades) {
+  const deployments = 'deployments' in catalogue ? catalogue.deployments : [];
+  for (const [question, expected, previousQuestions = []] of questions)
+    test(`${trade}: ${[...previousQuestions, question].join(' → ')}`, (t) => {
+      t.deepEqual(answerTo(question, catalogue, { deployments, previousQuestions }), expected);
     });
+}
 
 for (const [trade, catalogue, questions] of plainEnglish)
   for (const [question, expected] of questions.filter(([each]) => !isHeldOut(each)))
@@ -57,6 +59,7 @@ const ranges: readonly (readonly [text: string, expected: string])[] = [
   ['on 2026-03-05', '05T00:00..06T00:00'],
   ['since midnight', '11T00:00..11T10:30'],
   ['since yesterday at 5pm', '10T17:00..11T10:30'],
+  ['since 5pm yesterday', '10T17:00..11T10:30'],
   ['from 8 to 9:30', '11T08:00..11T09:30'],
   ['between 2 and 4pm yesterday', '10T14:00..10T16:00'],
   ['yesterday from 22:00 to 2:00', '10T22:00..11T02:00'],
@@ -141,6 +144,7 @@ const investigations: readonly (readonly [question: string, expected: string])[]
   ['root cause of checkout’s errors', 'cause checkout'],
   ['why is the web frontend slow since 9', 'cause web-frontend 11T09:00..11T10:30'],
   ['why is checkout slow at 9am', 'cause checkout 11T09:00..11T10:00'],
+  ['is checkout ok?', 'cause checkout'],
   ['what changed', 'changes *'],
   ['what changed in checkout', 'changes checkout'],
   ["what's changed yesterday?", 'changes * 10T00:00..11T00:00'],
@@ -293,6 +297,10 @@ const conversations: readonly (readonly [
     'in the last 3 hours',
     'metric system.cpu.utilization avg/avg by host.name 11T07:30..11T10:30',
   ],
+  [['p95 latency by service'], 'only cart', 'traces p95(duration) [kind:server service:cart]'],
+  [['requests by service'], 'only cart', 'traces count [kind:server service:cart]'],
+  [['requests yesterday'], 'and the day before?', 'traces rows [kind:server] 09T00:00..10T00:00'],
+  [['requests in the last hour'], 'the hour before', 'traces rows [kind:server] 11T08:30..11T09:30'],
   [['logs of cart'], 'how many requests did payment get', 'traces count [kind:server service:payment]'],
   [['logs of cart'], 'delete them', 'refused change'],
   [

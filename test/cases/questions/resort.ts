@@ -54,13 +54,13 @@ export const resort = {
 
 /** It is Wednesday, 11 March 2026, 10:30 UTC. */
 export const resortQuestions: readonly QuestionCase[] = [
-  ['how deep is the snow at the peak', 'refused unknown-name'],
+  ['how deep is the snow at the peak', 'metric snow.depth avg/avg [station:peak]'],
   [
     'snow depth by station over the last 7 days, daily',
     'metric snow.depth avg/avg by station each 1d 04T10:30..11T10:30',
   ],
   ['current air temperature in the valley', 'metric air.temperature last/avg [station:valley]'],
-  ['lowest air temperature at the peak yesterday', 'refused unclear'],
+  ['lowest air temperature at the peak yesterday', 'metric air.temperature min/min [station:peak] 10T00:00..11T00:00'],
   [
     'how many skiers did the gondola transport today',
     'metric skiers.transported increase/sum [lift:gondola] 11T00:00..11T10:30',
@@ -101,7 +101,7 @@ export const resortQuestions: readonly QuestionCase[] = [
   ],
   ['denied scans at the gondola', 'logs rows [lift:gondola scan.result:denied]'],
   ['number of denied scans per lift today', 'logs count [scan.result:denied] by lift 11T00:00..11T10:30'],
-  ['what share of scans was denied', 'refused unclear'],
+  ['what share of scans was denied', 'share logs [scan.result:denied] of [scan.result:*]'],
   ['PassExpired errors by pass kind', 'logs count [exception.type:PassExpired severity:>=error] by pass.kind'],
   [
     'how often did TurnstileJam happen yesterday afternoon',

@@ -73,7 +73,7 @@ export const transitQuestions: readonly QuestionCase[] = [
       'metric bus.delay avg/sum [depot:west] 11T00:00..11T10:30',
     ],
   ],
-  ['which bus has the lowest battery', 'refused unknown-name'],
+  ['which bus has the lowest battery', 'metric bus.battery.level avg/avg by vehicle.id ascending limit 10'],
   [
     'battery level of V-100 over the last day',
     'metric bus.battery.level avg/avg [vehicle.id:V-100] 10T10:30..11T10:30',

@@ -167,7 +167,7 @@ export const webshopQuestions: readonly QuestionCase[] = [
       'metric system.filesystem.utilization avg/avg by host.name',
     ],
   ],
-  ['how hot is node-1', 'refused unknown-name'],
+  ['how hot is node-1', 'metric hw.temperature avg/avg [host.name:node-1]'],
   ['db connections in use', 'metric db.client.connection.count avg/sum'],
   ['stock in the north warehouse', 'metric stock.level avg/avg [warehouse:north]'],
   ['when did errors start', 'refused unknown-name'],
@@ -197,7 +197,10 @@ export const webshopQuestions: readonly QuestionCase[] = [
       'traces p95(duration) [db.system.name:*] by db.system.name limit 10',
     ],
   ],
-  ['how long do orders inserts take', 'refused unknown-name'],
+  [
+    'how long do orders inserts take',
+    ['traces avg(duration) [name:"INSERT orders"]', 'traces p95(duration) [name:"INSERT orders"]'],
+  ],
   ['number of SQL queries by table', 'traces count [db.system.name:*] by db.collection.name'],
   ['most expensive queries', 'traces max(duration) [db.system.name:*] by service,name,traceId,spanId limit 10'],
   [

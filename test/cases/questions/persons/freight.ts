@@ -153,7 +153,7 @@ export const freightPersons: Persons = {
     ['What changed in dispatch since Monday?', 'changes dispatch 09T00:00..11T10:30'],
     ['How many loads were delayed in Lyon?', 'refused unknown-name'],
     ['What share of quotes fails?', 'share traces [status:error] of [http.route:"/quotes" kind:server]'],
-    ['Are customers waiting longer than yesterday?', 'refused comparison'],
+    ['Are customers waiting longer than yesterday?', 'refused unknown-name'],
     [
       'Delivered loads per day and carrier this month',
       [
@@ -220,7 +220,7 @@ export const freightPersons: Persons = {
     ['total pallets per carrier since Monday', 'logs sum(pallets) by carrier 09T00:00..11T10:30'],
     ['distribution of load states by depot', 'logs count by load.state,depot'],
     ['unique trucks per depot in the last 24 hours', 'logs distinct(truck.id) by depot 10T10:30..11T10:30'],
-    ['percentage of delayed loads by carrier', 'refused unclear'],
+    ['percentage of delayed loads by carrier', 'share logs [load.state:delayed] of [load.state:*] by carrier'],
     ['peak trucks moving by depot yesterday', 'metric trucks.moving max/max by depot 10T00:00..11T00:00'],
     [
       'ratio of 404 to all responses of the tracking api',

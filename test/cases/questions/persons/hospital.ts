@@ -114,7 +114,13 @@ export const hospitalPersons: Persons = {
       'How many prescriptions were filled per ward yesterday?',
       'metric prescriptions.filled increase/sum by ward 10T00:00..11T00:00',
     ],
-    ['Are the lab results slower today than yesterday?', 'refused comparison'],
+    [
+      'Are the lab results slower today than yesterday?',
+      [
+        'traces avg(duration) [kind:server service:lab-results] 11T00:00..11T10:30 than 10T00:00..11T00:00',
+        'traces p95(duration) [kind:server service:lab-results] 11T00:00..11T10:30 than 10T00:00..11T00:00',
+      ],
+    ],
     [
       'Which ward had the most errors this week?',
       [
@@ -130,7 +136,7 @@ export const hospitalPersons: Persons = {
     ['What has changed in the lab results this week?', 'changes lab-results 09T00:00..11T10:30'],
     ['What is the warmest fridge?', 'metric fridge.temperature max/max'],
     ['How many patients did we admit?', 'refused unknown-name'],
-    ['How much disk space is left?', 'refused unknown-name'],
+    ['How much disk space is left?', 'metric system.filesystem.usage avg/sum [state:free]'],
     [
       'How many messages did we receive today compared with yesterday?',
       'metric messages.received increase/sum 11T00:00..11T10:30 than 10T00:00..11T00:00',
@@ -161,7 +167,7 @@ export const hospitalPersons: Persons = {
     ],
     ['last error log of pharmacy-orders', 'logs rows [service:pharmacy-orders severity:>=error] limit 1'],
     ['how many mri and ct studies are waiting', 'refused unknown-name'],
-    ['results not found', 'refused unknown-name'],
+    ['results not found', 'refused unclear'],
     ['how many times was a patient duplicated', 'refused unknown-name'],
     ['what is causing the delays in admissions', 'cause admissions'],
   ],

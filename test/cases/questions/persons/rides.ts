@@ -152,7 +152,7 @@ export const ridesPersons: Persons = {
       'What is the payout amount per city for last week?',
       'metric payout.amount increase/sum by city 02T00:00..09T00:00',
     ],
-    ['What percentage of trips were cancelled?', 'refused unclear'],
+    ['What percentage of trips were cancelled?', 'share logs [trip.status:cancelled] of [trip.status:*]'],
     [
       'How many estimates failed today?',
       'traces count [http.route:"/estimates" kind:server status:error] 11T00:00..11T10:30',
