@@ -101,8 +101,8 @@ export class TransactionScope {
    * Throws inside a transaction. A write outside the open transaction would deadlock in SQLite, and survive the
    * transaction's failure in MongoDB.
    */
-  rejectInside(what: string): void {
+  rejectInside(operation: string): void {
     if (this.#runs.getStore()?.isActive === true)
-      throw new Error(`${what} inside a transaction must go through the transaction it is in`);
+      throw new Error(`${operation} inside a transaction must go through the transaction it is in`);
   }
 }

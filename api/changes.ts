@@ -160,11 +160,11 @@ export const createTransact = ({ documents, clock, directory }: ChangePorts, con
       let isUnchanged = false;
       const result = await work({
         ...trackWrites(transaction, writes),
-        record(what) {
-          const tenantId = what.tenantId ?? context.caller?.tenantId;
+        record(changedResource) {
+          const tenantId = changedResource.tenantId ?? context.caller?.tenantId;
           if (tenantId === undefined)
             throw new Error('a change without a session must have the id of its organization');
-          addToList(chains, tenantId, createRecord(what));
+          addToList(chains, tenantId, createRecord(changedResource));
         },
         markUnchanged() {
           isUnchanged = true;

@@ -64,7 +64,7 @@ const parseCookie = (header: string, url: URL, nowMs: number): Cookie | undefine
 };
 
 /** A header sent by the check wins over stored cookies of the same name. */
-const namesOf = (header: string): ReadonlySet<string> =>
+const listNames = (header: string): ReadonlySet<string> =>
   new Set(header.split(';').map((pair) => (pair.split('=')[0] ?? '').trim()));
 
 export class Cookies {
@@ -84,7 +84,7 @@ export class Cookies {
   /** Returns the value of the header `cookie` of a request, after the cookies in `own`; empty for none. */
   header(url: URL, own = '', nowMs = Date.now()): string {
     const host = removeBrackets(url.hostname);
-    const ownNames = namesOf(own);
+    const ownNames = listNames(own);
     const sent = [...this.#cookies.values()]
       .filter(
         (cookie) =>

@@ -30,7 +30,7 @@ const normalize = (text: string): string => {
   return sameLength.replace(/[\s\u00a0+-]/g, ' ').replaceAll('_', '/');
 };
 
-const layersOf = (text: string): MappedText[] => {
+const decodeLayers = (text: string): MappedText[] => {
   const layers: MappedText[] = [];
   for (
     let layer: MappedText | undefined = { text, sources: undefined };
@@ -46,9 +46,9 @@ const beginningLength = (length: number): number => Math.min(length, Math.max(8,
 
 const toForm = (text: string): Form => ({ text, beginning: text.slice(0, beginningLength(text.length)) });
 
-const formsOf = (secret: string): Form[] => {
+const listForms = (secret: string): Form[] => {
   // Escapes within the secret are decoded with those of the text.
-  const decoded = layersOf(secret).map(({ text }) => text);
+  const decoded = decodeLayers(secret).map(({ text }) => text);
   const forms = new Set([...decoded, ...secretForms(secret).map(normalize)]);
   return [...forms].filter((text) => text === decoded[0] || text.length >= minPrefixLength).map(toForm);
 };
@@ -59,7 +59,7 @@ const cachedForms = new Map<string, readonly Form[]>();
 
 const getForms = (secret: string): readonly Form[] => {
   const known = cachedForms.get(secret);
-  const forms = known ?? formsOf(secret);
+  const forms = known ?? listForms(secret);
   // The least recently used ones are removed.
   cachedForms.delete(secret);
   cachedForms.set(secret, forms);
@@ -115,7 +115,7 @@ const findTail = (text: string, forms: readonly Form[]): TextRange | undefined =
   const start = Math.max(0, text.length - maxTailLength);
   const window = text.slice(start);
   const notFound = window.length - minPrefixLength + 1;
-  const layers = [window.length, ...findCutEscapes(window)].flatMap((end) => layersOf(window.slice(0, end)));
+  const layers = [window.length, ...findCutEscapes(window)].flatMap((end) => decodeLayers(window.slice(0, end)));
   const tailStart = layers.reduce((earliest, layer) => findTailStart(layer, forms, earliest), notFound);
   return tailStart === notFound ? undefined : { from: start + tailStart, to: text.length };
 };
@@ -132,7 +132,7 @@ export class SecretFinder {
   find(text: string): readonly TextRange[] {
     if (text === '') return [];
     const forms = this.#secrets.flatMap(getForms);
-    const ranges = layersOf(text).flatMap((layer) => forms.flatMap((form) => findForm(layer, form)));
+    const ranges = decodeLayers(text).flatMap((layer) => forms.flatMap((form) => findForm(layer, form)));
     return mergeRanges(ranges);
   }
 
@@ -151,12 +151,12 @@ export class SecretFinder {
 }
 
 function findForm(layer: MappedText, { text: form, beginning }: Form): TextRange[] {
-  const found: TextRange[] = [];
+  const secretRanges: TextRange[] = [];
   for (let at = layer.text.indexOf(beginning); at >= 0; at = layer.text.indexOf(beginning, at + 1)) {
     const length = commonLength(layer.text, at, form);
-    found.push(toRange(layer, at, at + length));
+    secretRanges.push(toRange(layer, at, at + length));
   }
-  return found;
+  return secretRanges;
 }
 
 function maskRanges(text: string, ranges: readonly TextRange[]): string {

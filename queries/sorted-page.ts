@@ -44,8 +44,8 @@ export const getPageOfSorted = <Item>(
 ): SortedPage<Item> => {
   const compare = comparePositions(direction);
   const toPosition = (item: Item): Position => ({ name: getName(item), value: getSortValue(item) ?? null });
-  const found = after === undefined ? 0 : items.findIndex((item) => compare(toPosition(item), after) > 0);
-  const start = found < 0 ? items.length : found;
+  const firstIndex = after === undefined ? 0 : items.findIndex((item) => compare(toPosition(item), after) > 0);
+  const start = firstIndex < 0 ? items.length : firstIndex;
   const pageItems = items.slice(start, start + limit);
   const lastItem = pageItems.at(-1);
   const hasNext = items.length > start + limit && lastItem !== undefined;

@@ -33,7 +33,7 @@ class MutableDocuments<Document> extends Map<string, Document> implements Docume
   /** A caller has a reference to this map, so the next change is applied to a copy */
   hasSnapshot = false;
 
-  static copyOf<Document>(other: MutableDocuments<Document>): MutableDocuments<Document> {
+  static copyResource<Document>(other: MutableDocuments<Document>): MutableDocuments<Document> {
     const copy = new MutableDocuments<Document>(other);
     copy.revision = other.revision;
     return copy;
@@ -54,7 +54,7 @@ export class TenantDocumentCache<Fields extends object> {
   ): (Fields & StoredMetadata) | undefined {
     const currentDocuments = this.#tenants.get(tenantId) ?? new MutableDocuments<Fields & StoredMetadata>();
     const writableDocuments = currentDocuments.hasSnapshot
-      ? MutableDocuments.copyOf(currentDocuments)
+      ? MutableDocuments.copyResource(currentDocuments)
       : currentDocuments;
     const previousDocument = writableDocuments.get(id);
     writableDocuments.revision++;

@@ -179,8 +179,8 @@ export class Administration {
    * partitions.
    */
   async #raiseLimits(admin: Admin, topics: readonly Topic[], copies: number): Promise<{ topic: string }[]> {
-    const { topics: found } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
-    for (const { name, partitions } of found) {
+    const { topics: topicMetadata } = await admin.fetchTopicMetadata({ topics: topics.map(({ name }) => name) });
+    for (const { name, partitions } of topicMetadata) {
       const minReplicas = Math.min(...partitions.map(({ replicas }) => replicas.length));
       if (minReplicas < copies)
         this.#options.log.warn(
@@ -188,7 +188,7 @@ export class Administration {
           'a topic has fewer replicas than new topics get; reassign its partitions to add replicas',
         );
     }
-    const counts = new Map(found.map(({ name, partitions }) => [name, partitions.length]));
+    const counts = new Map(topicMetadata.map(({ name, partitions }) => [name, partitions.length]));
     const topicPartitions = topics
       .filter(({ name, partitions }) => (counts.get(name) ?? 0) < partitions)
       .map(({ name, partitions }) => ({ topic: name, count: partitions }));

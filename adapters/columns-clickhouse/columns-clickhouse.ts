@@ -169,14 +169,14 @@ class ClickhouseColumns implements Columns {
       if (this.#isCluster) await this.#placements.requireAllShards(member);
       return queryServer(member.whole);
     };
-    const preferredPlace = tenantId === undefined ? shardKey : getTenantPartition(tenantId);
+    const preferredPartition = tenantId === undefined ? shardKey : getTenantPartition(tenantId);
     return withMappedErrors(
       this.#selectShards(sql, limits, tenantId).then((shards) =>
         Promise.all(
           shards === undefined
             ? [
                 this.#servers.readAllShards(() =>
-                  this.#servers.runAnywhere(queryAllShards, { signal, place: preferredPlace }),
+                  this.#servers.runAnywhere(queryAllShards, { signal, partition: preferredPartition }),
                 ),
               ]
             : shards.map((shard) => this.#servers.runOnShard(shard, queryServer, signal)),

@@ -268,11 +268,11 @@ export class Placements {
     const names = allTables.filter(({ name }) => isShardedByTenant(name)).map(({ name }) => quoteString(name));
     const shards = new Set<number>();
     for (const member of this.#servers.members) {
-      const found = await member.local.select(
+      const rows = await member.local.select(
         `SELECT 1 AS found FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table IN (${names.join(', ')}) LIMIT 1`,
       );
       const shard = this.#servers.getShard(member);
-      if (found.length > 0 && shard !== undefined) shards.add(shard);
+      if (rows.length > 0 && shard !== undefined) shards.add(shard);
     }
     return [...shards];
   }

@@ -88,10 +88,10 @@ export class ClickhouseServers {
    */
   runAnywhere<Result>(
     work: (member: Member) => Promise<Result>,
-    { signal, place }: { readonly signal?: AbortSignal | undefined; readonly place?: number | undefined } = {},
+    { signal, partition }: { readonly signal?: AbortSignal | undefined; readonly partition?: number | undefined } = {},
   ): Promise<Result> {
     const shard =
-      place === undefined || this.#shards === undefined ? undefined : getShardOfPartition(place, this.#shards);
+      partition === undefined || this.#shards === undefined ? undefined : getShardOfPartition(partition, this.#shards);
     const isOtherShard = (member: Member): number => Number(shard !== undefined && this.#shardOf.get(member) !== shard);
     const members = this.members.toSorted((left, right) => isOtherShard(left) - isOtherShard(right));
     return tryMembers(members, ({ whole }) => whole, work, signal);
@@ -119,14 +119,14 @@ export class ClickhouseServers {
     const unavailable = this.members.filter(({ local }) => local.isUnavailable);
     // A replica that is not configured may have the rows.
     if (this.cluster === undefined || unavailable.length === 0 || this.#serverCount > this.members.length) return [];
-    const shardOf = (member: Member): number | undefined => this.#shardOf.get(member);
-    const reachableShards = new Set(this.members.filter((member) => !unavailable.includes(member)).map(shardOf));
+    const findShard = (member: Member): number | undefined => this.#shardOf.get(member);
+    const reachableShards = new Set(this.members.filter((member) => !unavailable.includes(member)).map(findShard));
     const knownShards = [
       ...Array(this.#shards ?? 0).keys(),
       ...[...this.#shardOf.values()].filter((shard) => shard !== undefined),
     ];
     if (knownShards.every((shard) => reachableShards.has(shard))) return [];
-    return unavailable.filter((member) => !reachableShards.has(shardOf(member)));
+    return unavailable.filter((member) => !reachableShards.has(findShard(member)));
   }
 
   /** Runs repeatable work on a server of the shard of a slot: always the same shard for the same slot. */

@@ -123,10 +123,10 @@ const readPage = (
   options: FindOptions,
 ): Page<Fields & StoredMetadata> => {
   const { limit = defaultLimit } = options;
-  const found = findAfter(tables, definition, tenant, options);
-  const last = found.length > limit ? found[limit - 1] : undefined;
+  const page = findAfter(tables, definition, tenant, options);
+  const last = page.length > limit ? page[limit - 1] : undefined;
   return {
-    items: found.slice(0, limit).map(({ document }) => document),
+    items: page.slice(0, limit).map(({ document }) => document),
     nextCursor: last === undefined ? null : encodeCursor(last.position, toOrder(options.sort)),
   };
 };

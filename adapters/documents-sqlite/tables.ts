@@ -252,8 +252,8 @@ export class DocumentTables {
     );
   }
 
-  *#toRows(places: Iterable<Record<string, unknown>>): Generator<Row | undefined> {
-    for (const row of places) yield row['fields'] === null ? undefined : toRow(row);
+  *#toRows(positions: Iterable<Record<string, unknown>>): Generator<Row | undefined> {
+    for (const row of positions) yield row['fields'] === null ? undefined : toRow(row);
   }
 
   /** Whether a tenant has a document without a position in the order of an index. */

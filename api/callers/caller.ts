@@ -28,7 +28,7 @@ interface AnyCaller {
 }
 
 /** A user who signed in. */
-export interface PersonCaller extends AnyCaller {
+export interface UserCaller extends AnyCaller {
   readonly kind: 'person';
   readonly userId: string;
   readonly sessionId: string;
@@ -54,13 +54,13 @@ export interface ServiceAccountCaller extends AnyCaller {
 }
 
 /** The caller of a request, with its permissions. */
-export type Caller = PersonCaller | ServiceAccountCaller;
+export type Caller = UserCaller | ServiceAccountCaller;
 
 /**
  * Returns the person who sent the request; throws 403 for an API token. Operations with access `session` accept persons
  * only, so there it never throws.
  */
-export const requirePerson = (caller: Caller): PersonCaller => {
+export const requireUser = (caller: Caller): UserCaller => {
   if (caller.kind === 'person') return caller;
   throw new ApiError('FORBIDDEN', 'this needs a user who signed in; an API token cannot do it');
 };

@@ -119,7 +119,7 @@ const createFileChangeSource = (
   async next(limit, after) {
     const page = { range, limit, after: Positions.shape.files.parse(after) };
     const tenantDocuments = ports.documents.forTenant(tenantId);
-    const { found, isComplete } = await readUnapprovedChanges(
+    const { events, isComplete } = await readUnapprovedChanges(
       { reader, tenantDocuments },
       { service, projectId, scope },
       page,
@@ -129,7 +129,7 @@ const createFileChangeSource = (
         code: 'rows',
         message: 'only the newest 5,000 file changes were read: request a shorter range',
       });
-    return found.map(({ event, ms }) => ({ event, position: { ms, id: event.id } }));
+    return events.map(({ event, ms }) => ({ event, position: { ms, id: event.id } }));
   },
 });
 
@@ -137,8 +137,8 @@ const createDeploymentSource = (query: EventQuery, reader: TenantReader): EventS
   name: 'deployments',
   async next(limit, after) {
     const position = Positions.shape.deployments.parse(after);
-    const { deployments: found } = await readDeployments(reader, query);
-    const remainingDeployments = found.filter(
+    const { deployments } = await readDeployments(reader, query);
+    const remainingDeployments = deployments.filter(
       ({ time, id }) => position === undefined || time < position.time || (time === position.time && id < position.id),
     );
     return remainingDeployments.slice(0, limit).map((remainingDeployment) => ({

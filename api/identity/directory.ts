@@ -7,7 +7,7 @@ import { apiTokens } from '../../schemas/resources/service-account.ts';
 import { sessionsTenant } from '../../schemas/resources/session.ts';
 import { resolvePlan } from '../../schemas/resources/tenant-plan.ts';
 import { type Membership, type User, usersTenant } from '../../schemas/resources/user.ts';
-import type { Actor, Caller, PersonCaller, ServiceAccountCaller } from '../callers/caller.ts';
+import type { Actor, Caller, ServiceAccountCaller, UserCaller } from '../callers/caller.ts';
 import { type DirectoryMemory, loadDirectory } from './directory-memory.ts';
 
 /** A user, with their membership in an organization. */
@@ -23,9 +23,9 @@ export interface Member {
  */
 export interface Directory {
   /** Returns the caller of a session, or `undefined` if the session, user or membership no longer exists. */
-  getCaller(sessionId: string, userId: string, tenantId: string): PersonCaller | undefined;
+  getCaller(sessionId: string, userId: string, tenantId: string): UserCaller | undefined;
   /** Like `getCaller`, but reads from the store if this instance does not have it in memory yet. */
-  loadCaller(sessionId: string, userId: string, tenantId: string): Promise<PersonCaller | undefined>;
+  loadCaller(sessionId: string, userId: string, tenantId: string): Promise<UserCaller | undefined>;
   /** Returns the caller of an API token, by the hex SHA-256 of the token. */
   getServiceAccountCaller(tokenHash: string): ServiceAccountCaller | undefined;
   /** Like `getServiceAccountCaller`, but reads from the store if this instance does not have it in memory yet. */

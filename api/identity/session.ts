@@ -36,12 +36,12 @@ export const authenticate = async (
   if (token === undefined) throw createUnauthenticatedError('sign in first: the request has no session');
   if (authorization !== undefined && token.startsWith(apiTokenFormat.prefix))
     return authenticateServiceAccount(token, ports, beforeLookup);
-  const caller = await authenticatePerson(token, ports);
+  const caller = await authenticateUser(token, ports);
   if (authorization === undefined) requireOwnPageForWrite(request, ports.settings.PUBLIC_URL);
   return caller;
 };
 
-const authenticatePerson = async (token: string, { tokens, directory }: AuthenticationPorts): Promise<Caller> => {
+const authenticateUser = async (token: string, { tokens, directory }: AuthenticationPorts): Promise<Caller> => {
   if (isWellFormedLicenseKey(token))
     throw createUnauthenticatedError(
       'this is a license key, which can only send telemetry: sign in, or use an API token',

@@ -16,5 +16,5 @@ export const createMapReader = (
 ): MapReader => ({
   columns: reader.columns,
   documents: documents.forTenant(caller.tenantId),
-  requester: { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+  requester: { tenantId: caller.tenantId, callerId: caller.actor.id, signal },
 });

@@ -127,7 +127,7 @@ export class ImportedResources<Document extends ImportableDocument, View> {
       return reject(`another document of this import has the same name ${importedFrom.name}`);
     this.#importedKeys.add(key);
     const sameTitle = this.#byName.get(title);
-    if (sameTitle !== undefined && !this.#byOrigin.has(key) && (await this.#isExportOf(sameTitle, next, context)))
+    if (sameTitle !== undefined && !this.#byOrigin.has(key) && (await this.#isExported(sameTitle, next, context)))
       return { outcome: 'unchanged', id: sameTitle.id, name: title };
     const isForeign = sameTitle !== undefined && sameTitle.importedFrom === undefined;
     const existing = this.#byOrigin.get(key) ?? (isForeign ? sameTitle : undefined);
@@ -139,7 +139,7 @@ export class ImportedResources<Document extends ImportableDocument, View> {
   }
 
   /** Whether a document has the content of a stored resource, as an export has, which another import may have created. */
-  async #isExportOf(
+  async #isExported(
     { id, importedFrom }: KnownResource,
     next: NextDocument<Document>,
     { scope, caller }: ImportContext,

@@ -34,11 +34,11 @@ type LocatorScope = Pick<Page, 'getByRole' | 'getByLabel' | 'getByText' | 'getBy
 /** The page, or the frame that contains the target. */
 const resolveFrame = (page: Page, frame: FramedStep['frame']): LocatorScope =>
   frame.reduce<LocatorScope>((scope, frameSelector) => {
-    const found =
+    const extractedValue =
       typeof frameSelector === 'string'
         ? scope.locator(`css=${frameSelector}`)
         : scope.locator('css=iframe, frame').nth(frameSelector);
-    return found.contentFrame();
+    return extractedValue.contentFrame();
   }, page);
 
 const findTarget = (page: Page, { target, frame }: FramedStep & { readonly target: BrowserTarget }): Locator => {
@@ -85,12 +85,12 @@ const readTexts = async (
   if (read === 'url') return [page.url()];
   if (read === 'title') return toTexts(await awaitOrUndefined(page.title(), timeout));
   if (target === null) return [];
-  const found = findTarget(page, { target, frame });
-  if (read === 'count') return toTexts(await awaitOrUndefined(found.count(), timeout));
+  const extractedValue = findTarget(page, { target, frame });
+  if (read === 'count') return toTexts(await awaitOrUndefined(extractedValue.count(), timeout));
   const texts =
     read === 'text'
-      ? found.allInnerTexts()
-      : found.evaluateAll((elements) =>
+      ? extractedValue.allInnerTexts()
+      : extractedValue.evaluateAll((elements) =>
           elements.map((element) => String((element as { value?: unknown }).value ?? '')),
         );
   return (await awaitOrUndefined(texts, timeout))?.slice(0, maxElements).map((text) => text.slice(0, maxLength));
@@ -100,7 +100,7 @@ const readTexts = async (
 const isResponsive = async (page: Page): Promise<boolean> =>
   (await awaitOrUndefined(page.evaluate(() => true))) === true;
 
-const hostOf = (url: string): string => (URL.canParse(url) ? removeBrackets(new URL(url).hostname) : '');
+const getHost = (url: string): string => (URL.canParse(url) ? removeBrackets(new URL(url).hostname) : '');
 
 const unbound = (host: string): StepOutcome =>
   createFailure(`a secret of the check is not bound to ${host === '' ? 'this page' : host}`);
@@ -109,18 +109,18 @@ const unbound = (host: string): StepOutcome =>
 const findUnboundHost = (page: Page, bound: BoundHosts): string | undefined =>
   page
     .frames()
-    .map((frame) => hostOf(frame.url()))
+    .map((frame) => getHost(frame.url()))
     .find((host) => !bound.every((hosts) => isBoundTo(hosts, host)));
 
 /** Fills in a secret only in the verified document: if another document replaced it, the element no longer exists. */
 const fillSecret = async (
-  found: Locator,
+  extractedValue: Locator,
   text: string,
   { bound, timeout }: { readonly bound: BoundHosts; readonly timeout: number },
 ): Promise<StepOutcome> => {
-  const element = await found.elementHandle({ timeout });
+  const element = await extractedValue.elementHandle({ timeout });
   const frame = await element?.ownerFrame();
-  const host = hostOf(frame?.url() ?? '');
+  const host = getHost(frame?.url() ?? '');
   if (element === null || !bound.every((hosts) => isBoundTo(hosts, host))) return unbound(host);
   await element.fill(text, { timeout });
   return passed;
@@ -176,10 +176,10 @@ const extractValue = async (where: CurrentPage, step: BrowserStep & { action: 'e
   if (text.length >= maxExtractedTextLength)
     return createFailure(`${step.read} has more than ${maxExtractedTextLength} characters: ${step.as} is not set`);
   if (step.pattern === null) return { ...passed, found: findAll(text) };
-  const found = findPattern(text, step.pattern);
-  return found === undefined
+  const extractedValue = findPattern(text, step.pattern);
+  return extractedValue === undefined
     ? createFailure(`${step.read} does not match ${step.pattern}: ${step.as} is not set`)
-    : { ...passed, found };
+    : { ...passed, found: extractedValue };
 };
 
 /** Runs one step; rejects with Playwright's error if it fails. */

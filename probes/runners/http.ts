@@ -131,36 +131,36 @@ const sendFollowingRedirects = async (
   }
 };
 
-const readJsonValue = (path: string, seen: Observation): string | undefined => {
-  const [value] = readJsonValues(path, seen);
+const readJsonValue = (path: string, observation: Observation): string | undefined => {
+  const [value] = readJsonValues(path, observation);
   return value === undefined || typeof value === 'string' ? value : writeExactJson(value);
 };
 
-const readXmlValue = (path: string, seen: Observation): string | undefined => {
-  const values = readXmlValues(path, seen, 1);
+const readXmlValue = (path: string, observation: Observation): string | undefined => {
+  const values = readXmlValues(path, observation, 1);
   if (typeof values === 'string') throw new StepFailure(`xml ${path} ${values}`);
   return values[0] === undefined ? undefined : String(values[0]);
 };
 
 /** Returns the value of a response, with the text that contains it. */
-const findValue = ({ source, path }: HttpStep['extract'][number], seen: Observation): FoundValue | undefined => {
-  if (source === 'body') return findPattern(seen.body ?? '', path);
+const findValue = ({ source, path }: HttpStep['extract'][number], observation: Observation): FoundValue | undefined => {
+  if (source === 'body') return findPattern(observation.body ?? '', path);
   const text =
     source === 'header'
-      ? seen.headers?.[path.toLowerCase()]?.[0]
+      ? observation.headers?.[path.toLowerCase()]?.[0]
       : source === 'xml'
-        ? readXmlValue(path, seen)
-        : readJsonValue(path, seen);
+        ? readXmlValue(path, observation)
+        : readJsonValue(path, observation);
   return text === undefined ? undefined : findAll(text);
 };
 
 const defaultAssertion: Assertion = { source: 'status', operator: 'lt', value: 400, level: 'fail' };
 
 /** Without an assertion on the status, it must be below 400. */
-export const checkAssertions = (assertions: readonly Assertion[], seen: Observation) =>
+export const checkAssertions = (assertions: readonly Assertion[], observation: Observation) =>
   judgeAssertions(
     assertions.some(({ source }) => source === 'status') ? assertions : [defaultAssertion, ...assertions],
-    seen,
+    observation,
   );
 
 interface StepContext {
@@ -212,7 +212,7 @@ const runAuthenticated = async (
     });
     const phases = clock.phases();
     const { certificate, body, charset, cut, ...responseFields } = response;
-    const seen: Observation = {
+    const observation: Observation = {
       status: responseFields.status,
       headers: responseFields.headers,
       body: decodeText(body, charset, { isTruncated: cut !== undefined }),
@@ -227,15 +227,16 @@ const runAuthenticated = async (
     for (const each of step.extract) {
       if (cut !== undefined && each.source !== 'header')
         throw new StepFailure(`only the first ${cut.readBytes} bytes of the answer are read: ${each.as} is not set`);
-      const found = findValue(each, seen);
-      if (found === undefined) throw new StepFailure(`${each.source} ${each.path} is absent: ${each.as} is not set`);
-      values[each.as] = extractValue(found, each, attempt);
+      const extractedValue = findValue(each, observation);
+      if (extractedValue === undefined)
+        throw new StepFailure(`${each.source} ${each.path} is absent: ${each.as} is not set`);
+      values[each.as] = extractValue(extractedValue, each, attempt);
     }
     const templateContext = attempt.getTemplateValues(values);
     const renderedAssertions = step.assertions.map((one) =>
       typeof one.value === 'string' ? { ...one, value: renderText(one.value, templateContext) } : one,
     );
-    const { outcome, messages, results } = checkAssertions(renderedAssertions, seen);
+    const { outcome, messages, results } = checkAssertions(renderedAssertions, observation);
     const reportFields = {
       ...(outcome === 'failed' && { body: toBodyExcerpt(response) }),
       assertions: results,

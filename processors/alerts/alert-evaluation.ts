@@ -148,7 +148,7 @@ export const alertEvaluation = defineSchedule({
     // Disabled rules are still evaluated occasionally, so that their alerts end.
     return rule.enabled ? parseDurationMs(rule.interval) : Math.min(60_000, parseDurationMs(rule.interval));
   },
-  momentsOf: (document) => getDueTiming(parseRule(document)),
+  listDueTimes: (document) => getDueTiming(parseRule(document)),
   missed: { catchUp: 10 },
   state: { version: 1, schema: z.custom<SavedRuleState>(), empty: createState },
   emits,

@@ -191,8 +191,8 @@ class Deliveries {
     const channel = this.#channels.find(tenantId, destination.slice(tenantId.length + 1));
     if (!isProbeDue(outage, channel?.updatedAt, this.#options.clock.now())) return;
     const usesOther = outage.failures >= failuresUntilOther && outage.failures % 5 === 0;
-    const other = usesOther ? others[Math.floor(Math.random() * others.length)] : undefined;
-    this.#start(other ?? oldest);
+    const probedDelivery = usesOther ? others[Math.floor(Math.random() * others.length)] : undefined;
+    this.#start(probedDelivery ?? oldest);
   }
 
   async stop(): Promise<void> {

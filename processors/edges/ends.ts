@@ -27,7 +27,7 @@ class ValueIndex<Value> {
   readonly values: Value[] = [];
   readonly #numbers = new Map<string, number>();
 
-  indexOf(value: Value, key: string): number {
+  getEndIndex(value: Value, key: string): number {
     const existing = this.#numbers.get(key);
     if (existing !== undefined) return existing;
     this.#numbers.set(key, this.values.length);
@@ -43,13 +43,13 @@ export class EndWriter {
 
   save({ projectId, service, environment, isMessage, failed, late, startMs, durationNs, peer }: End): SavedEnd {
     const [project, serviceIndex, environmentIndex] = [projectId, service, environment].map((name) =>
-      this.#names.indexOf(name, name),
+      this.#names.getEndIndex(name, name),
     ) as [number, number, number];
     const flagBits = (isMessage ? flags.isMessage : 0) | (failed ? flags.failed : 0) | (late ? flags.late : 0);
     const peerIndex =
       peer === undefined
         ? -1
-        : this.#peers.indexOf(peer, JSON.stringify([peer.kind, peer.name, peer.system, peer.address]));
+        : this.#peers.getEndIndex(peer, JSON.stringify([peer.kind, peer.name, peer.system, peer.address]));
     return [project, serviceIndex, environmentIndex, flagBits, startMs, durationNs, peerIndex];
   }
 

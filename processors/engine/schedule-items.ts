@@ -15,7 +15,7 @@ export interface ScheduleItem {
 
 const minIntervalMs = 1000;
 
-type ItemTiming = Pick<Schedule, 'name' | 'everyMs' | 'batchMs' | 'within' | 'momentsOf'>;
+type ItemTiming = Pick<Schedule, 'name' | 'everyMs' | 'batchMs' | 'within' | 'listDueTimes'>;
 
 export class ScheduleItems {
   readonly #schedule: ItemTiming;
@@ -49,8 +49,8 @@ export class ScheduleItems {
   }
 
   #readDueTiming(document: object & StoredMetadata): DueTiming | undefined {
-    const { batchMs, within, momentsOf } = this.#schedule;
-    if (momentsOf !== undefined) return momentsOf(document);
+    const { batchMs, within, listDueTimes } = this.#schedule;
+    if (listDueTimes !== undefined) return listDueTimes(document);
     return batchMs === undefined ? undefined : { batchMs, ...(within !== undefined && { within }) };
   }
 

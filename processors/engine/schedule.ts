@@ -81,7 +81,7 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
    */
   readonly within?: { readonly fromMs: number; readonly toMs: number };
   /** Replaces `batchMs` and `within` if they differ between items. */
-  momentsOf?(item: Item & StoredMetadata): DueTiming;
+  listDueTimes?(item: Item & StoredMetadata): DueTiming;
   /**
    * Handling of due times at which the item did not run, because no member was running or the work took longer: `skip`
    * runs only the latest, `catchUp` the last N in order. While a store is unavailable, runs that catch up wait for it
@@ -107,7 +107,7 @@ export interface ScheduleDefinition<Item extends object, State, E extends Emits>
   removed?(item: DeletedItem<State, E>): Promise<void>;
 }
 
-type OptionalProperty = 'entitlement' | 'batchMs' | 'within' | 'momentsOf' | 'removed';
+type OptionalProperty = 'entitlement' | 'batchMs' | 'within' | 'listDueTimes' | 'removed';
 
 /** A schedule without its author's type parameters, so that the registry is a plain array. */
 export type Schedule = Required<Omit<ScheduleDefinition<object, unknown, Emits>, OptionalProperty>> &

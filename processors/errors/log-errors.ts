@@ -21,10 +21,10 @@ const findException = (body: string, read: Read): FoundException | undefined => 
     const value = read(name);
     if (value !== undefined) attributes[name] = value;
   }
-  const found = findEmbedded(attributes);
-  if (found !== undefined && found.stack !== '') return found;
+  const parsedException = findEmbedded(attributes);
+  if (parsedException !== undefined && parsedException.stack !== '') return parsedException;
   const inBody = findInBody(body);
-  return inBody === undefined || (inBody.stack === '' && found !== undefined) ? found : inBody;
+  return inBody === undefined || (inBody.stack === '' && parsedException !== undefined) ? parsedException : inBody;
 };
 
 /** Returns the recorded exception, or the one in the body of an error; undefined for neither. */
@@ -36,11 +36,11 @@ const readException = (record: LogRecord, level: number, read: Read): FoundExcep
   const isException = type !== undefined || message !== undefined;
   if (!isException && level < errorSeverity) return undefined;
   const { body } = record;
-  const found = findException(body, read);
+  const parsedException = findException(body, read);
   const exception = {
-    type: type ?? found?.type ?? '',
-    message: message ?? (found?.message || body),
-    stack: found?.stack ?? '',
+    type: type ?? parsedException?.type ?? '',
+    message: message ?? (parsedException?.message || body),
+    stack: parsedException?.stack ?? '',
   };
   return message === undefined ? exception : separateStack(exception);
 };

@@ -87,12 +87,12 @@ const isVariable = (position: number, patterns: readonly Pattern[], requiredWeig
  * for none.
  */
 export const findVariablePositions = (pattern: Pattern, bucket: readonly Pattern[]): readonly number[] | undefined => {
-  const neighbors: { other: Pattern; positions: readonly number[] }[] = [];
+  const neighbors: { candidate: Pattern; positions: readonly number[] }[] = [];
   const positionSets = new Map<string, readonly number[]>();
-  for (const other of bucket) {
-    const positions = other === pattern ? undefined : findDifferences(pattern, other);
+  for (const candidate of bucket) {
+    const positions = candidate === pattern ? undefined : findDifferences(pattern, candidate);
     if (positions === undefined) continue;
-    neighbors.push({ other, positions });
+    neighbors.push({ candidate, positions });
     positionSets.set(positions.join(), positions);
   }
   const words = pattern.hashes.length - pattern.variables;
@@ -104,7 +104,7 @@ export const findVariablePositions = (pattern: Pattern, bucket: readonly Pattern
     const subsetMatches = neighbors.filter((neighbor) =>
       neighbor.positions.every((position) => positions.includes(position)),
     );
-    const patterns = [pattern, ...subsetMatches.map(({ other }) => other)];
+    const patterns = [pattern, ...subsetMatches.map(({ candidate: other }) => other)];
     if (positions.every((position) => isVariable(position, patterns, requiredWeight))) return positions;
   }
   return undefined;

@@ -149,11 +149,11 @@ export class ValueCounts {
 
   static restore(
     name: string,
-    [capacity, hits, seen, numbers, min, max, distinct, counters]: SavedValues,
+    [capacity, hits, count, numbers, min, max, distinct, counters]: SavedValues,
   ): ValueCounts {
     const values = new ValueCounts(name, capacity);
     values.#hits = hits;
-    values.observed = seen;
+    values.observed = count;
     values.numbers = numbers;
     values.min = min ?? values.min;
     values.max = max ?? values.max;

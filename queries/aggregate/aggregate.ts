@@ -98,17 +98,17 @@ const buildPlan = (
 
 const resolveOrder = (
   query: AggregateQuery,
-  figures: readonly Aggregation[],
+  aggregations: readonly Aggregation[],
   groups: readonly GroupByField[],
 ): Order => {
   const { by, direction = 'descending' } = query.order ?? {};
   const sqlDirection = direction === 'descending' ? 'DESC' : 'ASC';
   if (by === undefined) return { aggregationIndex: 0, direction: sqlDirection };
-  const aggregationIndex = figures.findIndex(({ name }) => name === by);
+  const aggregationIndex = aggregations.findIndex(({ name }) => name === by);
   if (aggregationIndex >= 0) return { aggregationIndex, direction: sqlDirection };
   const groupIndex = groups.findIndex(({ name }) => name === by);
   if (groupIndex >= 0) return { groupIndex, direction: sqlDirection };
-  const names = [...figures, ...groups].map(({ name }) => name);
+  const names = [...aggregations, ...groups].map(({ name }) => name);
   throw createValidationError('order.by', `must be one of ${names.join(', ')}`);
 };
 
@@ -164,7 +164,7 @@ const runTable = async (query: AggregateQuery, reader: TenantReader, context: Qu
   const { groups, aggregations, limit } = plan;
   const columns = [
     ...buildGroupColumns(groups),
-    ...aggregations.map((figure, index) => `${figure.callSql('')} AS m${index}`),
+    ...aggregations.map((aggregation, index) => `${aggregation.callSql('')} AS m${index}`),
   ];
   const rows = await reader.columns.query<Record<string, unknown>>(
     `SELECT ${columns.join(', ')} FROM ${plan.from} ${buildGroupClause(listGroupAliases(groups))}
@@ -179,7 +179,7 @@ const runTable = async (query: AggregateQuery, reader: TenantReader, context: Qu
       .slice(0, limit)
       .map((row) => [
         ...groups.map((_group, index) => row[`g${index}`]),
-        ...aggregations.map((figure, index) => figure.toValue(row[`m${index}`], seconds, 'table')),
+        ...aggregations.map((aggregation, index) => aggregation.toValue(row[`m${index}`], seconds, 'table')),
       ]),
     describeOmittedGroups(query, plan, rows.length),
   );
@@ -205,7 +205,7 @@ const runSeries = async (
   });
   const { groups, aggregations, order, having } = plan;
   const names = listGroupAliases(groups);
-  const states = aggregations.map((figure, index) => `${figure.callSql('State')} AS s${index}`);
+  const states = aggregations.map((aggregation, index) => `${aggregation.callSql('State')} AS s${index}`);
   const stepStatement = `SELECT ${[...buildGroupColumns(groups), `${bucket} AS bucket`, ...states].join(', ')}
     FROM ${plan.from} ${buildGroupClause([...names, 'bucket'])}`;
   const mergedIndexes = [...new Set([order.aggregationIndex, having?.aggregationIndex])];
@@ -307,13 +307,13 @@ export const compareGroups = (left: readonly unknown[], right: readonly unknown[
 const toSeries = (row: SeriesRow, { groups, aggregations }: Plan, steps: SeriesSteps): Series[] => {
   const labels = Object.fromEntries(groups.map(({ name }, index) => [name, String(row[`g${index}`])]));
   const byStep = new Map(row.points.map(([bucket, ...results]) => [Number(bucket), results]));
-  return aggregations.map((figure, index) => ({
-    name: figure.name,
+  return aggregations.map((aggregation, index) => ({
+    name: aggregation.name,
     labels,
-    unit: figure.column.unit,
+    unit: aggregation.column.unit,
     points: steps.starts.map((start, step) => {
-      const result = byStep.get(step)?.[index] ?? figure.emptyResult;
-      return [start, figure.toValue(result, steps.getSeconds(step), 'series') as number | null];
+      const result = byStep.get(step)?.[index] ?? aggregation.emptyResult;
+      return [start, aggregation.toValue(result, steps.getSeconds(step), 'series') as number | null];
     }),
   }));
 };

@@ -134,9 +134,9 @@ const buildCondition = (
   let parameters: Readonly<Record<string, string>> = {};
   if (search !== undefined) {
     const tree = parseSearch(search, signal, { path: `measures.${index}.search` });
-    const found = buildSearchCondition(tree, signal, { prefix: `${part.prefix}m${index}_` });
-    conditions.push(values.addColumn(`toBool(${found.sql})`));
-    parameters = found.parameters;
+    const condition = buildSearchCondition(tree, signal, { prefix: `${part.prefix}m${index}_` });
+    conditions.push(values.addColumn(`toBool(${condition.sql})`));
+    parameters = condition.parameters;
   }
   if (field !== undefined && !numericFunctions.has(kind)) conditions.push(values.getValue(field).exists);
   return { sql: conditions.length === 0 ? undefined : `(${conditions.join(' AND ')})`, parameters };

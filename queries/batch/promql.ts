@@ -97,7 +97,7 @@ const toQueryOutcome = (
 
 type EvaluationOutcome = EvaluationResult | { readonly error: unknown };
 type MaybeOutcome = EvaluationOutcome | undefined;
-type ReportEvaluation = (index: number, found: EvaluationOutcome) => void;
+type ReportEvaluation = (index: number, outcome: EvaluationOutcome) => void;
 
 /** Returns the members that can be batched. The error of an invalid query is reported as its outcome. */
 const parseMembers = (expressions: readonly string[], window: EvaluationWindow, report: ReportEvaluation): Member[] => {

@@ -49,7 +49,7 @@ export const buildValueHint = async (
   const [firstRow] = rows;
   if (firstRow === undefined || firstRow.value === value) return undefined;
   const missingText = `no scanned record has ${name} "${value.slice(0, maxCharacters)}"`;
-  const colored = rows.find(({ value: found }) => found !== value && toPlainText(found) === value);
+  const colored = rows.find(({ value: candidate }) => candidate !== value && toPlainText(candidate) === value);
   if (colored !== undefined)
     return `${missingText}; records have it with ANSI escape sequences, such as colors: search for ${name}:*${value}*`;
   if (firstRow.value.toLowerCase() === value.toLowerCase())

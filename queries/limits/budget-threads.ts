@@ -21,7 +21,7 @@ export interface BudgetThreadsOptions {
 export interface Budget {
   readonly tenantId: string;
   /** User or service account; people of an organization take turns. */
-  readonly personId?: string | undefined;
+  readonly callerId?: string | undefined;
   /** Maximum time on a thread. The wait for a free thread is not included; the caller limits it by `signal`. */
   readonly budgetMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -62,11 +62,11 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
    * limit.
    */
   async run<Result>(
-    { tenantId, personId, budgetMs, signal }: Budget,
+    { tenantId, callerId, budgetMs, signal }: Budget,
     { createTimeoutError, createMemoryError }: LimitErrors,
     work: (sendRequest: SendRequest<Reply>) => Promise<Result>,
   ): Promise<Result> {
-    const releaseSlot = await this.#acquireSlot(tenantId, personId, signal);
+    const releaseSlot = await this.#acquireSlot(tenantId, callerId, signal);
     const timeoutController = new AbortController();
     const timer = setTimeout(() => timeoutController.abort(createTimeoutError()), budgetMs);
     const endSignal =
@@ -86,11 +86,11 @@ export class BudgetThreads<Reply extends { readonly id: number }> {
 
   async #acquireSlot(
     tenantId: string,
-    personId: string | undefined,
+    callerId: string | undefined,
     signal: AbortSignal | undefined,
   ): Promise<() => void> {
     try {
-      return await this.#queue.acquire(tenantId, signal, personId);
+      return await this.#queue.acquire(tenantId, signal, callerId);
     } catch (error) {
       if (!(error instanceof TooManyWaitingError)) throw error;
       const message = `${maxWaitingPerTenant} ${this.#options.workDescription} of this organization are waiting already`;

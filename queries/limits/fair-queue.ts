@@ -18,7 +18,7 @@ export interface FairQueueLimits {
 
 interface Waiter {
   readonly start: () => void;
-  readonly personId: string;
+  readonly callerId: string;
 }
 
 /** Thrown if a tenant already has too many waiting statements. */
@@ -52,14 +52,14 @@ export class FairQueue {
    * first, removes the statement from the queue and rejects with the signal's reason. Rejects with `TooManyWaitingError`
    * immediately if the tenant's queue is full.
    */
-  async acquire(tenantId: string, signal?: AbortSignal, personId = ''): Promise<() => void> {
+  async acquire(tenantId: string, signal?: AbortSignal, callerId = ''): Promise<() => void> {
     signal?.throwIfAborted();
     const release = this.tryAcquire(tenantId);
     if (release !== undefined) return release;
     const queue = this.#waitersByTenant.get(tenantId) ?? [];
     if (queue.length >= this.#limits.maxWaitingPerTenant) throw new TooManyWaitingError();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const waiter: Waiter = { start: resolve, personId };
+    const waiter: Waiter = { start: resolve, callerId };
     queue.push(waiter);
     this.#waitersByTenant.set(tenantId, queue);
     this.#waitingCount++;
@@ -111,10 +111,10 @@ export class FairQueue {
   /** Returns the waiter of the person who was served least recently; of one person, the first. */
   #selectWaiter(tenantId: string, queue: readonly Waiter[]): Waiter {
     const served = this.#servedByTenant.get(tenantId) ?? new Map<string, number>();
-    const getServed = ({ personId }: Waiter): number => served.get(personId) ?? 0;
+    const getServed = ({ callerId }: Waiter): number => served.get(callerId) ?? 0;
     const waiter = queue.reduce((first, waiter) => (getServed(waiter) < getServed(first) ? waiter : first));
     this.#servedCount++;
-    if (queue.length > 1) this.#servedByTenant.set(tenantId, served.set(waiter.personId, this.#servedCount));
+    if (queue.length > 1) this.#servedByTenant.set(tenantId, served.set(waiter.callerId, this.#servedCount));
     else this.#servedByTenant.delete(tenantId);
     return waiter;
   }

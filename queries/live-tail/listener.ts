@@ -91,8 +91,8 @@ export class Listener {
   }
 
   /** Continues at a position, skipping everything before it. */
-  skipTo(partition: number, place: RecordPosition): void {
-    this.#readPositions.set(partition, place);
+  skipTo(partition: number, position: RecordPosition): void {
+    this.#readPositions.set(partition, position);
     this.#hasGap = true;
     this.#hasUnreportedChange = true;
   }
@@ -163,7 +163,8 @@ export class Listener {
     this.#waitingCharacters -= length;
     for (const { partition, next } of queuedRecords) this.#sentPositions.set(partition, next);
     const isDrained = this.#queue.length === 0;
-    if (isDrained) for (const [partition, place] of this.#readPositions) this.#sentPositions.set(partition, place);
+    if (isDrained)
+      for (const [partition, position] of this.#readPositions) this.#sentPositions.set(partition, position);
     const lastRecord = queuedRecords.at(-1);
     const dropped = isDrained ? this.#dropped : (lastRecord?.dropped ?? this.#reportedDropped);
     const skipped = isDrained ? this.#skipped : (lastRecord?.skipped ?? this.#reportedSkipped);

@@ -18,7 +18,7 @@ export interface Target {
   readonly listenerFilter: ListenerFilter;
   /** Returns its position; no record before it is offered again. */
   position(partition: number): RecordPosition | undefined;
-  enqueue(json: string, partition: number, place: RecordPosition): void;
+  enqueue(json: string, partition: number, position: RecordPosition): void;
 }
 
 /** Length of a time slice, after which other work runs. */

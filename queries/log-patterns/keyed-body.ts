@@ -110,7 +110,7 @@ export class LogfmtPairs {
   }
 
   fields(): KeyValue[] {
-    const at = (place: number): number => this.#positions[place] as number;
+    const at = (index: number): number => this.#positions[index] as number;
     return Array.from({ length: this.#count }, (_, index) => [
       this.#body.slice(at(4 * index), at(4 * index + 1)),
       this.#body.slice(at(4 * index + 2), at(4 * index + 3)),

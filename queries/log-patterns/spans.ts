@@ -370,17 +370,17 @@ export const isTechnicalWord = (codes: Uint16Array, from: number, to: number, is
   if (isHex && to - from > MAX_HEX_WORD) return false;
   if (technicalWords.has(codes, from, to)) return true;
   let start = from;
-  let seen = 0;
+  let seenClasses = 0;
   for (let index = from; index <= to; index++) {
     const kind = index < to ? getClassAt(codes, index) : JOINT;
     if ((kind & JOINT) === 0) {
-      seen |= kind;
+      seenClasses |= kind;
       continue;
     }
     if (index < to && isOutsideName(codes[index] as number)) return false;
-    if (seen & DIGIT && !isTechnicalPart(codes, start, index, seen)) return false;
+    if (seenClasses & DIGIT && !isTechnicalPart(codes, start, index, seenClasses)) return false;
     start = index + 1;
-    seen = 0;
+    seenClasses = 0;
   }
   return true;
 };
@@ -388,8 +388,8 @@ export const isTechnicalWord = (codes: Uint16Array, from: number, to: number, is
 /** Returns whether a joint separates parts of a host, path or address. */
 const isOutsideName = (code: number): boolean => code === 46 || code === 47 || code === 92 || code === 64;
 
-const isTechnicalPart = (codes: Uint16Array, from: number, to: number, seen: number): boolean => {
-  if (seen & LETTER) return technicalWords.has(codes, from, to) || isConversion(codes, from, to);
+const isTechnicalPart = (codes: Uint16Array, from: number, to: number, seenClasses: number): boolean => {
+  if (seenClasses & LETTER) return technicalWords.has(codes, from, to) || isConversion(codes, from, to);
   // The end of `x86_64`.
   return to - from === 2 && isWordAt(codes, from - 3, '86') && isWordAt(codes, from, '64');
 };

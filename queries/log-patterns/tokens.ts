@@ -326,13 +326,13 @@ export class Tokens implements KeyedBody {
 
   #computeHashes(): void {
     let shape = 7;
-    let other = 0x811c9dc5;
+    let secondHash = 0x811c9dc5;
     let words = 0;
     for (let index = 0; index < this.count; index++) {
       const hash = this.hashes[index] as number;
       if (hash !== VARIABLE) words++;
       shape = scramble(mix(shape, hash));
-      other = Math.imul(other ^ hash, 0x85ebca6b) ^ (other >>> 13);
+      secondHash = Math.imul(secondHash ^ hash, 0x85ebca6b) ^ (secondHash >>> 13);
     }
     // A sum, so that the order of keys is not significant.
     let keys = this.form.length;
@@ -343,7 +343,7 @@ export class Tokens implements KeyedBody {
     const structure = scramble(mix(scramble(this.count), keys));
     shape = scramble(mix(shape, structure));
     this.structure = structure;
-    this.shapeHash = (shape >>> 0) * 0x20_0000 + (scramble(other) >>> 11);
+    this.shapeHash = (shape >>> 0) * 0x20_0000 + (scramble(secondHash) >>> 11);
   }
 
   #scan(from: number, to: number): void {
@@ -365,7 +365,7 @@ export class Tokens implements KeyedBody {
     let index = from;
     let hash = SEED;
     let common: number = HEXADECIMAL;
-    let seen: number = LETTER;
+    let seenClasses: number = LETTER;
     let code = 0;
     let kind: number = LETTER;
     for (; index < to; index++) {
@@ -373,17 +373,17 @@ export class Tokens implements KeyedBody {
       kind = classes[code] as number;
       if ((kind & LETTER) === 0) break;
       common &= kind;
-      seen |= kind;
+      seenClasses |= kind;
       hash = mix(hash, code);
     }
-    this.#runClasses = seen & (LETTER | FOREIGN);
+    this.#runClasses = seenClasses & (LETTER | FOREIGN);
     this.#dotAndSlashCounts = 0;
     if (kind & DIGIT) return this.#readValue(from, index, to, common);
     this.#isHex = common !== 0;
     if (kind & JOINT) return this.#readWord(from, index, to, hash);
     this.#wordEnd = index;
     this.#wordHash = toWordHash(hash);
-    if (code === 58 || code === 91 || seen & FOREIGN) return this.#readWithoutDigit(from, index, to);
+    if (code === 58 || code === 91 || seenClasses & FOREIGN) return this.#readWithoutDigit(from, index, to);
     const numbered = code === 40 ? findNumberedNameEnd(codes, from, index, to) : 0;
     if (numbered > 0) return this.#addVariable(from, numbered, NAME);
     if (common !== 0 && index - from >= 8) return this.#addVariable(from, index, HEX);
@@ -509,7 +509,7 @@ export class Tokens implements KeyedBody {
   #readWord(from: number, start: number, to: number, lettersHash: number): number {
     const codes = this.codes;
     let index = start;
-    let seen = 0;
+    let seenClasses = 0;
     let counts = 0;
     let hash = lettersHash;
     let last = start;
@@ -519,7 +519,7 @@ export class Tokens implements KeyedBody {
       const code = codes[index] as number;
       kind = classes[code] as number;
       if ((kind & (LETTER | JOINT)) === 0) break;
-      seen |= kind;
+      seenClasses |= kind;
       // Two dots separate a name from its value: `enable...0`.
       if (code === 46 && codes[index + 1] === 46) break;
       hash = mix(hash, code);
@@ -529,7 +529,7 @@ export class Tokens implements KeyedBody {
         lastHash = hash;
       }
     }
-    this.#runClasses = start > from ? seen | this.#runClasses : seen;
+    this.#runClasses = start > from ? seenClasses | this.#runClasses : seenClasses;
     this.#dotAndSlashCounts = counts;
     if (kind & DIGIT) return this.#readValue(from, index, to, 0);
     this.#isHex = false;
@@ -545,7 +545,7 @@ export class Tokens implements KeyedBody {
   #readValue(from: number, start: number, to: number, before: number): number {
     const codes = this.codes;
     let index = start;
-    let seen = start > from ? this.#runClasses : 0;
+    let seenClasses = start > from ? this.#runClasses : 0;
     let counts = start > from ? this.#dotAndSlashCounts : 0;
     let common = before;
     for (; index < to; index++) {
@@ -557,12 +557,12 @@ export class Tokens implements KeyedBody {
         if (code === 46 && codes[index + 1] === 46) break;
         counts += punctuationCounts[code] as number;
       }
-      seen |= kind;
+      seenClasses |= kind;
     }
-    this.#runClasses = seen;
+    this.#runClasses = seenClasses;
     this.#dotAndSlashCounts = counts;
     this.#isHex = common !== 0;
-    if (seen & FOREIGN) return this.#readForeign(from, index);
+    if (seenClasses & FOREIGN) return this.#readForeign(from, index);
     return (
       this.#readColonOrBracket(from, index, to) ||
       (this.#mayBeWord(from, index) && this.#readTechnicalWord(from, index)) ||
@@ -630,20 +630,21 @@ export class Tokens implements KeyedBody {
   /** Reads a part of Latin letters, digits and joints. Digits after letters with accents are a variable. */
   #readLatinPart(from: number, end: number): void {
     const codes = this.codes;
-    let seen = 0;
+    let seenClasses = 0;
     let common: number = HEXADECIMAL;
     let word = from;
     for (let index = from; index < end; index++) {
       const kind = getClassAt(codes, index);
-      if (kind & LETTER && (seen & DIGIT) === 0) word = index + 1;
-      seen |= kind;
+      if (kind & LETTER && (seenClasses & DIGIT) === 0) word = index + 1;
+      seenClasses |= kind;
       common &= kind;
     }
-    if ((seen & (LETTER | DIGIT)) === 0) for (let at = from; at < end; at++) this.#addPunctuation(codes[at] as number);
+    if ((seenClasses & (LETTER | DIGIT)) === 0)
+      for (let at = from; at < end; at++) this.#addPunctuation(codes[at] as number);
     else if (common !== 0 && end - from >= MIN_HEX_ID) this.#addVariable(from, end, HEX);
-    else if ((seen & DIGIT) === 0) this.#addWordOf(from, word);
-    else if (seen & FOREIGN && word > from) this.#readAccented(from, word, end);
-    else this.#readLatinValue(from, end, (seen & LETTER) !== 0);
+    else if ((seenClasses & DIGIT) === 0) this.#addWordOf(from, word);
+    else if (seenClasses & FOREIGN && word > from) this.#readAccented(from, word, end);
+    else this.#readLatinValue(from, end, (seenClasses & LETTER) !== 0);
   }
 
   #readLatinValue(from: number, end: number, hasLetters: boolean): void {

@@ -67,16 +67,18 @@ interface RankedGroup {
 
 const buildTable = (
   query: MetricQuery,
-  shown: readonly RankedGroup[],
+  returnedGroups: readonly RankedGroup[],
   readValue: ReadValue,
   unit: string,
   partial: readonly Incompleteness[],
 ): ResultData => {
   const names =
-    query.across === 'none' ? [...new Set(shown.flatMap(({ labels }) => Object.keys(labels)))].sort() : query.groupBy;
+    query.across === 'none'
+      ? [...new Set(returnedGroups.flatMap(({ labels }) => Object.keys(labels)))].sort()
+      : query.groupBy;
   return buildTableResult(
     [...names.map((name) => ({ name, type: 'text' as const, unit: '' })), { name: query.metric, type: 'number', unit }],
-    shown.map(({ labels, group }) => [
+    returnedGroups.map(({ labels, group }) => [
       ...names.map((name) => labels[name] ?? ''),
       formatValue(query, readValue(group, 0)),
     ]),

@@ -48,7 +48,7 @@ export const maxSeries = 50_000;
 interface Row {
   readonly id: string;
   readonly metric_name: string;
-  readonly what: readonly [string, number, boolean, string, string];
+  readonly metric_type: readonly [string, number, boolean, string, string];
   readonly resource: string;
   readonly le: string;
   readonly histogram: string;
@@ -85,7 +85,7 @@ const seriesValueSql = (reference: Reference): string => {
 
 /** Columns read of each series. */
 const seriesColumns = `toString(series_id) AS id, any(metric) AS metric_name, toString(any(resource_id)) AS resource,
-      argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS what,
+      argMax(tuple(kind, temporality, monotonic, unit, source), tuple(kind != 'unknown', series.last_seen)) AS metric_type,
       any(attributes['le']) AS le, toString(any(cityHash64(toString(mapFilter((k, v) -> k != 'le', attributes)), metric, resource_id))) AS histogram`;
 const aliveConditionSql = "max(series.last_seen) >= fromUnixTimestamp64Milli({alive:Int64}, 'UTC')";
 const aliveSinceParameter = (from: bigint): string => String(getEarliestRowMs(Number(from / 1_000_000n)));
@@ -140,7 +140,7 @@ export const selectSeries = async (
 };
 
 const toSelectedSeries = (
-  { id, metric_name: metric, what: [kind, temporality, monotonic, unit, source], le, histogram }: Row,
+  { id, metric_name: metric, metric_type: [kind, temporality, monotonic, unit, source], le, histogram }: Row,
   labels: SelectedSeries['labels'],
 ): SelectedSeries => ({ id, metric, kind, temporality, monotonic, unit, source, le, histogram, labels });
 

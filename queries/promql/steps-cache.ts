@@ -141,8 +141,8 @@ const findFirstChangedStepMs = ({ window, reads }: StepsQuery, before: CachedSte
 /** Returns the samples from one time on and before another. */
 const sliceSeries = (series: MatrixSeries, fromMs: number, toMs: number): MatrixSeries => {
   const findIndex = (timeMs: number): number => {
-    const place = series.times.findIndex((time) => time >= timeMs);
-    return place < 0 ? series.times.length : place;
+    const index = series.times.findIndex((time) => time >= timeMs);
+    return index < 0 ? series.times.length : index;
   };
   const [from, to] = [findIndex(fromMs), findIndex(toMs)];
   return { ...series, times: series.times.slice(from, to), values: series.values.slice(from, to) };

@@ -70,8 +70,10 @@ export const findPreviousRead = (
   const key = JSON.stringify([order, sql, relevantParameters]);
   return {
     get() {
-      const found = cache.get(key);
-      return found !== undefined && performance.now() - found.atMs < cacheTtlMs ? found : undefined;
+      const cachedWindow = cache.get(key);
+      return cachedWindow !== undefined && performance.now() - cachedWindow.atMs < cacheTtlMs
+        ? cachedWindow
+        : undefined;
     },
     set(previousRead) {
       cache.set(key, previousRead);
@@ -101,11 +103,11 @@ const computeNextRangeLength = (
   read: bigint,
   lastNs: bigint,
   remainingNs: bigint,
-  { limit, found }: RangeResult,
+  { limit, found: cachedWindow }: RangeResult,
 ): bigint => {
-  if (found === 0) return remainingNs <= read * maxRemainderFactor ? remainingNs : lastNs * growthFactor;
-  const missing = BigInt(Math.max(1, limit - found));
-  const estimatedNs = (read * missing * 3n) / (BigInt(found) * 2n);
+  if (cachedWindow === 0) return remainingNs <= read * maxRemainderFactor ? remainingNs : lastNs * growthFactor;
+  const missing = BigInt(Math.max(1, limit - cachedWindow));
+  const estimatedNs = (read * missing * 3n) / (BigInt(cachedWindow) * 2n);
   return estimatedNs > lastNs * 2n ? estimatedNs : lastNs * 2n;
 };
 

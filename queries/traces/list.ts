@@ -212,8 +212,8 @@ class TraceFinder {
     if (this.#spanCondition !== undefined) {
       // After the time range, only the spans of its traces are read; all other traces are on other pages.
       const laterTracesSql = `SELECT trace_id FROM spans WHERE ${rangeConditionSql} AND timestamp > ${buildTimeParameterSql('end')} AND trace_id IN (${tracesInRangeSql}) AND ${this.#spanCondition}`;
-      const found = `trace_id IN (${tracesInRangeSql} AND ${this.#spanCondition})`;
-      conditions.push(isLast ? found : `(${found} OR trace_id IN (${laterTracesSql}))`);
+      const condition = `trace_id IN (${tracesInRangeSql} AND ${this.#spanCondition})`;
+      conditions.push(isLast ? condition : `(${condition} OR trace_id IN (${laterTracesSql}))`);
     }
     const having = [`min(timestamp) <= ${buildTimeParameterSql('end')}`, ...this.#traceConditions];
     if (after !== undefined)
@@ -267,9 +267,9 @@ class TraceFinder {
       this.#parameters['service'] = service;
     }
     if (search !== undefined) {
-      const found = buildSearchCondition(parseSearch(search, 'traces'), 'traces');
-      conditions.push(found.sql);
-      Object.assign(this.#parameters, found.parameters);
+      const condition = buildSearchCondition(parseSearch(search, 'traces'), 'traces');
+      conditions.push(condition.sql);
+      Object.assign(this.#parameters, condition.parameters);
     }
     return conditions.length === 0 ? undefined : conditions.join(' AND ');
   }

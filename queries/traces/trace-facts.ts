@@ -225,8 +225,11 @@ export class TraceAnalysis {
   }
 
   #listRepeatedCalls(): TraceFacts['repeatedCalls'] {
-    const found = findRepeatedCalls(this.#rows, { parents: this.#tree.parents, criticalPathNs: this.#criticalPathNs });
-    return found.slice(0, maxRepeatedGroups).map(({ caller, firstCall, count, criticalPathNs }) => {
+    const repeatedCalls = findRepeatedCalls(this.#rows, {
+      parents: this.#tree.parents,
+      criticalPathNs: this.#criticalPathNs,
+    });
+    return repeatedCalls.slice(0, maxRepeatedGroups).map(({ caller, firstCall, count, criticalPathNs }) => {
       const { span, service, name } = this.#rows[firstCall] as SpanFactsRow;
       const { span: callerSpanId } = this.#rows[caller] as SpanFactsRow;
       return { callerSpanId, firstSpanId: span, service, name, count, criticalPathNs: formatRoundedNs(criticalPathNs) };

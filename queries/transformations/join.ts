@@ -80,7 +80,7 @@ export const joinByField: Transform<'join-by-field'> = (tables, options) => {
   requireTableLimits(joinedRows.length, width);
   const names = nameJoinedColumns(sides);
   const keyValues = joinedRows.map((row) => {
-    const side = row.findIndex((place) => place !== undefined);
+    const side = row.findIndex((index) => index !== undefined);
     return sides[side]?.key.values[row[side] as number];
   });
   const columns: Column[] = [

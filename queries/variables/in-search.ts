@@ -14,8 +14,8 @@ type TemplateParts = readonly (string | Reference)[];
 /** Maximum number of conditions in a search. */
 const maxValueCombinations = 256;
 
-const createVariableError = (name: string, what: string): QueryError =>
-  createValidationError('search', `variable ${name} ${what}`);
+const createVariableError = (name: string, description: string): QueryError =>
+  createValidationError('search', `variable ${name} ${description}`);
 
 const quotePhrase = (text: string): string => `"${text.replaceAll(/[\\"]/g, (sign) => `\\${sign}`)}"`;
 

@@ -145,8 +145,8 @@ export const queryVariableTexts = async (
   const signal = variable.kind === 'field-values' ? variable.signal : 'metrics';
   try {
     const { range, partial } = restrictToRetention(request.range, [signal], { caller: reader, nowMs: reader.nowMs });
-    const found = await queryTexts(variable, reader, { ...request, range }, scope);
-    return { ...found, partial: [...partial, ...found.partial] };
+    const values = await queryTexts(variable, reader, { ...request, range }, scope);
+    return { ...values, partial: [...partial, ...values.partial] };
   } catch (error) {
     throw toQueryError(error);
   }

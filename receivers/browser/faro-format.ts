@@ -113,8 +113,8 @@ const formatStack = (title: string, stacktrace: unknown): string => {
   const lines = frames.map((frame) => {
     const { function: name, module, filename, lineno, colno } = toFields(frame);
     const path = [module, filename].filter((part) => typeof part === 'string' && part !== '').join('|');
-    const place = [path, lineno, colno].filter((part) => part !== undefined && part !== null && part !== '');
-    return `    at ${toTextOrEmpty(name) || '?'} (${place.join(':')})`;
+    const locationParts = [path, lineno, colno].filter((part) => part !== undefined && part !== null && part !== '');
+    return `    at ${toTextOrEmpty(name) || '?'} (${locationParts.join(':')})`;
   });
   return [title, ...lines].join('\n');
 };

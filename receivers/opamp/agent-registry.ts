@@ -213,11 +213,11 @@ export class AgentRegistry {
   ): Promise<boolean> {
     const session = this.#sessions.get(this.getKey(caller, instanceUid));
     if (session === undefined) return false;
-    const other = session.connection;
-    if (other !== undefined && other !== connection && other.isOpen) {
-      if (await other.probe()) return true;
+    const otherConnection = session.connection;
+    if (otherConnection !== undefined && otherConnection !== connection && otherConnection.isOpen) {
+      if (await otherConnection.probe()) return true;
       // The client lost this connection and returned.
-      other.terminate();
+      otherConnection.terminate();
     }
     const { replacedSequence: replaced, sequence: current } = session;
     return (

@@ -56,7 +56,7 @@ for (const [number, name] of otlpSchema.names.entries())
   for (const [fieldName, [field]] of Object.entries(otlpSchema.messages[name] ?? {}))
     fieldNames.set((number << 8) | (field << 3) | 2, fieldName);
 
-interface MessagePlace {
+interface MessageRange {
   readonly messageNumber: number;
   readonly end: number;
   readonly path: string;
@@ -85,9 +85,9 @@ class RequestCopier {
   }
 
   /** Copies the known fields from the reader's position to `end`. Unknown fields may contain anything, and are dropped. */
-  #copyMessage(place: MessagePlace): void {
+  #copyMessage(messageRange: MessageRange): void {
     const reader = this.#reader;
-    const { messageNumber, end, path, depth } = place;
+    const { messageNumber, end, path, depth } = messageRange;
     if (depth > maxValueDepth) {
       const message = `attribute values nest deeper than ${maxValueDepth}`;
       throw new PermanentError('too-deep', message, { position: reader.position });
@@ -98,7 +98,7 @@ class RequestCopier {
       const action = tag < 256 ? (otlpSchema.actions[(messageNumber << 8) | tag] as number) : scanActions.unknown;
       if (action >= messageAction) {
         const nestedEnd = reader.readLengthEnd(end);
-        this.#copyNested(tag, place, { messageNumber: action - messageAction, end: nestedEnd, path, depth });
+        this.#copyNested(tag, messageRange, { messageNumber: action - messageAction, end: nestedEnd, path, depth });
       } else if (action === scanActions.string) this.#copyText(tag, messageNumber, reader.readLengthEnd(end), path);
       else {
         reader.skip(tag, end);
@@ -107,10 +107,10 @@ class RequestCopier {
     }
   }
 
-  #copyNested(tag: number, parent: MessagePlace, place: MessagePlace): void {
-    const { messageNumber, end, depth } = place;
+  #copyNested(tag: number, parentRange: MessageRange, messageRange: MessageRange): void {
+    const { messageNumber, end, depth } = messageRange;
     const flags = otlpSchema.flags[messageNumber] as number;
-    const path = this.#getPath(tag, parent, place);
+    const path = this.#getPath(tag, parentRange, messageRange);
     if (messageNumber === keyValueNumber && (this.#isReplaced(path) || this.#rewriter.removes(path))) {
       this.#reader.position = end;
       return;
@@ -150,10 +150,10 @@ class RequestCopier {
   }
 
   /** Returns the path of a nested message. */
-  #getPath(tag: number, parent: MessagePlace, { messageNumber, end, path }: MessagePlace): string {
+  #getPath(tag: number, parentRange: MessageRange, { messageNumber, end, path }: MessageRange): string {
     if (messageNumber === keyValueNumber) return this.#appendKey(path, end);
     if (messageNumber !== anyValueNumber || path !== '') return path;
-    return fieldNames.get((parent.messageNumber << 8) | tag) ?? '';
+    return fieldNames.get((parentRange.messageNumber << 8) | tag) ?? '';
   }
 
   /** Returns the path of the entry that begins at the reader's position. The last key counts, as in decoders. */

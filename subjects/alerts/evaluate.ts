@@ -236,25 +236,29 @@ class RuleEvaluation {
   /** Preserves all alerts: a failed query gives no information about them. */
   #fail(message: string): void {
     for (const key of Object.keys(this.#input.prior.alerts)) {
-      const place = this.#previousGroup(key);
-      if (key !== problemKey) this.#apply(key, place, keepState(place, message));
+      const previousGroup = this.#previousGroup(key);
+      if (key !== problemKey) this.#apply(key, previousGroup, keepState(previousGroup, message));
     }
     this.#raiseProblem(this.#input.rule.onError, 'evaluation-failed', message);
   }
 
   /** Applies the rule's policy for a failed evaluation or missing data to the alert about the rule itself. */
   #raiseProblem(policy: AlertRule['noData'], reason: string, explanation: string): void {
-    const place = this.#previousGroup(problemKey, { reason });
+    const previousGroup = this.#previousGroup(problemKey, { reason });
     const severity = getHighestSeverity(this.#input.rule);
     if (policy === 'alert')
-      this.#apply(problemKey, place, applyHeld(place, { kind: 'held', severity, value: null, reason: explanation }));
-    else if (policy === 'unknown') this.#apply(problemKey, place, applyUnknown(place, explanation));
+      this.#apply(
+        problemKey,
+        previousGroup,
+        applyHeld(previousGroup, { kind: 'held', severity, value: null, reason: explanation }),
+      );
+    else if (policy === 'unknown') this.#apply(problemKey, previousGroup, applyUnknown(previousGroup, explanation));
     else this.#resolveProblem();
   }
 
   #resolveProblem(): void {
-    const place = this.#previousGroup(problemKey);
-    if (place.memo !== undefined) this.#apply(problemKey, place, endAlert('the query succeeds again'));
+    const previousGroup = this.#previousGroup(problemKey);
+    if (previousGroup.memo !== undefined) this.#apply(problemKey, previousGroup, endAlert('the query succeeds again'));
   }
 
   #evaluateGroups(groups: readonly GroupQueryResult[], unit: string, isTruncated: boolean): void {
@@ -269,12 +273,12 @@ class RuleEvaluation {
     const isSameForm = prior.form === this.#groupingHash;
     for (const key of Object.keys(prior.alerts)) {
       if (key === problemKey || groupsByKey.has(key)) continue;
-      const place = this.#previousGroup(key);
+      const previousGroup = this.#previousGroup(key);
       const isMissingByLimit = isTruncated && isSameForm;
       const next = isMissingByLimit
-        ? keepState(place, 'it is not among the returned groups, because there are too many')
-        : applyMissingGroup(place, { unit, isSameForm });
-      this.#apply(key, place, next);
+        ? keepState(previousGroup, 'it is not among the returned groups, because there are too many')
+        : applyMissingGroup(previousGroup, { unit, isSameForm });
+      this.#apply(key, previousGroup, next);
     }
     this.#evaluateNoData(groupsByKey.size);
   }
@@ -294,12 +298,12 @@ class RuleEvaluation {
   }
 
   #evaluateGroup(key: string, group: GroupQueryResult, unit: string): void {
-    const place = this.#previousGroup(key, group.labels);
-    const { memo } = place;
+    const previousGroup = this.#previousGroup(key, group.labels);
+    const { memo } = previousGroup;
     const active = memo !== undefined && isActive(memo.state) ? memo.severity : undefined;
     const verdict = evaluateGroup(this.#input.rule, group, unit, active);
     const applyVerdict = { held: applyHeld, clear: applyCleared, missing: applyNoVerdict }[verdict.kind];
-    this.#apply(key, place, applyVerdict(place, verdict));
+    this.#apply(key, previousGroup, applyVerdict(previousGroup, verdict));
   }
 
   /** Applies the next state of an alert, and emits a transition if it changed. */

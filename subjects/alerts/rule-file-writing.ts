@@ -36,7 +36,7 @@ interface GroupSettings {
 
 interface IndexedRule {
   /** Index in the group of origin. */
-  readonly place: number;
+  readonly position: number;
   readonly rule: object;
 }
 
@@ -62,7 +62,7 @@ class RuleGroups {
         interval,
         ...(delay !== '0s' && { query_offset: delay }),
         ...(limit > 0 && { limit }),
-        rules: rules.toSorted((left, right) => left.place - right.place).map(({ rule }) => rule),
+        rules: rules.toSorted((left, right) => left.position - right.position).map(({ rule }) => rule),
       };
     });
   }
@@ -91,9 +91,9 @@ export const writeRuleFile = (
   const excluded: string[] = [];
   const groups = new RuleGroups();
   for (const { name, file, enabled, interval, delay, limit, rules: recordingRules } of recordings)
-    for (const [index, { record, expression, labels, place = index }] of recordingRules.entries()) {
+    for (const [index, { record, expression, labels, place: position = index }] of recordingRules.entries()) {
       const rule = { record, expr: expression, ...(Object.keys(labels).length > 0 && { labels }) };
-      if (enabled) groups.add({ name, file, interval, delay, limit }, { place, rule });
+      if (enabled) groups.add({ name, file, interval, delay, limit }, { position: position, rule });
       else excluded.push(record);
     }
   for (const [index, rule] of rules.entries()) {
@@ -103,8 +103,8 @@ export const writeRuleFile = (
       continue;
     }
     const { origin, interval, delay, limit = 0 } = rule;
-    const { file, group, place = index } = origin ?? { file: '', group: `every ${interval}` };
-    groups.add({ file, name: group, interval, delay, limit }, { place, rule: toAlertingRule(rule, expr) });
+    const { file, group, place: position = index } = origin ?? { file: '', group: `every ${interval}` };
+    groups.add({ file, name: group, interval, delay, limit }, { position: position, rule: toAlertingRule(rule, expr) });
   }
   const excludedNote =
     excluded.length === 0

@@ -15,7 +15,7 @@ export interface FileRule {
   /** Name of the file or the Kubernetes resource. */
   readonly file: string;
   /** `group.3`: the group, and the index in it. */
-  readonly place: string;
+  readonly location: string;
   readonly group: string;
   /** Undefined if the rule is invalid, and for a recording rule. */
   readonly rule: AlertRuleFields | undefined;
@@ -134,7 +134,7 @@ const toAlertRule = (fields: Fields, group: Fields, origin: RuleOrigin): unknown
   };
 };
 
-type RulePosition = Pick<FileRule, 'file' | 'place' | 'group'>;
+type RulePosition = Pick<FileRule, 'file' | 'location' | 'group'>;
 
 const toFileRule = (position: RulePosition, rule: unknown, otherProblems: readonly Problem[]): FileRule => {
   const parsed = AlertRuleFields.safeParse(rule);
@@ -201,13 +201,13 @@ const parseRuleSources = (text: string, fileName: string): RuleSources | string 
       if (documents.length === 1) return error.text;
       rejected.push({
         file: fileName,
-        place: `document ${index + 1}, line ${document.line}`,
+        location: `document ${index + 1}, line ${document.line}`,
         group: '',
         rule: undefined,
         problems: [{ path: 'file', message: error.text }],
       });
     }
-  return sources.length + rejected.length > 0 ? { sources, rejected: rejected } : noGroupsProblem;
+  return sources.length + rejected.length > 0 ? { sources, rejected } : noGroupsProblem;
 };
 
 /** Returns a recording rule of a group, or its problem. */
@@ -268,7 +268,7 @@ const readGroup = (
   const recordings: RecordingGroupFields[] = [];
   const fileRules = toList(group['rules']).map((ruleValue, index): FileRule => {
     const fields = toFields(ruleValue);
-    const position = { file, place: `${name}.${index}`, group: name };
+    const position = { file, location: `${name}.${index}`, group: name };
     if (fields['record'] !== undefined) {
       const { recording, ...rule } = toRecordingRule(fields, group, position, index);
       if (recording !== undefined) recordings.push(recording);
@@ -297,9 +297,9 @@ const readGroup = (
 
 /** Returns the rules of a second group of the same name as rejected: it cannot be distinguished from the first one. */
 const rejectGroup = ({ rules }: ReturnType<typeof readGroup>, name: string): ReturnType<typeof readGroup> => ({
-  rules: rules.map(({ file, place, group }) => ({
+  rules: rules.map(({ file, location, group }) => ({
     file,
-    place,
+    location,
     group,
     rule: undefined,
     problems: [{ path: 'name', message: `another group is named ${name}: group names must be unique in a file` }],

@@ -73,8 +73,8 @@ const evaluateMatch = (
       return first === undefined ? [last, false] : [first, true];
     }
     case 'all-the-time': {
-      const other = points.findLast((point) => !isCrossedAt(point));
-      return other === undefined ? [last, true] : [other, false];
+      const lastUncrossed = points.findLast((point) => !isCrossedAt(point));
+      return lastUncrossed === undefined ? [last, true] : [lastUncrossed, false];
     }
     case 'on-average':
     case 'in-total': {

@@ -103,8 +103,8 @@ const maxBurstRate = maxFalseAlarmRate / 4;
 const compareRanks = (lower: readonly number[], higher: readonly number[]): number => {
   const sorted = [...lower, ...higher].toSorted((left, right) => left - right);
   const size = sorted.length;
-  const rankOf = (value: number): number => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2 + 1;
-  const rankSum = higher.reduce((sum, value) => sum + rankOf(value), 0);
+  const computeRank = (value: number): number => (sorted.indexOf(value) + sorted.lastIndexOf(value)) / 2 + 1;
+  const rankSum = higher.reduce((sum, value) => sum + computeRank(value), 0);
   const wins = rankSum - (higher.length * (higher.length + 1)) / 2;
   const ties = [...new Set(sorted)].reduce((sum, value) => {
     const count = sorted.lastIndexOf(value) - sorted.indexOf(value) + 1;

@@ -60,8 +60,10 @@ const findCallees = async (
   minutes: Range,
   scope: ProjectScope,
 ): Promise<string[]> => {
-  const found = await readEdges(columns, scope, { minutes, limit: maxEdges, isMap: true });
-  const edges = found.filter(({ edge }) => synchronousConnections.includes(edge.connection)).map(({ edge }) => edge);
+  const edgesResult = await readEdges(columns, scope, { minutes, limit: maxEdges, isMap: true });
+  const edges = edgesResult
+    .filter(({ edge }) => synchronousConnections.includes(edge.connection))
+    .map(({ edge }) => edge);
   const reachedNodes = new Set(symptoms);
   let frontier = symptoms;
   for (let depth = 0; depth < maxDepth && frontier.length > 0; depth++) {

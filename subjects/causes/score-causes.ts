@@ -351,25 +351,25 @@ const judgeNovelty = (
   context: IncidentContext,
 ): ScoredCause => {
   const fields = { kind, at: node, beginMs: firstMs, title, link };
-  const place = attributionByNode.get(node);
-  if (place === undefined) return createOffPathCause(fields);
-  const isBefore = place.onsetMs - firstMs >= minuteMs;
+  const attribution = attributionByNode.get(node);
+  if (attribution === undefined) return createOffPathCause(fields);
+  const isBefore = attribution.onsetMs - firstMs >= minuteMs;
   return combineEvidence(
     fields,
-    place.path,
-    scoreLocation(place, context),
-    scoreTime(firstMs, place),
+    attribution.path,
+    scoreLocation(attribution, context),
+    scoreTime(firstMs, attribution),
     { weight: 1, evidence: [`it never occurred before, and has occurred ${count} times since`], counterEvidence: [] },
     isBefore
       ? { weight: 1, evidence: [], counterEvidence: [] }
       : { weight: 0.45, evidence: [], counterEvidence: ['it began with the symptom and may be part of it'] },
-    place.degradations.length === 0
+    attribution.degradations.length === 0
       ? { weight: 0, evidence: [], counterEvidence: [`requests of ${getNodeDisplayName(node)} are not worse`] }
       : {
           weight: 1,
-          evidence: [`${getNodeDisplayName(node)} since then: ${describeDegradations(place.degradations)}`],
+          evidence: [`${getNodeDisplayName(node)} since then: ${describeDegradations(attribution.degradations)}`],
           counterEvidence: [],
-          link: createRequestsLink(place, { fromMs: place.onsetMs, untilMs: context.untilMs }),
+          link: createRequestsLink(attribution, { fromMs: attribution.onsetMs, untilMs: context.untilMs }),
         },
   );
 };
@@ -490,7 +490,7 @@ export const findCauses = (context: IncidentContext): Causes => {
     ...context.gauges.flatMap((gauge) => judgeGauge(gauge, byNode, context)),
     ...context.novelties.map((novelty) => judgeNovelty(novelty, byNode, context)),
     ...blamed.flatMap((attributedNode) => judgeCallee(attributedNode, context)),
-    ...blamed.flatMap((place) => judgeNeighbours(place, context)),
+    ...blamed.flatMap((attribution) => judgeNeighbours(attribution, context)),
   ]).map((judgedCause) => ({ ...judgedCause, score: Math.min(1, judgedCause.score) }));
   const hasSymptom = symptom.length > 0;
   const causes = hasSymptom ? allCauses.filter(({ score }) => score >= minScore) : [];

@@ -3,8 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Returns a list without the members that another list contains. */
-const excludeMembers = (list: readonly unknown[], other: readonly unknown[]): readonly unknown[] => {
-  const texts = new Set(other.map((member) => JSON.stringify(member)));
+const excludeMembers = (list: readonly unknown[], afterValue: readonly unknown[]): readonly unknown[] => {
+  const texts = new Set(afterValue.map((member) => JSON.stringify(member)));
   return list.filter((member) => !texts.has(JSON.stringify(member)));
 };
 
@@ -18,9 +18,9 @@ export const selectDifferences = <Document extends object>(
 ): { readonly before: object; readonly after: object } => {
   const [left, right] = [{ ...before } as Record<string, unknown>, { ...after } as Record<string, unknown>];
   for (const [name, value] of Object.entries(before as Fields)) {
-    const other = (after as Fields)[name];
-    if (!Array.isArray(value) || !Array.isArray(other) || isDeepStrictEqual(value, other)) continue;
-    const [removedMembers, addedMembers] = [excludeMembers(value, other), excludeMembers(other, value)];
+    const afterValue = (after as Fields)[name];
+    if (!Array.isArray(value) || !Array.isArray(afterValue) || isDeepStrictEqual(value, afterValue)) continue;
+    const [removedMembers, addedMembers] = [excludeMembers(value, afterValue), excludeMembers(afterValue, value)];
     // If only the order of the members differs, both lists are recorded completely.
     if (removedMembers.length + addedMembers.length === 0) continue;
     left[name] = removedMembers;

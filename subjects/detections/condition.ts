@@ -86,7 +86,7 @@ class ConditionParser {
       if (this.#words[this.#position++] !== ')') throw new ConditionError('expected a closing parenthesis');
       return inner;
     }
-    if (/^(1|any|all)$/i.test(word) && this.#isNext('of')) return this.#readOf(/^all$/i.test(word));
+    if (/^(1|any|all)$/i.test(word) && this.#isNext('of')) return this.#readQuantifier(/^all$/i.test(word));
     if (/^\d+$/.test(word) && this.#isNext('of'))
       throw new ConditionError(`"${word} of" is not part of Sigma: write "1 of" or "all of"`);
     if (word === ')' || word === '|' || /^(and|or|of)$/i.test(word))
@@ -104,7 +104,7 @@ class ConditionParser {
       );
   }
 
-  #readOf(isAll: boolean): Condition {
+  #readQuantifier(isAll: boolean): Condition {
     this.#position++;
     const pattern = this.#words[this.#position++];
     if (pattern === undefined)

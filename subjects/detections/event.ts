@@ -93,12 +93,12 @@ export class EventPaths {
     this.#roots = [...new Set(tables.flatMap(({ roots = [] }) => roots))]
       .map((root) => `${foldName(root)}.`)
       .toSorted((left, right) => right.length - left.length);
-    this.#positions = this.#newPlaces();
+    this.#positions = this.#newPositions();
   }
 
   /** Returns the positions for one event. If the cache is too large, the next event starts with an empty one. */
   get positions(): SharedPositions {
-    if (this.#count > maxPaths) this.#positions = this.#newPlaces();
+    if (this.#count > maxPaths) this.#positions = this.#newPositions();
     return this.#positions;
   }
 
@@ -117,7 +117,7 @@ export class EventPaths {
     return this.getChild(names, top, key).names;
   }
 
-  #newPlaces(): SharedPositions {
+  #newPositions(): SharedPositions {
     const names = new ValueNameTable();
     this.#count = 0;
     return { names, top: this.#node(names, '') };

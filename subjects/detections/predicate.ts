@@ -28,10 +28,10 @@ export class EventView {
   /** Returns the value of the event under the first of the names that it has. */
   findLeaf(slot: number, names: readonly string[]): EventValue | undefined {
     if (this.#rounds[slot] === this.#round) return this.#leaves[slot];
-    const found = this.#find(names);
+    const values = this.#find(names);
     this.#rounds[slot] = this.#round;
-    this.#leaves[slot] = found;
-    return found;
+    this.#leaves[slot] = values;
+    return values;
   }
 
   get leaves(): readonly EventValue[] {

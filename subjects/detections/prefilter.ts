@@ -142,14 +142,14 @@ class RecordScanner implements AttributeVisitor {
   }
 
   /** Returns the positions of the values of a rejected record, as its event would have them. */
-  findPositions(record: LogRecord, { places }: PrefilteredResource): ValuePosition[] {
+  findPositions(record: LogRecord, { valuePositions }: PrefilteredResource): ValuePosition[] {
     const attributePositions: ValuePosition[] = [];
     this.#places = attributePositions;
     record.visitValues(this);
     this.#places = undefined;
     const { body } = record;
     const keys = [...(parseKeyValues(body)?.keys() ?? []), ...(body === '' ? [] : ['body'])];
-    return [...keys.map((key) => this.#names.getByText(key)), ...attributePositions, ...places];
+    return [...keys.map((key) => this.#names.getByText(key)), ...attributePositions, ...valuePositions];
   }
 
   name(bytes: Uint8Array, from: number, to: number): boolean {
@@ -273,7 +273,7 @@ interface PrefilteredResource {
   /** Literals that all records of the resource contain */
   readonly foundLiterals: FoundLiterals;
   /** Positions of the resource's values */
-  readonly places: readonly ValuePosition[];
+  readonly valuePositions: readonly ValuePosition[];
 }
 
 /** Prefilter of the records of one rule set, processed in sequence */
@@ -321,8 +321,8 @@ class RecordPrefilter {
     for (const [key, value] of getResourceValues(record)) event.addIfAbsent(key, value);
     const scanner = this.#getScanner(this.#set.classifyEvent(event));
     if (scanner === undefined || scanner.interest.isAlways(event)) return undefined;
-    const places = event.leaves.map(({ names }) => ({ names }));
-    return { scanner, places, foundLiterals: scanner.interest.index.findLiterals(event) };
+    const valuePositions = event.leaves.map(({ names }) => ({ names }));
+    return { scanner, valuePositions, foundLiterals: scanner.interest.index.findLiterals(event) };
   }
 
   #getScanner(kind: EventKind): RecordScanner | undefined {

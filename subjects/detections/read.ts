@@ -32,9 +32,9 @@ export interface ParsedRules {
 const parseEnum = <Name extends string>(map: YamlMap, key: string, names: readonly Name[]): Name | undefined => {
   const text = map.readText(key).toLowerCase();
   if (text === '') return undefined;
-  const found = names.find((name) => name === text);
-  if (found === undefined) map.addError(key, `"${text}" is not one of ${names.join(', ')}`);
-  return found;
+  const matchingName = names.find((name) => name === text);
+  if (matchingName === undefined) map.addError(key, `"${text}" is not one of ${names.join(', ')}`);
+  return matchingName;
 };
 
 const parseHead = (

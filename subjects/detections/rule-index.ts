@@ -194,14 +194,14 @@ export class RuleIndex {
     if (posting.round === this.#round) return;
     posting.round = this.#round;
     const { rules, clauses } = posting;
-    const seen = this.#seenBits;
+    const seenBits = this.#seenBits;
     for (let index = 0; index < rules.length; index++) {
       const rule = rules[index] as number;
-      const previousBits = seen[rule] as number;
+      const previousBits = seenBits[rule] as number;
       const newBits = previousBits | (clauses[index] as number);
       if (newBits === previousBits) continue;
       if (previousBits === 0) this.#touched.push(rule);
-      seen[rule] = newBits;
+      seenBits[rule] = newBits;
       if (newBits === this.#requiredBits[rule]) this.#found.push(rule);
     }
   }

@@ -69,8 +69,8 @@ const createPatternLeafTest = ({ pattern, isCaseSensitive }: Extract<ValueTest, 
     : ({ foldedText }) => isMatch(foldedText) || (foldedText.includes('.') && parseNumber(foldedText) === number);
 };
 
-const matchesAtPlace = (text: string, expected: string, place: PositionModifier | undefined): boolean => {
-  switch (place) {
+const matchesAtPosition = (text: string, expected: string, position: PositionModifier | undefined): boolean => {
+  switch (position) {
     case 'contains':
       return text.includes(expected);
     case 'startswith':
@@ -83,12 +83,12 @@ const matchesAtPlace = (text: string, expected: string, place: PositionModifier 
 };
 
 const createFieldLeafTest =
-  ({ names, place, isCaseSensitive }: Extract<ValueTest, { is: 'field' }>): LeafTest =>
+  ({ names, place: position, isCaseSensitive }: Extract<ValueTest, { is: 'field' }>): LeafTest =>
   (leaf, other) => {
     for (let otherValue = other(names); otherValue !== undefined; otherValue = otherValue.next) {
       const isMatch = isCaseSensitive
-        ? matchesAtPlace(leaf.text, otherValue.text, place)
-        : matchesAtPlace(leaf.foldedText, otherValue.foldedText, place);
+        ? matchesAtPosition(leaf.text, otherValue.text, position)
+        : matchesAtPosition(leaf.foldedText, otherValue.foldedText, position);
       if (isMatch && !otherValue.isNull) return true;
     }
     return false;

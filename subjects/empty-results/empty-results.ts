@@ -98,10 +98,10 @@ export const readEmptyResults = async (
 ): Promise<ReadonlySet<string>> => {
   if (resourceIds?.length === 0) return new Set();
   const filter = { kind, ...(resourceIds !== undefined && { resourceId: { $in: resourceIds } }) };
-  const found = new Set<string>();
+  const suggestions = new Set<string>();
   for await (const { resourceId } of iterateDocuments(documents.collection(emptyResults), { filter }))
-    found.add(resourceId);
-  return found;
+    suggestions.add(resourceId);
+  return suggestions;
 };
 
 /** Deletes the report about a resource that is deleted. */

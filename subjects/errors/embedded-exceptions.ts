@@ -137,10 +137,10 @@ const collectInner = (items: readonly unknown[], isOwn: boolean, depth: number, 
 
 /** Returns an exception whose stack is in its message, as some recorders write it, with the stack in its own field. */
 export const separateStack = <Input extends FoundException>(input: Input): Input => {
-  const found = input.stack === '' ? findInText(input.message) : undefined;
-  return found === undefined
+  const match = input.stack === '' ? findInText(input.message) : undefined;
+  return match === undefined
     ? input
-    : { ...input, type: input.type || found.type, message: found.message, stack: found.stack };
+    : { ...input, type: input.type || match.type, message: match.message, stack: match.stack };
 };
 
 /** Returns whether a text has several lines, which may be escaped. */
@@ -154,12 +154,12 @@ export const findEmbedded = (values: Fields): FoundException | undefined => {
   const rank = ({ key }: Candidate): number => (/stack|trace/.test(key) ? 0 : stackKey.test(key) ? 1 : 2);
   const stacks = candidates.filter(({ text }) => hasLines(text)).sort((left, right) => rank(left) - rank(right));
   for (const { text, owner, isOwn } of stacks.slice(0, maxStacks)) {
-    const found = findInText(text);
-    if (found === undefined) continue;
+    const match = findInText(text);
+    if (match === undefined) continue;
     const type = (isOwn ? findText(owner, typeKeys) : '') || findText(values, flatTypes);
     const message = (isOwn ? findText(owner, messageKeys) : '') || findText(values, flatMessages);
-    const logged = message || found.message || findText(values, logKeys);
-    return { type: type || found.type, message: logged, stack: found.stack };
+    const logged = message || match.message || findText(values, logKeys);
+    return { type: type || match.type, message: logged, stack: match.stack };
   }
   const type = findText(values, flatTypes) || findOwnText(values, typeKeys);
   return type === '' || !/^[A-Za-z_*][\w.$:\\*/]*$/.test(type) ? undefined : { type, message: '', stack: '' };
@@ -249,8 +249,8 @@ const readHeader = (text: string): FoundHeader | undefined => {
 };
 
 const readFirstLines = (start: string): FoundHeader | undefined => {
-  const found = uncaught.exec(start) ?? exceptionHeader.exec(start);
-  if (found !== null) return { type: found[1] ?? '', message: found[2] ?? '' };
+  const match = uncaught.exec(start) ?? exceptionHeader.exec(start);
+  if (match !== null) return { type: match[1] ?? '', message: match[2] ?? '' };
   const lines = start.split('\n').map((line) => line.slice(0, maxLineLength));
   const ruby = lines.map((line) => readRubyHeader(line.trimEnd())).find((header) => header !== undefined);
   if (ruby !== undefined) return ruby;

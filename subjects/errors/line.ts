@@ -59,8 +59,8 @@ const dotnetLineNumber = /:line (\d{1,9})$/;
 const nativeOffset = / \+ 0x[0-9a-f]{1,16}$/i;
 /** Offset of the instruction in Mono */
 const monoOffset = / \[0x[0-9a-f]{1,16}\]/;
-const monoPlace = /^ in (.*):(\d{1,9})$/;
-const unityPlace = / \(at ([^()]{1,500}):(\d{1,9})\)$/;
+const monoLocation = /^ in (.*):(\d{1,9})$/;
+const unityLocation = / \(at ([^()]{1,500}):(\d{1,9})\)$/;
 
 /** Parses `at …`: JavaScript in V8, Java, .NET, and PHP as OpenTelemetry writes it. */
 const parseAtLine = (text: string): Line | undefined => {
@@ -98,19 +98,19 @@ const createDotnetLine = (call: string, file: string | undefined, line: string |
 
 /** Parses a frame of Mono and Unity: a call with a blank before its arguments, and its place. */
 const monoLine = (call: string, location: string): Line | undefined => {
-  const [, file = '', line] = monoPlace.exec(location) ?? [];
+  const [, file = '', line] = monoLocation.exec(location) ?? [];
   return createDotnetLine(call.replace(' (', '(').replace(/[/:]/g, '.'), file.startsWith('<') ? '' : file, line);
 };
 
 const parseUnityLine = (text: string): Line | undefined => {
-  const unity = unityPlace.exec(text);
+  const unity = unityLocation.exec(text);
   return unity === null ? undefined : monoLine(text.slice(0, unity.index), ` in ${unity[1]}:${unity[2]}`);
 };
 
 /** `at` in the languages of .NET */
 const dotnetAt = new Set('bei à en in em w в 場所 在 於 위치: konum: v vid ved bij kohteessa a di la på'.split(' '));
 const dotnetCall = /^[\p{L}_<][^\s()]*\.[^\s()]+\(/u;
-const dotnetPlace = /^ \S{1,12} (.{1,500}):\s?[^\s:]{1,12} (\d{1,9})\.?$/;
+const dotnetLocation = /^ \S{1,12} (.{1,500}):\s?[^\s:]{1,12} (\d{1,9})\.?$/;
 
 /** Parses a frame that .NET wrote in another language than English: `bei Shop.Pay.Run(Int32 id) in /src/A.cs:Zeile 5`. */
 export const readTranslatedDotnet = (text: string): Line | undefined => {
@@ -119,7 +119,7 @@ export const readTranslatedDotnet = (text: string): Line | undefined => {
   if (at < 0 || at > 12 || !dotnetCall.test(rest)) return undefined;
   const end = findClosingParenthesis(rest);
   const location = rest.slice(end + 1);
-  const [, file, line] = dotnetPlace.exec(location) ?? [];
+  const [, file, line] = dotnetLocation.exec(location) ?? [];
   const isFrame =
     end > 0 && (file !== undefined || ((location === '' || location === '.') && dotnetAt.has(text.slice(0, at))));
   return isFrame ? createDotnetLine(rest.slice(0, end + 1), file, line) : undefined;
@@ -146,12 +146,12 @@ const nativePattern =
 const boostPattern = /^\d{1,4}# (.{1,400}?)(?: (?:at|in) ([^\s:]{1,500})(?::(\d{1,9}))?)?$/;
 const glibcPattern = /^([^\s()]{1,300})\(([^()+\s]{0,300})\+0x[0-9a-f]{1,16}\) ?\[0x[0-9a-f]{1,16}\]$/;
 /** Frames of Apple's systems: number, image, address, symbol and offset */
-const applePlace = /^\d{1,4} +(\S{1,200}) +0x[0-9a-f]{1,16} (\S.{0,500}) \+ \d{1,9}$/;
+const appleLocation = /^\d{1,4} +(\S{1,200}) +0x[0-9a-f]{1,16} (\S.{0,500}) \+ \d{1,9}$/;
 /** Frames of Swift on Linux */
-const swiftPlace =
+const swiftLocation =
   /^\d{1,4} (?:\[[a-z]{1,12}\] ){0,3}(?:0x[0-9a-f]{1,16} )(?:\[[a-z]{1,12}\] ){0,3}(\S.{0,500}?)(?: \+ \d{1,9})? in (\S{1,200})(?: at (\S{1,500}?):(\d{1,9})(?::\d{1,9})?)?$/;
 /** Frames of Zig: a place, an address, a function and its module */
-const zigPlace = /^(\S{1,500}?):(\d{1,9}):\d{1,9}: 0x[0-9a-f]{1,16} in (\S{1,300}) \(/;
+const zigLocation = /^(\S{1,500}?):(\d{1,9}):\d{1,9}: 0x[0-9a-f]{1,16} in (\S{1,300}) \(/;
 const rustPattern = /^\d{1,4}: +(?:0x[0-9a-f]{1,16} - )?([^\s(].{0,500})$/;
 
 const parseNumberedLine = (text: string): Line | undefined => {
@@ -167,9 +167,9 @@ const parseNumberedLine = (text: string): Line | undefined => {
 
 /** Parses `1: shop::reserve` of Rust and `1# shop::reserve at x.cpp:1` of Boost. */
 const parseCountedLine = (text: string): Line | undefined => {
-  const apple = applePlace.exec(text);
+  const apple = appleLocation.exec(text);
   if (apple !== null) return createLine('native', apple[2] ?? '', apple[1] ?? '');
-  const swift = text.includes(' in ') ? swiftPlace.exec(text) : null;
+  const swift = text.includes(' in ') ? swiftLocation.exec(text) : null;
   if (swift !== null) return createLine('native', swift[1] ?? '', swift[3] ?? swift[2] ?? '', swift[4]);
   const boost = boostPattern.exec(text);
   if (boost !== null) return createLine('native', boost[1] ?? '', boost[2] ?? '', boost[3]);
@@ -188,16 +188,16 @@ const parseRubyLine = (text: string): Line | undefined => {
 };
 
 const parseZigLine = (text: string): Line | undefined => {
-  const zig = text.includes(': 0x') ? zigPlace.exec(text) : null;
+  const zig = text.includes(': 0x') ? zigLocation.exec(text) : null;
   return zig === null ? undefined : createLine('native', zig[3] ?? '', zig[1] ?? '', zig[2]);
 };
 
 /** Place of an error of PowerShell, which the line of the script follows */
-const powershellPlace = /^At (\S.{0,500}\.psm?1):(\d{1,9}) char:\d{1,9}$/;
+const powershellLocation = /^At (\S.{0,500}\.psm?1):(\d{1,9}) char:\d{1,9}$/;
 
 /** Parses the line of a script of PowerShell, with its place on the line before. */
-export const parseScriptLine = (place: string, code: string): Line | undefined => {
-  const powershell = place.startsWith('At ') ? powershellPlace.exec(place) : null;
+export const parseScriptLine = (location: string, code: string): Line | undefined => {
+  const powershell = location.startsWith('At ') ? powershellLocation.exec(location) : null;
   return powershell === null ? undefined : createLine('other', code, powershell[1] ?? '', powershell[2]);
 };
 
@@ -219,22 +219,23 @@ export const parseLine = (text: string): Line | undefined => {
 const pythonPattern = /^File "([^"]{0,500})", line (\d{1,9})(?:, in (.{1,300}))?$/;
 
 /** Frames of IPython and of the library `rich`: a cell, a file with its line before or after the function */
-const cellPlace = /^(?:Cell In ?\[\d{1,9}\], line (\d{1,9})(?:, in (.{1,300}))?|Input In \[\d{1,9}\], in (.{1,300}))$/;
-const notebookPlace =
+const cellLocation =
+  /^(?:Cell In ?\[\d{1,9}\], line (\d{1,9})(?:, in (.{1,300}))?|Input In \[\d{1,9}\], in (.{1,300}))$/;
+const notebookLocation =
   /^(?:File (?!")(\S.{0,500}?):(\d{1,9})(?:, in (.{1,300}))?|(<ipython-input-[^<>]{1,100}>|\S{1,500}\.py) in (.{1,300}))$/;
-const boxPlace = /^(\S{1,500}|<[^<>]{1,100}>):(\d{1,9}) in (\S{1,300})$/;
+const boxLocation = /^(\S{1,500}|<[^<>]{1,100}>):(\d{1,9}) in (\S{1,300})$/;
 
 /** Returns a function without its arguments; the body of a cell is a module. */
 const notebookFunction = (text: string): string =>
   text.startsWith('<cell line') ? '<module>' : text.slice(0, text.includes('(') ? text.indexOf('(') : undefined);
 
 const parseNotebookLine = (text: string): Line | undefined => {
-  const cell = cellPlace.exec(text);
+  const cell = cellLocation.exec(text);
   if (cell !== null) return createLine('python', notebookFunction(cell[2] ?? cell[3] ?? ''), '<cell>', cell[1]);
-  const file = notebookPlace.exec(text);
+  const file = notebookLocation.exec(text);
   if (file !== null)
     return createLine('python', notebookFunction(file[3] ?? file[5] ?? ''), file[1] ?? file[4] ?? '', file[2]);
-  const box = boxPlace.exec(text);
+  const box = boxLocation.exec(text);
   return box === null ? undefined : createLine('python', box[3] ?? '', box[1] ?? '', box[2]);
 };
 
@@ -250,7 +251,7 @@ export const parsePythonLine = (text: string): Line | undefined => {
   return text.includes(' in ') || /^(?:Cell In|File )/.test(text) ? parseNotebookLine(text) : undefined;
 };
 
-const otherPlace =
+const otherLocation =
   /(?<![\w./@~\\-])([\w./@~\\-]{1,300}\.[A-Za-z]\w{0,7})(?:"?(?:,? line |[:#])|"\},\{line,)(\d{1,9})(?::\d{1,9})?/;
 /** A host, whose port looks like a line number */
 const hostPattern = /\.(?:com|org|net|io|eu|de|uk|cloud|dev|svc|local|internal|lan|example|test)$/;
@@ -260,7 +261,7 @@ const otherWords = new Set(
 
 /** Parses a frame of any other language: a file with its line, and the name on the same line or on the line before. */
 export const readOther = (text: string, before: string): Line | undefined => {
-  const location = otherPlace.exec(text);
+  const location = otherLocation.exec(text);
   if (location === null || hostPattern.test(location[1] ?? '')) return undefined;
   // Julia writes the call on the line before.
   const rest = text.startsWith('@ ')

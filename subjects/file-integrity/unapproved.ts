@@ -53,11 +53,11 @@ export const readUnapprovedChanges = async (
   { reader, tenantDocuments }: Omit<JudgingContext, 'windowMs'>,
   filter: ChangeFilter,
   { limit, ...page }: HistoryPage,
-): Promise<{ readonly found: readonly FileEvent[]; readonly isComplete: boolean }> => {
+): Promise<{ readonly events: readonly FileEvent[]; readonly isComplete: boolean }> => {
   const fileEvents: FileEvent[] = [];
   // Without a baseline, no change is unapproved.
   if ((await tenantDocuments.collection(fileBaselines).count({ approvedAt: { $ne: null } })) === 0)
-    return { found: fileEvents, isComplete: true };
+    return { events: fileEvents, isComplete: true };
   let checkedCount = 0;
   for await (const judgedChanges of readJudgedChanges(
     { reader, tenantDocuments, windowMs: defaultWindowSeconds * 1000 },
@@ -68,7 +68,7 @@ export const readUnapprovedChanges = async (
       if (judgedChange.judgement.verdict === 'unapproved') fileEvents.push(toFileEvent(judgedChange));
     checkedCount += judgedChanges.length;
     if (fileEvents.length >= limit) break;
-    if (checkedCount >= maxCheckedChanges) return { found: fileEvents, isComplete: false };
+    if (checkedCount >= maxCheckedChanges) return { events: fileEvents, isComplete: false };
   }
-  return { found: fileEvents.slice(0, limit), isComplete: true };
+  return { events: fileEvents.slice(0, limit), isComplete: true };
 };

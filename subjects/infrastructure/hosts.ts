@@ -196,7 +196,8 @@ const findAttribute = ({ traces, cells }: Pick<HostData, 'traces' | 'cells'>, ke
   return resources.find((resource) => resource[key] !== undefined)?.[key];
 };
 
-const notReceivedReason = (what: string, by: string): string => `no ${what} was received in the last 10 minutes: ${by}`;
+const notReceivedReason = (objectKind: string, by: string): string =>
+  `no ${objectKind} was received in the last 10 minutes: ${by}`;
 const hostReceiver = (scraper: string): string =>
   `the collector's hostmetrics receiver with the scraper ${scraper}, or node_exporter, sends it`;
 const notSetReason = (key: string): string =>

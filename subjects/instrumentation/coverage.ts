@@ -49,10 +49,10 @@ const reasonTexts: Readonly<Record<CoverageItem['state'], string>> = {
 };
 
 const listInstrumentations = (senders: readonly Sender[]): CoverageItem['instrumentations'] => {
-  const found = new Map<string, CoverageItem['instrumentations'][number]>();
+  const instrumentations = new Map<string, CoverageItem['instrumentations'][number]>();
   for (const { instrumentation } of senders)
-    if (instrumentation !== undefined) found.set(JSON.stringify(instrumentation), { ...instrumentation });
-  return [...found.values()];
+    if (instrumentation !== undefined) instrumentations.set(JSON.stringify(instrumentation), { ...instrumentation });
+  return [...instrumentations.values()];
 };
 
 const predict = (senders: readonly Sender[]): Prediction => {

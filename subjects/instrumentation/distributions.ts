@@ -79,11 +79,11 @@ export const identifyInstrumentation = (attributes: ResourceAttributes): Instrum
     toTextOrEmpty(attributes['telemetry.distro.name']),
     toTextOrEmpty(attributes['telemetry.sdk.name']),
   ];
-  const found = distributions.find(({ distros, sdks }) => distros.includes(distro) || sdks.includes(sdk));
-  if (found !== undefined) {
+  const distribution = distributions.find(({ distros, sdks }) => distros.includes(distro) || sdks.includes(sdk));
+  if (distribution !== undefined) {
     const version =
       toTextOrEmpty(attributes['telemetry.distro.version']) || toTextOrEmpty(attributes['telemetry.sdk.version']);
-    return { kind: found.kind, name: found.name, title: found.title, version };
+    return { kind: distribution.kind, name: distribution.name, title: distribution.title, version };
   }
   const pythonVersion = toTextOrEmpty(attributes['telemetry.auto.version']);
   if (pythonVersion !== '')

@@ -60,12 +60,12 @@ export const readSenders = async (
     GROUP BY id ORDER BY max(seen) DESC LIMIT ${maxSenders + 1}`,
     parameters,
   );
-  const found = rows.slice(0, maxSenders);
+  const listedSenders = rows.slice(0, maxSenders);
   const resources = await getResources(
     columns,
-    found.map(({ resource }) => resource),
+    listedSenders.map(({ resource }) => resource),
   );
-  const senders = found.map(({ resource, name, all_spans, last }): Sender => {
+  const senders = listedSenders.map(({ resource, name, all_spans, last }): Sender => {
     const attributes = resources.get(resource)?.attributes ?? {};
     const hostName = toText(attributes['host.name']) || toText(attributes['k8s.node.name']);
     return {

@@ -81,8 +81,8 @@ const noClusterReason =
   'the sender does not set k8s.cluster.name: set it with the resource or resourcedetection processor';
 
 /** Returns series of nodes, pods, containers and workloads, without those of processes that only run in a pod. */
-const belongsToCluster = ({ place }: PositionedCell): boolean =>
-  place.cluster !== '' || place.namespace !== '' || place.node !== '' || place.pod !== '';
+const belongsToCluster = ({ position }: PositionedCell): boolean =>
+  position.cluster !== '' || position.namespace !== '' || position.node !== '' || position.pod !== '';
 
 /** Returns the total usage of pods, containers and workloads. */
 const summarizeContents = (cells: readonly PositionedCell[]) => {
@@ -112,7 +112,7 @@ export const readClusters = async (
   scope: ProjectScope,
 ): Promise<{ readonly items: Cluster[]; readonly isTruncated: boolean }> => {
   const { cells, isTruncated } = await readPositionedCells(reader, range, scope, metrics);
-  const clusters = Map.groupBy(cells.filter(belongsToCluster), ({ place }) => place.cluster);
+  const clusters = Map.groupBy(cells.filter(belongsToCluster), ({ position }) => position.cluster);
   return { isTruncated, items: [...clusters].map(([id, clusterCells]) => toCluster(id, clusterCells)) };
 };
 
@@ -146,7 +146,7 @@ const toCluster = (id: string, cells: readonly PositionedCell[]): Cluster => {
     uid: toKnownText(findAttribute(cellsByMetric, 'k8s.cluster.uid'), 'the sender does not set k8s.cluster.uid'),
     nodes: summarizeReadiness(nodes),
     namespaces: new Set(
-      [...cells.map(({ place }) => place.namespace), ...parts.map(({ place }) => place.namespace)].filter(
+      [...cells.map(({ position }) => position.namespace), ...parts.map(({ position }) => position.namespace)].filter(
         (name) => name !== '',
       ),
     ).size,
@@ -166,8 +166,8 @@ export const readNamespaces = async (
   scope: ProjectScope,
 ): Promise<{ readonly items: Namespace[]; readonly isTruncated: boolean }> => {
   const { cells, isTruncated } = await readPositionedCells(reader, range, scope, metrics);
-  const inNamespaces = cells.filter(({ place }) => place.namespace !== '');
-  const namespaces = Map.groupBy(inNamespaces, ({ place }) => `${place.cluster}/${place.namespace}`);
+  const inNamespaces = cells.filter(({ position }) => position.namespace !== '');
+  const namespaces = Map.groupBy(inNamespaces, ({ position }) => `${position.cluster}/${position.namespace}`);
   return { isTruncated, items: [...namespaces].map(([id, namespaceCells]) => toNamespace(id, namespaceCells)) };
 };
 
@@ -178,11 +178,11 @@ const toNamespace = (id: string, cells: readonly PositionedCell[]): Namespace =>
   const phase =
     findActiveLabel(phaseCells, namespaceSources.phase, ['phase']) ??
     (phaseNumber === undefined ? undefined : phaseNumber > 0 ? 'Active' : 'Terminating');
-  const place = cells[0]?.place;
+  const position = cells[0]?.position;
   return {
     id,
-    name: place?.namespace ?? '',
-    cluster: toKnownText(place?.cluster, noClusterReason),
+    name: position?.namespace ?? '',
+    cluster: toKnownText(position?.cluster, noClusterReason),
     phase: toKnownText(
       phase,
       'no phase was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it',

@@ -95,7 +95,7 @@ export const readContainerHistory = async (
   reader: TenantReader,
   range: Range,
   scope: ProjectScope,
-  keyOf: (place: PositionedCell['place']) => string,
+  keyOf: (position: PositionedCell['position']) => string,
   series?: CellQuery['series'],
 ): Promise<ContainerHistory> => {
   const memory = containerSources.memory.map(({ metric }) => metric);
@@ -105,9 +105,9 @@ export const readContainerHistory = async (
   ]);
   const kills = new Map<string, number>();
   const peaks = new Map<string, number>();
-  for (const { metric, place, increase, peak } of cells) {
-    if (place.container === '' || place.container === 'POD') continue;
-    const key = toContainerKey(keyOf(place), place.container);
+  for (const { metric, position, increase, peak } of cells) {
+    if (position.container === '' || position.container === 'POD') continue;
+    const key = toContainerKey(keyOf(position), position.container);
     if (oomCounters.includes(metric)) kills.set(key, (kills.get(key) ?? 0) + increase);
     // Several senders report the same memory; the first source that the values use counts.
     else if (metric === memory[0] || !peaks.has(key)) peaks.set(key, Math.max(peaks.get(key) ?? 0, peak));
@@ -180,7 +180,7 @@ export const toContainers = (
 ): Container[] => pod.containers.map((parts) => toContainer(pod, parts, history, reportedMetrics));
 
 const toContainer = (
-  { key, place }: PodParts,
+  { key, position }: PodParts,
   { name, cells }: ContainerParts,
   { kills, peaks, nodeEvents }: ContainerHistory,
   reportedMetrics: ReadonlySet<string>,
@@ -209,11 +209,11 @@ const toContainer = (
   return {
     id,
     name,
-    cluster: toKnownText(place.cluster, 'the sender does not set k8s.cluster.name'),
-    namespace: toKnownText(place.namespace, notReportedReason),
-    pod: toKnownText(place.pod, notReportedReason),
-    podUid: toKnownText(place.podUid, notReportedReason),
-    node: toKnownText(place.node, notReportedReason),
+    cluster: toKnownText(position.cluster, 'the sender does not set k8s.cluster.name'),
+    namespace: toKnownText(position.namespace, notReportedReason),
+    pod: toKnownText(position.pod, notReportedReason),
+    podUid: toKnownText(position.podUid, notReportedReason),
+    node: toKnownText(position.node, notReportedReason),
     image: toKnownText(getImageName(cells), notReportedReason),
     state: toKnownText(
       findActiveLabel(cells, containerSources.state, ['k8s.container.status.state']) ??
@@ -242,7 +242,7 @@ const toContainer = (
       currentReason,
       restarts: restarts.value ?? undefined,
       cgroupKills: countsKills ? kills.get(id) : undefined,
-      nodeEvents: nodeEvents === undefined || place.node === '' ? undefined : (nodeEvents.get(place.node) ?? 0),
+      nodeEvents: nodeEvents === undefined || position.node === '' ? undefined : (nodeEvents.get(position.node) ?? 0),
       peakShare:
         peak === undefined || memory.limit.value === null || memory.limit.value === 0
           ? undefined

@@ -171,12 +171,12 @@ export const countNodeMemoryEvents = async (
 };
 
 const findText = (...values: readonly unknown[]): string | null => {
-  const found = values.find((value) => typeof value === 'string' && value !== '');
-  return found === undefined ? null : String(found);
+  const firstValue = values.find((value) => typeof value === 'string' && value !== '');
+  return firstValue === undefined ? null : String(firstValue);
 };
 const findPositiveInteger = (...values: readonly unknown[]): number | null => {
-  const found = values.map(Number).find((value) => Number.isInteger(value) && value > 0);
-  return found ?? null;
+  const firstValue = values.map(Number).find((value) => Number.isInteger(value) && value > 0);
+  return firstValue ?? null;
 };
 
 /** Returns an event from a record of either form. */

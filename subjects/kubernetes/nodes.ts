@@ -89,16 +89,16 @@ const isNodeMetric = ({ metric }: PositionedCell): boolean =>
 /** Returns the nodes of these series. */
 export const toNodes = (cells: readonly PositionedCell[]): Node[] => {
   const pods = [...groupByPod(cells.filter((cell) => !isNodeMetric(cell))).values()];
-  const podsByNode = Map.groupBy(pods, ({ place }) => `${place.cluster}/${place.node}`);
-  const allNodeCells = cells.filter((cell) => isNodeMetric(cell) && cell.place.node !== '');
-  return [...Map.groupBy(allNodeCells, ({ place }) => `${place.cluster}/${place.node}`)].map(([key, nodeCells]) =>
-    toNode(key, nodeCells, podsByNode.get(key) ?? []),
+  const podsByNode = Map.groupBy(pods, ({ position }) => `${position.cluster}/${position.node}`);
+  const allNodeCells = cells.filter((cell) => isNodeMetric(cell) && cell.position.node !== '');
+  return [...Map.groupBy(allNodeCells, ({ position }) => `${position.cluster}/${position.node}`)].map(
+    ([key, nodeCells]) => toNode(key, nodeCells, podsByNode.get(key) ?? []),
   );
 };
 
 const clusterMetricsHint = 'the k8s_cluster receiver or kube-state-metrics reports it';
-const notReceivedReason = (what: string, source: string): string =>
-  `no ${what} was received in the last 10 minutes: ${source}`;
+const notReceivedReason = (objectKind: string, source: string): string =>
+  `no ${objectKind} was received in the last 10 minutes: ${source}`;
 
 const toNode = (id: string, nodeCells: readonly PositionedCell[], pods: readonly PodParts[]): Node => {
   const cells = groupByMetric(nodeCells);
@@ -128,8 +128,8 @@ const toNode = (id: string, nodeCells: readonly PositionedCell[], pods: readonly
   };
   return {
     id,
-    name: nodeCells[0]?.place.node ?? '',
-    cluster: toKnownText(nodeCells[0]?.place.cluster, 'the sender does not set k8s.cluster.name'),
+    name: nodeCells[0]?.position.node ?? '',
+    cluster: toKnownText(nodeCells[0]?.position.cluster, 'the sender does not set k8s.cluster.name'),
     ready:
       ready === undefined || ready.status === 'unknown'
         ? {

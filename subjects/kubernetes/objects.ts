@@ -24,12 +24,12 @@ export interface ObjectPosition {
 }
 
 export interface PositionedCell extends Cell {
-  readonly place: ObjectPosition;
+  readonly position: ObjectPosition;
 }
 
 const findText = (...values: readonly unknown[]): string => {
-  const found = values.find((value) => value !== undefined && value !== null && value !== '');
-  return found === undefined ? '' : String(found);
+  const firstValue = values.find((value) => value !== undefined && value !== null && value !== '');
+  return firstValue === undefined ? '' : String(firstValue);
 };
 
 /**
@@ -91,8 +91,8 @@ export const readPositionedCells = async (
     range: recentRange(range),
     ...scope,
   });
-  const positionedCells = cells.map((cell) => ({ ...cell, place: findPosition(cell) }));
-  const toMetricKey = ({ metric, place }: PositionedCell): string => `${metric}\n${place.cluster}`;
+  const positionedCells = cells.map((cell) => ({ ...cell, position: findPosition(cell) }));
+  const toMetricKey = ({ metric, position }: PositionedCell): string => `${metric}\n${position.cluster}`;
   const newest = new Map<string, number>();
   for (const cell of positionedCells)
     newest.set(toMetricKey(cell), Math.max(newest.get(toMetricKey(cell)) ?? 0, cell.atMs));
@@ -118,7 +118,7 @@ export const readCellsOfRange = async (
     range,
     ...scope,
   });
-  return cells.map((cell) => ({ ...cell, place: findPosition(cell) }));
+  return cells.map((cell) => ({ ...cell, position: findPosition(cell) }));
 };
 
 /** A container of a pod, with the values of its series */
@@ -131,7 +131,7 @@ export interface ContainerParts {
 export interface PodParts {
   /** UID, otherwise cluster, namespace and name */
   readonly key: string;
-  readonly place: ObjectPosition;
+  readonly position: ObjectPosition;
   readonly cells: CellsByMetric;
   readonly containers: readonly ContainerParts[];
   readonly lastMs: number;
@@ -142,35 +142,35 @@ const toNameKey = ({ cluster, namespace, pod }: ObjectPosition): string => `${cl
 /** Returns the newest UID of each name. cAdvisor names pods without UIDs, and names are reused. */
 const findNewestUids = (cells: readonly PositionedCell[]): ReadonlyMap<string, { uid: string; atMs: number }> => {
   const uids = new Map<string, { uid: string; atMs: number }>();
-  for (const { place, atMs } of cells) {
-    if (place.podUid === '') continue;
-    const newestUid = uids.get(toNameKey(place));
-    if (newestUid === undefined || newestUid.atMs < atMs) uids.set(toNameKey(place), { uid: place.podUid, atMs });
+  for (const { position, atMs } of cells) {
+    if (position.podUid === '') continue;
+    const newestUid = uids.get(toNameKey(position));
+    if (newestUid === undefined || newestUid.atMs < atMs) uids.set(toNameKey(position), { uid: position.podUid, atMs });
   }
   return uids;
 };
 
 /** Returns a key for the pod of a cell: its UID, otherwise the newest UID of its name, otherwise its name. */
-export const createPodKeys = (cells: readonly PositionedCell[]): ((place: ObjectPosition) => string) => {
+export const createPodKeys = (cells: readonly PositionedCell[]): ((position: ObjectPosition) => string) => {
   const uids = findNewestUids(cells);
-  return (place) => {
-    if (place.podUid !== '') return place.podUid;
-    return uids.get(toNameKey(place))?.uid ?? toNameKey(place);
+  return (position) => {
+    if (position.podUid !== '') return position.podUid;
+    return uids.get(toNameKey(position))?.uid ?? toNameKey(position);
   };
 };
 
 /** Returns pods by key. */
 export const groupByPod = (cells: readonly PositionedCell[]): Map<string, PodParts> => {
   const keyOf = createPodKeys(cells);
-  const allPodCells = cells.filter(({ place }) => place.pod !== '' || place.podUid !== '');
+  const allPodCells = cells.filter(({ position }) => position.pod !== '' || position.podUid !== '');
   const pods = new Map<string, PodParts>();
-  for (const [key, podCells] of Map.groupBy(allPodCells, ({ place }) => keyOf(place))) {
-    const byContainer = Map.groupBy(podCells, ({ place }) => place.container);
+  for (const [key, podCells] of Map.groupBy(allPodCells, ({ position }) => keyOf(position))) {
+    const byContainer = Map.groupBy(podCells, ({ position }) => position.container);
     const containers = [...byContainer].filter(([name]) => name !== '' && name !== 'POD');
     pods.set(key, {
       key,
-      place: mergePositions(podCells),
-      cells: groupByMetric(podCells.filter(({ place }) => place.container === '')),
+      position: mergePositions(podCells),
+      cells: groupByMetric(podCells.filter(({ position }) => position.container === '')),
       containers: containers
         .map(([name, containerCells]) => ({ name, cells: groupByMetric(containerCells) }))
         .toSorted((left, right) => (left.name < right.name ? -1 : 1)),
@@ -183,7 +183,7 @@ export const groupByPod = (cells: readonly PositionedCell[]): Map<string, PodPar
 /** Merges the position fields of all senders. */
 const mergePositions = (cells: readonly PositionedCell[]): ObjectPosition => {
   const findFirst = (field: keyof ObjectPosition): string =>
-    cells.find(({ place }) => place[field] !== '')?.place[field] ?? '';
+    cells.find(({ position }) => position[field] !== '')?.position[field] ?? '';
   return {
     cluster: findFirst('cluster'),
     namespace: findFirst('namespace'),

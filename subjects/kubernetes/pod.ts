@@ -51,9 +51,9 @@ export const readPod = async (
   const pod = groupByPod(cells).get(id);
   if (pod === undefined) return undefined;
   const [history, events, logs] = await Promise.all([
-    readContainerHistory(reader, range, scope, createPodKeys(cells), buildSeriesCondition(pod.place)),
-    readPodEvents(reader, range, scope, pod.place.podUid),
-    readPodLogs(reader, range, scope, pod.place.podUid),
+    readContainerHistory(reader, range, scope, createPodKeys(cells), buildSeriesCondition(pod.position)),
+    readPodEvents(reader, range, scope, pod.position.podUid),
+    readPodLogs(reader, range, scope, pod.position.podUid),
   ]);
   return { ...toPod(pod), containers: toContainers(pod, history, collectMetrics(cells)), events, logs };
 };

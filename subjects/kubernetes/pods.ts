@@ -101,8 +101,8 @@ const createOwner = (kind: string | undefined, name: string | undefined) =>
   kind === undefined || name === undefined || name === '<none>' ? undefined : { kind, name };
 
 const notReportedReason = 'not reported by any sender';
-const describeMissing = (what: string): string =>
-  `no ${what} was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it`;
+const describeMissing = (objectKind: string): string =>
+  `no ${objectKind} was received in the last 10 minutes: the k8s_cluster receiver or kube-state-metrics reports it`;
 
 /** Returns the sum over containers if the pod itself does not report the value. */
 const sumUsage = (pod: PodParts, kind: 'cpu' | 'memory'): NumberOrReason => {
@@ -115,7 +115,7 @@ const sumUsage = (pod: PodParts, kind: 'cpu' | 'memory'): NumberOrReason => {
 };
 
 export const toPod = (pod: PodParts): Pod => {
-  const { place, containers } = pod;
+  const { position, containers } = pod;
   const owner = findOwner(pod);
   const restarts = containers.flatMap(({ cells }) => sumValues(cells, containerSources.restarts) ?? []);
   const ready = containers.flatMap(({ cells }) => sumValues(cells, containerSources.ready) ?? []);
@@ -128,11 +128,11 @@ export const toPod = (pod: PodParts): Pod => {
   const noOwner = 'not reported by any sender: the k8sattributes processor sets it, and kube-state-metrics reports it';
   return {
     id: pod.key,
-    name: toKnownText(place.pod, notReportedReason),
-    uid: toKnownText(place.podUid, notReportedReason),
-    cluster: toKnownText(place.cluster, 'the sender does not set k8s.cluster.name'),
-    namespace: toKnownText(place.namespace, notReportedReason),
-    node: toKnownText(place.node, 'not reported by any sender, or not scheduled yet'),
+    name: toKnownText(position.pod, notReportedReason),
+    uid: toKnownText(position.podUid, notReportedReason),
+    cluster: toKnownText(position.cluster, 'the sender does not set k8s.cluster.name'),
+    namespace: toKnownText(position.namespace, notReportedReason),
+    node: toKnownText(position.node, 'not reported by any sender, or not scheduled yet'),
     owner: {
       kind: toKnownText(owner?.kind, noOwner),
       name: toKnownText(owner?.name, noOwner),

@@ -77,9 +77,9 @@ export const toWorkloads = (cells: readonly PositionedCell[]): Workload[] => {
   const pods = [...groupByPod(cells.filter(({ metric }) => !kindByMetric.has(metric))).values()].filter(hasNotEnded);
   const podsByWorkload = Map.groupBy(pods, (pod) => {
     const owner = findOwner(pod);
-    return owner === undefined ? '' : toWorkloadId(pod.place, owner.kind, owner.name);
+    return owner === undefined ? '' : toWorkloadId(pod.position, owner.kind, owner.name);
   });
-  return [...Map.groupBy(namedCells, ({ cell, kind, name }) => toWorkloadId(cell.place, kind, name))].map(
+  return [...Map.groupBy(namedCells, ({ cell, kind, name }) => toWorkloadId(cell.position, kind, name))].map(
     ([id, workloadCells]) => toWorkload(id, workloadCells, (podsByWorkload.get(id) ?? []).map(toPod)),
   );
 };
@@ -87,7 +87,7 @@ export const toWorkloads = (cells: readonly PositionedCell[]): Workload[] => {
 const toWorkload = (id: string, workloadCells: readonly WorkloadCell[], pods: readonly Pod[]): Workload => {
   const kind = workloadCells[0]?.kind ?? 'Deployment';
   const cells = groupByMetric(workloadCells.map(({ cell }) => cell));
-  const place = workloadCells[0]?.cell.place;
+  const position = workloadCells[0]?.cell.position;
   const readMeasure = (name: keyof (typeof workloads)['Deployment']['sources']): NumberOrReason => {
     const sources: readonly Source[] = workloads[kind].sources[name];
     return sources.length === 0
@@ -108,8 +108,8 @@ const toWorkload = (id: string, workloadCells: readonly WorkloadCell[], pods: re
     id,
     kind,
     name: workloadCells[0]?.name ?? '',
-    cluster: toKnownText(place?.cluster, 'the sender does not set k8s.cluster.name'),
-    namespace: toKnownText(place?.namespace, 'not reported by any sender'),
+    cluster: toKnownText(position?.cluster, 'the sender does not set k8s.cluster.name'),
+    namespace: toKnownText(position?.namespace, 'not reported by any sender'),
     desired,
     ready,
     available,

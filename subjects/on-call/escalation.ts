@@ -25,7 +25,7 @@ export interface EscalationNote {
 }
 
 /** The people at a given time */
-export interface People {
+export interface Responders {
   /** Returns the users who are on call in a schedule; empty for a schedule that does not exist. */
   onCall(scheduleId: string): readonly string[];
   /** Returns whether a page can be sent to a person or channel. */
@@ -53,12 +53,12 @@ export const createEscalation = (policy: EscalationPolicy, openedMs: number): Es
 type Step = EscalationPolicy['steps'][number];
 
 /** Returns the recipients that a step reaches, without duplicates. */
-const findReachable = ({ targets }: Step, people: People): Page['to'][] => {
+const findReachable = ({ targets }: Step, responders: Responders): Page['to'][] => {
   const all = targets.flatMap(({ kind, id }): Page['to'][] =>
-    kind === 'schedule' ? people.onCall(id).map((userId) => ({ kind: 'person', id: userId })) : [{ kind, id }],
+    kind === 'schedule' ? responders.onCall(id).map((userId) => ({ kind: 'person', id: userId })) : [{ kind, id }],
   );
   const byKey = new Map(all.map((to) => [JSON.stringify([to.kind, to.id]), to]));
-  return [...byKey.values()].filter((to) => people.canReach(to));
+  return [...byKey.values()].filter((to) => responders.canReach(to));
 };
 
 const isInHours = ({ hours }: Step, nowMs: number): boolean =>
@@ -84,10 +84,14 @@ const createPage = (incidentId: string, round: number, step: number | null, to: 
 });
 
 /** Pages the owners after no step has reached anybody. */
-const pageOwners = (incidentId: string, round: number, people: People): Pick<EscalationResult, 'pages' | 'notes'> => {
-  const pages = people.owners
+const pageOwners = (
+  incidentId: string,
+  round: number,
+  responders: Responders,
+): Pick<EscalationResult, 'pages' | 'notes'> => {
+  const pages = responders.owners
     .map((id) => ({ kind: 'person' as const, id }))
-    .filter((to) => people.canReach(to))
+    .filter((to) => responders.canReach(to))
     .map((to) => createPage(incidentId, round, null, to));
   return { pages, notes: [{ kind: pages.length > 0 ? 'owners-paged' : 'nobody-reached', round }] };
 };
@@ -95,7 +99,7 @@ const pageOwners = (incidentId: string, round: number, people: People): Pick<Esc
 /** Input of `escalate` */
 export interface EscalationInput {
   readonly incidentId: string;
-  readonly people: People;
+  readonly responders: Responders;
   readonly nowMs: number;
 }
 
@@ -103,21 +107,21 @@ export interface EscalationInput {
 const runDueStep = (
   policy: EscalationPolicy,
   from: Escalation,
-  { incidentId, people, nowMs }: EscalationInput,
+  { incidentId, responders, nowMs }: EscalationInput,
 ): EscalationResult => {
   const { round } = from;
   const notes: EscalationNote[] = [];
   for (const [step, due] of policy.steps.entries()) {
     if (step < from.step) continue;
     const isWithinHours = isInHours(due, nowMs);
-    const reached = isWithinHours ? findReachable(due, people) : [];
+    const reached = isWithinHours ? findReachable(due, responders) : [];
     if (reached.length > 0) {
       const state = { ...from, ...nextStep(policy, { round, step }, nowMs), reached: true };
       return { state, notes, pages: reached.map((to) => createPage(incidentId, round, step, to)) };
     }
     notes.push({ kind: 'step-skipped', round, step, reason: isWithinHours ? 'nobody-on-call' : 'outside-hours' });
   }
-  const ownerPages = from.reached ? { pages: [], notes: [] } : pageOwners(incidentId, round, people);
+  const ownerPages = from.reached ? { pages: [], notes: [] } : pageOwners(incidentId, round, responders);
   const next = nextStep(policy, { round, step: policy.steps.length - 1 }, nowMs);
   const state = { ...from, ...next, reached: from.reached || ownerPages.pages.length > 0 };
   return { state, pages: ownerPages.pages, notes: [...notes, ...ownerPages.notes] };
@@ -142,24 +146,24 @@ export const escalate = (policy: EscalationPolicy, state: Escalation, input: Esc
 };
 
 /** Result of one due time of a preview, with the people at that time */
-interface PreviewStep<PreviewPeople extends People> extends Omit<EscalationResult, 'state'> {
+interface PreviewStep<PreviewResponders extends Responders> extends Omit<EscalationResult, 'state'> {
   readonly atMs: number;
-  readonly people: PreviewPeople;
+  readonly responders: PreviewResponders;
 }
 
 /** Returns who would be paged when, if nobody acknowledges. `peopleAt` returns the people at the time of each step. */
-export const previewEscalation = async <PreviewPeople extends People>(
+export const previewEscalation = async <PreviewResponders extends Responders>(
   policy: EscalationPolicy,
   openedMs: number,
-  peopleAt: (atMs: number) => PreviewPeople | Promise<PreviewPeople>,
-): Promise<readonly PreviewStep<PreviewPeople>[]> => {
-  const previewSteps: PreviewStep<PreviewPeople>[] = [];
+  respondersAt: (atMs: number) => PreviewResponders | Promise<PreviewResponders>,
+): Promise<readonly PreviewStep<PreviewResponders>[]> => {
+  const previewSteps: PreviewStep<PreviewResponders>[] = [];
   let state = createEscalation(policy, openedMs);
   while (state.dueMs !== null) {
     const atMs = state.dueMs;
-    const people = await peopleAt(atMs);
-    const { pages, notes, state: next } = escalate(policy, state, { incidentId: '', people, nowMs: atMs });
-    previewSteps.push({ atMs, people, pages, notes });
+    const responders = await respondersAt(atMs);
+    const { pages, notes, state: next } = escalate(policy, state, { incidentId: '', responders, nowMs: atMs });
+    previewSteps.push({ atMs, responders, pages, notes });
     state = next;
   }
   return previewSteps;

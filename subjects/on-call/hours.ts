@@ -28,14 +28,14 @@ export const isNightAt = (atMs: number, timeZone: string): boolean =>
   intervalContains({ ...nights, location: timeZone }, atMs);
 
 /** Milliseconds. */
-interface PersonTotals {
+interface UserTotals {
   readonly all: number;
   readonly night: number;
   readonly weekend: number;
 }
 
 /** Returns the on-call hours of each user, from slices as `computeShifts` returns them. */
-export const sumHoursByPerson = (slices: readonly TimeSlice<OnCall>[], timeZone: string): OnCallHours[] => {
+export const sumHoursByUser = (slices: readonly TimeSlice<OnCall>[], timeZone: string): OnCallHours[] => {
   const fromMs = slices[0]?.fromMs ?? 0;
   const toMs = slices.at(-1)?.toMs ?? fromMs;
   const activeSlices = [nights, weekends].map((each) =>
@@ -46,7 +46,7 @@ export const sumHoursByPerson = (slices: readonly TimeSlice<OnCall>[], timeZone:
   for (const slice of slices) edges.add(slice.fromMs);
   const starts = [...edges].sort((left, right) => left - right);
   const onCallAt = createReader(slices);
-  const sums = new Map<string, PersonTotals>();
+  const sums = new Map<string, UserTotals>();
   for (const [index, startMs] of starts.entries()) {
     const lengthMs = (starts[index + 1] ?? toMs) - startMs;
     const night = readIsNight?.(startMs) === true ? lengthMs : 0;

@@ -3,7 +3,7 @@ import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Escalation } from '../../schemas/resources/escalation.ts';
 import type { EscalationPolicy } from '../../schemas/resources/escalation-policy.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';
-import { createEscalation, type EscalationResult, escalate, type People } from './escalation.ts';
+import { createEscalation, type EscalationResult, escalate, type Responders } from './escalation.ts';
 
 /** Returns when an incident was opened, or last reopened. */
 export const getEscalationStart = ({ openedAt, reopenedAt }: Pick<Incident, 'openedAt' | 'reopenedAt'>): string =>
@@ -34,7 +34,11 @@ export interface EscalationCheck extends EscalationResult {
 export const checkEscalation = (
   incident: Incident & StoredMetadata,
   storedEscalation: { readonly key: string; readonly state: Escalation } | undefined,
-  { policy, people, nowMs }: { readonly policy: EscalationPolicy; readonly people: People; readonly nowMs: number },
+  {
+    policy,
+    responders,
+    nowMs,
+  }: { readonly policy: EscalationPolicy; readonly responders: Responders; readonly nowMs: number },
 ): EscalationCheck => {
   const key = getEscalationKey(incident);
   const { status, acknowledgedAt, escalationPolicyId } = incident;
@@ -46,7 +50,7 @@ export const checkEscalation = (
   if (escalationPolicyId === null)
     return { key, state: { ...state, status }, pages: [], notes: [], escalatesAt: null, isTimedOut: false };
   const acknowledgedMs = status === 'acknowledged' && acknowledgedAt !== null ? Date.parse(acknowledgedAt) : null;
-  const result = escalate(policy, { ...state, status, acknowledgedMs }, { incidentId: key, people, nowMs });
+  const result = escalate(policy, { ...state, status, acknowledgedMs }, { incidentId: key, responders, nowMs });
   const dueMs = getNextDueMs(result.state, policy);
   return {
     ...result,

@@ -8,11 +8,11 @@ import { type NotificationChannel, notificationChannels } from '../../schemas/re
 import { preferences } from '../../schemas/resources/preferences.ts';
 import { memberships, users, usersTenant } from '../../schemas/resources/user.ts';
 import { findChannelType } from '../notification-channels/registry.ts';
-import type { People } from './escalation.ts';
+import type { Responders } from './escalation.ts';
 import { readOnCall } from './read-on-call.ts';
 
 /** People at a time, with the name of each possible recipient */
-export interface NamedPeople extends People {
+export interface NamedResponders extends Responders {
   getName(to: PageReceiver): string;
   /** Returns the contacts with which a person is paged, in order. */
   getContacts(userId: string): readonly PageContact[];
@@ -114,11 +114,11 @@ const readOwners = async (documents: DocumentReader, tenantId: string): Promise<
  * Returns the recipients that a policy can page at a time. Whether a recipient can be reached reflects the current
  * state.
  */
-export const readPeople = async (
+export const readResponders = async (
   documents: DocumentReader,
   tenantId: string,
   { policy, atMs, nowMs }: { readonly policy: EscalationPolicy; readonly atMs: number; readonly nowMs: number },
-): Promise<NamedPeople> => {
+): Promise<NamedResponders> => {
   const targets = policy.steps.flatMap((step) => step.targets);
   const onCall = new Map<string, readonly string[]>();
   for (const { kind, id } of targets) {
@@ -133,12 +133,12 @@ export const readPeople = async (
     ...[...[...onCall.values()].flat(), ...owners].map((id) => ({ kind: 'person' as const, id })),
   ];
   const openingChannels = new Set<string>();
-  const contactsByPerson = new Map<string, readonly PageContact[]>();
+  const contactsByUser = new Map<string, readonly PageContact[]>();
   for (const to of recipients) {
     if (namesByReceiver.has(receiverKey(to))) continue;
     if (to.kind === 'person') {
       namesByReceiver.set(receiverKey(to), await findName(documents, tenantId, to.id));
-      contactsByPerson.set(to.id, await readContacts(documents, tenantId, to.id));
+      contactsByUser.set(to.id, await readContacts(documents, tenantId, to.id));
     } else {
       const channel = await readChannel(documents, tenantId, to.id);
       namesByReceiver.set(receiverKey(to), channel?.name);
@@ -151,7 +151,7 @@ export const readPeople = async (
     canReach: (to) => namesByReceiver.get(receiverKey(to)) !== undefined,
     getName: (to) => namesByReceiver.get(receiverKey(to)) ?? to.id,
     opensItemAt: (channelId) => openingChannels.has(channelId),
-    getContacts: (userId) => contactsByPerson.get(userId) ?? [accountEmail],
+    getContacts: (userId) => contactsByUser.get(userId) ?? [accountEmail],
   };
 };
 

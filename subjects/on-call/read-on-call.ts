@@ -91,11 +91,11 @@ export const readShifts = async (
   documents: TenantCollections,
   scheduleId: string,
   { fromMs, toMs, nowMs }: { readonly fromMs: number; readonly toMs: number; readonly nowMs: number },
-): Promise<{ readonly slices: readonly TimeSlice<OnCall>[]; readonly people: readonly string[] }> => {
+): Promise<{ readonly slices: readonly TimeSlice<OnCall>[]; readonly userIds: readonly string[] }> => {
   const versions = await readVersions(documents, scheduleId, { fromMs, toMs });
-  const people = versions.flatMap(listUsers);
-  const absences = await readAbsences(documents, people, { nowMs, sinceMs: fromMs });
-  return { slices: computeShifts(versions, absences, { fromMs, toMs }), people };
+  const userIds = versions.flatMap(listUsers);
+  const absences = await readAbsences(documents, userIds, { nowMs, sinceMs: fromMs });
+  return { slices: computeShifts(versions, absences, { fromMs, toMs }), userIds };
 };
 
 /** Users who are on call in a schedule at a time */

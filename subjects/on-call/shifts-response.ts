@@ -1,6 +1,6 @@
 /** Response of the shifts operation: who is on call when, gaps with their reason, and hours per person */
 import type { OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
-import { type OnCallHours, sumHoursByPerson } from './hours.ts';
+import { type OnCallHours, sumHoursByUser } from './hours.ts';
 import { type Absences, computeShifts, type GapReason } from './shifts.ts';
 
 /** Shifts response; times are ISO-8601 in UTC */
@@ -38,7 +38,7 @@ export const createShiftsResponse = (
       reason === undefined ? [{ from, to, userIds, layer, overrideId }] : [],
     ),
     gaps: isoSlices.flatMap(({ from, to, value: { reason } }) => (reason === undefined ? [] : [{ from, to, reason }])),
-    people: sumHoursByPerson(slices, versions.at(-1)?.timeZone ?? 'UTC'),
+    people: sumHoursByUser(slices, versions.at(-1)?.timeZone ?? 'UTC'),
   };
 };
 

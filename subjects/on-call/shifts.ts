@@ -69,9 +69,9 @@ const createFirstAvailableReader = (readers: readonly Reader[]): Reader => {
   return (atMs) => {
     let gap = createGap('no-one');
     for (const read of readers) {
-      const found = read(atMs);
-      if (found.reason === undefined) return found;
-      gap = selectMoreSevere(found, gap);
+      const onCall = read(atMs);
+      if (onCall.reason === undefined) return onCall;
+      gap = selectMoreSevere(onCall, gap);
     }
     return gap;
   };

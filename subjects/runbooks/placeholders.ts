@@ -42,9 +42,11 @@ export const fillPlaceholders = (expression: string, labels: Readonly<Record<str
       matcher === undefined
         ? text
         : text.replace(placeholderPattern, (placeholder) => {
-            const found = findValue(placeholder, matcher.label, valuesByName);
-            if (found === undefined) missing.push(placeholder);
-            return found === undefined ? placeholder : escapeForQuotes(matcher.isRegex ? escapeForRegex(found) : found);
+            const boundValue = findValue(placeholder, matcher.label, valuesByName);
+            if (boundValue === undefined) missing.push(placeholder);
+            return boundValue === undefined
+              ? placeholder
+              : escapeForQuotes(matcher.isRegex ? escapeForRegex(boundValue) : boundValue);
           });
     expressionParts.push(expression.slice(end, index), `"${value}"`);
     end = index + quoted.length;

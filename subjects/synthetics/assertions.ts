@@ -153,17 +153,17 @@ const getCertificateValues = (name: string, certificate: Observation['certificat
 
 /** Reads each source from the observed data; a text says why values cannot be read. */
 const sourceReaders: Readonly<
-  Record<AssertionSource, (seen: Observation, name: string) => readonly unknown[] | string>
+  Record<AssertionSource, (observation: Observation, name: string) => readonly unknown[] | string>
 > = {
   status: ({ status }) => toValues(status),
   header: ({ headers = {} }, name) =>
     Object.hasOwn(headers, name.toLowerCase()) ? (headers[name.toLowerCase()] ?? []) : [],
   body: ({ body }) => toValues(body),
-  json: (seen, name) => readJsonValues(name, seen),
-  xml: (seen, name) => readXmlValues(name, seen),
+  json: (observation, name) => readJsonValues(name, observation),
+  xml: (observation, name) => readXmlValues(name, observation),
   size: ({ size }) => toValues(size),
   duration: ({ durationMs }) => toValues(durationMs),
-  phase: ({ phases: seen = {} }, name) => toValues(seen[name as (typeof phases)[number]]),
+  phase: ({ phases: durations = {} }, name) => toValues(durations[name as (typeof phases)[number]]),
   redirects: ({ redirects }) => toValues(redirects),
   protocol: ({ protocol }) => toValues(protocol),
   certificate: ({ certificate }, name) => getCertificateValues(name, certificate),
@@ -175,16 +175,16 @@ const sourceReaders: Readonly<
 
 const formatValue = (value: unknown): string => (typeof value === 'string' ? value : writeExactJson(value));
 
-const isEqual = (found: unknown, value: string | number): boolean =>
-  formatValue(found) === String(value) || (typeof found === 'number' && parseNumber(value) === found);
+const isEqual = (actualValue: unknown, value: string | number): boolean =>
+  formatValue(actualValue) === String(value) || (typeof actualValue === 'number' && parseNumber(value) === actualValue);
 
 const parseComparable = (value: unknown): bigint | number | undefined =>
   typeof value === 'bigint' || (typeof value === 'string' && /^\s*-?\d{16,}\s*$/.test(value))
     ? BigInt(value)
     : parseNumber(value);
 
-const isComparisonTrue = (found: unknown, operator: Assertion['operator'], value: string | number): boolean => {
-  const left = parseComparable(found);
+const isComparisonTrue = (actualValue: unknown, operator: Assertion['operator'], value: string | number): boolean => {
+  const left = parseComparable(actualValue);
   const right = parseComparable(value);
   if (left === undefined || right === undefined) return false;
   if (operator === 'lt') return left < right;
@@ -204,18 +204,20 @@ const isAssertionTrue = (
       return values.length === 0;
     case 'is':
     case 'isNot':
-      return values.some((found) => isEqual(found, value)) === (operator === 'is');
+      return values.some((actualValue) => isEqual(actualValue, value)) === (operator === 'is');
     case 'contains':
     case 'notContains':
-      return values.some((found) => formatValue(found).includes(String(value))) === (operator === 'contains');
+      return (
+        values.some((actualValue) => formatValue(actualValue).includes(String(value))) === (operator === 'contains')
+      );
     case 'matches':
     case 'notMatches': {
       const regex = compileRegex(String(value));
       if (typeof regex === 'string') return false;
-      return values.some((found) => regex.test(formatValue(found))) === (operator === 'matches');
+      return values.some((actualValue) => regex.test(formatValue(actualValue))) === (operator === 'matches');
     }
     default:
-      return values.some((found) => isComparisonTrue(found, operator, value));
+      return values.some((actualValue) => isComparisonTrue(actualValue, operator, value));
   }
 };
 
@@ -231,28 +233,28 @@ const cutSources: Partial<Record<AssertionSource, ReadonlySet<Assertion['operato
 
 interface Evaluation {
   /** Observed value, truncated; empty if there is none */
-  readonly found: string;
+  readonly actualValue: string;
   /** Why the assertion fails, for people; `undefined` if it holds */
   readonly failure: string | undefined;
 }
 
-const evaluateAssertion = (assertion: Assertion, seen: Observation): Evaluation => {
+const evaluateAssertion = (assertion: Assertion, observation: Observation): Evaluation => {
   const { source, name = '', operator, value = '' } = assertion;
-  const values = sourceReaders[source](seen, name);
+  const values = sourceReaders[source](observation, name);
   const subject = name === '' ? source : `${source} ${name}`;
-  if (typeof values === 'string') return { found: '', failure: `${subject} ${values}` };
-  const found = truncate(values.map(formatValue).join(', '), maxActualLength);
-  const isKnown = seen.cut === undefined || (source === 'size' && seen.cut.isSizeKnown);
+  if (typeof values === 'string') return { actualValue: '', failure: `${subject} ${values}` };
+  const actualValue = truncate(values.map(formatValue).join(', '), maxActualLength);
+  const isKnown = observation.cut === undefined || (source === 'size' && observation.cut.isSizeKnown);
   const cutOperators = isKnown ? undefined : cutSources[source];
   const isTrue = isAssertionTrue(values, operator, value);
   if (cutOperators !== undefined && !(isTrue && cutOperators.has(operator)))
     return {
-      found: '',
-      failure: `${subject} is not known: only the first ${seen.cut?.readBytes} bytes of the answer are read, expected: ${[operator, value].join(' ').trim()}`,
+      actualValue: '',
+      failure: `${subject} is not known: only the first ${observation.cut?.readBytes} bytes of the answer are read, expected: ${[operator, value].join(' ').trim()}`,
     };
-  if (isTrue) return { found, failure: undefined };
-  const actual = values.length === 0 ? 'is absent' : `is ${found}`;
-  return { found, failure: `${subject} ${actual}, expected: ${[operator, value].join(' ').trim()}` };
+  if (isTrue) return { actualValue, failure: undefined };
+  const actual = values.length === 0 ? 'is absent' : `is ${actualValue}`;
+  return { actualValue, failure: `${subject} ${actual}, expected: ${[operator, value].join(' ').trim()}` };
 };
 
 const outcomesByLevel = { fail: 'failed', degrade: 'degraded' } as const;
@@ -260,7 +262,7 @@ const outcomesByLevel = { fail: 'failed', degrade: 'degraded' } as const;
 /** Returns the worst level of the failed assertions, with the reasons, and the result of each assertion in order. */
 export const judgeAssertions = (
   assertions: readonly Assertion[],
-  seen: Observation,
+  observation: Observation,
 ): {
   readonly outcome: StepAssertion['outcome'];
   readonly messages: readonly string[];
@@ -269,7 +271,7 @@ export const judgeAssertions = (
   const messages: string[] = [];
   const results = assertions.map((assertion): StepAssertion => {
     const { source, name, operator, value, level } = assertion;
-    const { found, failure } = evaluateAssertion(assertion, seen);
+    const { actualValue, failure } = evaluateAssertion(assertion, observation);
     if (failure !== undefined) messages.push(failure);
     return {
       source,
@@ -277,7 +279,7 @@ export const judgeAssertions = (
       ...(name !== undefined && { name }),
       ...(value !== undefined && { value: String(value) }),
       outcome: failure === undefined ? 'passed' : outcomesByLevel[level],
-      found,
+      found: actualValue,
     };
   });
   const outcome = (['failed', 'degraded'] as const).find((worst) => results.some((result) => result.outcome === worst));

@@ -94,11 +94,11 @@ export const reconstructChanges = (
 const inOrder = (changes: Iterable<LocatedChange>): readonly LocatedChange[] =>
   [...changes].toSorted((left, right) => left.atMs - right.atMs);
 
-const keyOf = ({ location, atMs }: LocatedChange): string => `${atMs} ${location}`;
+const getCheckKey = ({ location, atMs }: LocatedChange): string => `${atMs} ${location}`;
 
 /** Combines changes; of two at one time and location, the later in the list applies. */
 export const mergeChanges = (...lists: readonly (readonly LocatedChange[])[]): readonly LocatedChange[] =>
-  inOrder(new Map(lists.flat().map((change) => [keyOf(change), change])).values());
+  inOrder(new Map(lists.flat().map((change) => [getCheckKey(change), change])).values());
 
 /** Returns the states at a time, with the start of each. */
 export const statesAt = (changes: readonly LocatedChange[], atMs: number): KnownStates =>
@@ -115,11 +115,11 @@ export const findCorrections = (
   { fromMs, before }: { readonly fromMs: number; readonly before: KnownStates },
   changes: readonly LocatedChange[],
 ): readonly LocatedChange[] => {
-  const storedStates = new Map(stored.map((change) => [keyOf(change), change.state]));
-  const news = changes.filter((change) => storedStates.get(keyOf(change)) !== change.state);
-  const happened = new Set(changes.map(keyOf));
+  const storedStates = new Map(stored.map((change) => [getCheckKey(change), change.state]));
+  const news = changes.filter((change) => storedStates.get(getCheckKey(change)) !== change.state);
+  const happened = new Set(changes.map(getCheckKey));
   const replaced = stored.flatMap((change): LocatedChange[] => {
-    if (change.atMs <= fromMs || happened.has(keyOf(change))) return [];
+    if (change.atMs <= fromMs || happened.has(getCheckKey(change))) return [];
     const state =
       statesAt(inOrder(changes), change.atMs)[change.location]?.state ?? before[change.location]?.state ?? 'unknown';
     return state === change.state ? [] : [{ ...change, state }];

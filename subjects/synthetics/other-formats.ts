@@ -66,11 +66,11 @@ const convertEndpoint = (endpoint: unknown, index: number): OtherMonitor => {
   const problems: Problem[] = Object.keys(values)
     .filter((field) => !(gatusFields.has(field) || ignoredGatusFields.has(field)))
     .map((field) => ({ path: `${path}.${field}`, message: 'is a field of Gatus that cannot be imported' }));
-  const assertions = (Array.isArray(conditions) ? conditions : []).flatMap((condition, place) => {
+  const assertions = (Array.isArray(conditions) ? conditions : []).flatMap((condition, conditionIndex) => {
     const converted = convertCondition(String(condition));
     if (converted === undefined)
       problems.push({
-        path: `${path}.conditions.${place}`,
+        path: `${path}.conditions.${conditionIndex}`,
         message: 'is a condition of Gatus that cannot be imported: write an assertion',
       });
     return converted ?? [];

@@ -96,15 +96,15 @@ export class XPathReader {
 
   /** Returns elements and those within them, each once. */
   #listDescendants(elements: readonly XmlElement[]): readonly XmlElement[] {
-    const found = new Set<XmlElement>();
+    const matchedElements = new Set<XmlElement>();
     const pending = elements.toReversed();
     for (let element = pending.pop(); element !== undefined; element = pending.pop()) {
-      if (found.has(element)) continue;
-      found.add(element);
+      if (matchedElements.has(element)) continue;
+      matchedElements.add(element);
       // One by one: a call takes some 100,000 arguments at most.
       for (const child of this.#listElements(element).toReversed()) pending.push(child);
     }
-    return [...found];
+    return [...matchedElements];
   }
 
   #filterElements(elements: readonly XmlElement[], predicates: readonly Predicate[]): readonly XmlElement[] {

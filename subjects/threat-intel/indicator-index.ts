@@ -125,17 +125,17 @@ export class IndicatorIndex {
     const typeNumber = toTypeNumber(type);
     const hash = computeHash(typeNumber, searchBuffer, 0, length);
     const mask = this.#entryBySlot.length - 1;
-    let found: IndexedIndicator[] | undefined;
+    let indicators: IndexedIndicator[] | undefined;
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const entry = this.#entryBySlot[slot] as number;
-      if (entry === 0) return found ?? noIndicators;
+      if (entry === 0) return indicators ?? noIndicators;
       if (this.#hashes[slot] !== hash) continue;
       const block = this.#blocks[this.#entryBlocks[entry - 1] as number] as Block;
       const offset = this.#entryPositions[entry - 1] as number;
       if (!isSameIndicator(block.bytes, offset, typeNumber, searchBuffer, 0, length)) continue;
-      found ??= [];
+      indicators ??= [];
       const source = this.#sourceNames[block.sources[block.bytes.readUInt16LE(offset + 3)] ?? 0] ?? '';
-      found.push({ ...decodeEntry(block.bytes, offset), value, source });
+      indicators.push({ ...decodeEntry(block.bytes, offset), value, source });
     }
   }
 
@@ -177,12 +177,12 @@ export class IndicatorIndex {
     for (; this.#entryBySlot[slot] !== 0; slot = (slot + 1) & mask) {
       if (this.#hashes[slot] !== hash) continue;
       const entry = (this.#entryBySlot[slot] as number) - 1;
-      const other = this.#blocks[this.#entryBlocks[entry] as number] as Block;
+      const otherBlock = this.#blocks[this.#entryBlocks[entry] as number] as Block;
       const otherAt = this.#entryPositions[entry] as number;
-      if (other.sources[other.bytes.readUInt16LE(otherAt + 3)] !== source) continue;
-      if (!isSameIndicator(other.bytes, otherAt, type, bytes, from, length)) continue;
-      if (isNewer(other.bytes, otherAt, bytes, offset)) return;
-      other.liveEntryCount--;
+      if (otherBlock.sources[otherBlock.bytes.readUInt16LE(otherAt + 3)] !== source) continue;
+      if (!isSameIndicator(otherBlock.bytes, otherAt, type, bytes, from, length)) continue;
+      if (isNewer(otherBlock.bytes, otherAt, bytes, offset)) return;
+      otherBlock.liveEntryCount--;
       block.liveEntryCount++;
       this.#entryBlocks[entry] = blockNumber;
       this.#entryPositions[entry] = offset;
@@ -236,13 +236,13 @@ const isSameIndicator = (
   bytes: Buffer,
   offset: number,
   type: number,
-  other: Buffer,
+  otherBlock: Buffer,
   from: number,
   length: number,
 ): boolean => {
   if (bytes[offset] !== type || bytes.readUInt16LE(offset + 25) !== length) return false;
   for (let index = 0; index < length; index++)
-    if (bytes[offset + headerBytes + index] !== other[from + index]) return false;
+    if (bytes[offset + headerBytes + index] !== otherBlock[from + index]) return false;
   return true;
 };
 
@@ -250,9 +250,9 @@ const isSameIndicator = (
  * Returns whether the first of two entries of an indicator wins: the one seen later, or the larger one if both were
  * seen at the same time.
  */
-const isNewer = (bytes: Buffer, offset: number, other: Buffer, otherAt: number): boolean => {
-  const seenDifference = bytes.readUIntLE(offset + 7, 6) - other.readUIntLE(otherAt + 7, 6);
+const isNewer = (bytes: Buffer, offset: number, otherBlock: Buffer, otherAt: number): boolean => {
+  const seenDifference = bytes.readUIntLE(offset + 7, 6) - otherBlock.readUIntLE(otherAt + 7, 6);
   if (seenDifference !== 0) return seenDifference > 0;
   // Flags first, so that a revocation at the same time wins.
-  return bytes.compare(other, otherAt + 1, otherAt + 3, offset + 1, offset + 3) >= 0;
+  return bytes.compare(otherBlock, otherAt + 1, otherAt + 3, offset + 1, offset + 3) >= 0;
 };

@@ -104,16 +104,16 @@ const bytesPerSlice = 4 * 1024 * 1024;
 export const concatInSlices = async ({ body }: Response): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = [];
   for await (const chunk of body ?? []) chunks.push(chunk);
-  const whole = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
+  const document = new Uint8Array(chunks.reduce((size, { length }) => size + length, 0));
   let [offset, sliceEndsAt] = [0, bytesPerSlice];
   for (const piece of chunks) {
-    whole.set(piece, offset);
+    document.set(piece, offset);
     offset += piece.length;
     if (offset < sliceEndsAt) continue;
     sliceEndsAt = offset + bytesPerSlice;
     await yieldToEventLoop();
   }
-  return whole;
+  return document;
 };
 
 /** Throws an error if a document cannot be parsed. */

@@ -114,7 +114,7 @@ const parseTexts = (reader: PatternReader): string[] | string => {
 
 /** Returns the values in one pair of brackets. */
 const parseObservation = (reader: PatternReader): PatternValue[] | string => {
-  const found: PatternValue[] = [];
+  const patternValues: PatternValue[] = [];
   do {
     const { rest } = reader;
     const path = reader.consume(comparisonPattern)?.[1];
@@ -123,9 +123,11 @@ const parseObservation = (reader: PatternReader): PatternValue[] | string => {
     if (typeof texts === 'string') return texts;
     const values = toValues(path, texts);
     if (typeof values === 'string') return values;
-    found.push(...values);
+    patternValues.push(...values);
   } while (reader.consume(orPattern) !== null);
-  return reader.consume(closingPattern) === null ? 'comparisons joined with AND cannot be matched by a value' : found;
+  return reader.consume(closingPattern) === null
+    ? 'comparisons joined with AND cannot be matched by a value'
+    : patternValues;
 };
 
 /**

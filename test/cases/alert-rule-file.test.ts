@@ -38,7 +38,7 @@ const saved = (rules: readonly AlertRuleFields[]): AlertRule[] =>
 test('rules are read with all their fields, and unreadable parts are reported with their path', (t) => {
   const { rules } = readRuleFile(file);
   t.deepEqual(
-    rules.map(({ place, rule, problems }) => [place, rule?.name, problems.map(({ path }) => path)]),
+    rules.map(({ location: place, rule, problems }) => [place, rule?.name, problems.map(({ path }) => path)]),
     [
       ['shop.0', 'Down', []],
       ['shop.1', undefined, []],
@@ -89,7 +89,11 @@ groups:
 test('recording rules are read with their group, in order', (t) => {
   const { rules, recordings } = readRuleFile(recordingFile, 'shop.yml');
   t.deepEqual(
-    rules.map(({ place, rule, record, problems }) => [place, rule?.name ?? record, problems.map(({ path }) => path)]),
+    rules.map(({ location: place, rule, record, problems }) => [
+      place,
+      rule?.name ?? record,
+      problems.map(({ path }) => path),
+    ]),
     [
       ['shop.0', 'job:up:sum', []],
       ['shop.1', 'Down', []],
@@ -218,7 +222,7 @@ for (const [title, text, outcomes] of isolatedFaults)
     t.is(problem, undefined);
     t.deepEqual(
       rules.map(
-        ({ place, rule, record, problems }) =>
+        ({ location: place, rule, record, problems }) =>
           `${place}: ${(rule ?? record) === undefined ? problems.map(({ message }) => message).join('; ') : 'read'}`,
       ),
       outcomes,
@@ -230,7 +234,7 @@ test('rules of PrometheusRule manifests are read, alone, in several documents or
     const { rules, recordings, problem } = readRuleFile(text, 'bundle.yaml');
     t.is(problem, undefined);
     t.is(recordings.length, rules.filter(({ record }) => record !== undefined).length);
-    return rules.map(({ file, place, rule, record }) => `${file} ${place} ${rule?.name ?? record}`);
+    return rules.map(({ file, location: place, rule, record }) => `${file} ${place} ${rule?.name ?? record}`);
   };
   const node = ['monitoring/node general.0 Down', 'monitoring/node general.1 job:up:sum'];
   const shop = ['monitoring/shop general.0 Down', 'monitoring/shop general.1 job:up:sum'];

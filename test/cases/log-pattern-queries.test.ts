@@ -151,7 +151,7 @@ test('a panel with patterns queries whole minutes, and so do the inputs of its f
       saved: new Map(),
       names: undefined,
       results: new RequestResults(createReader(logs), AbortSignal.timeout(60_000)),
-      faultOf: (error) => ({ code: 'INTERNAL', message: String(error) }),
+      getFault: (error) => ({ code: 'INTERNAL', message: String(error) }),
     });
     return [item.error, Object.values(item.results).map(({ stepMs }) => stepMs)];
   };

@@ -148,7 +148,7 @@ test('each schedule whose runs do not end is reported', async (t) => {
     ...schedule,
     // The object's definition does not matter: it is due every ten seconds, and its run waits.
     everyMs: () => 10_000,
-    momentsOf: () => ({ batchMs: 5_000 }),
+    listDueTimes: () => ({ batchMs: 5_000 }),
     run(): Promise<object> {
       begun.add(schedule.name);
       return release.promise;

@@ -67,7 +67,7 @@ export const answerFromRunbooks = defineOperation({
         ? null
         : await answerWithModel(question, searchResult.passages, { caller, ports, request, signal });
     const answerSentences = model?.used ? model.sentences : sentences;
-    const figures = await runNamedQueries(question, relevantPassages, {
+    const queryResults = await runNamedQueries(question, relevantPassages, {
       caller,
       ports,
       signal,
@@ -79,7 +79,7 @@ export const answerFromRunbooks = defineOperation({
       sentences: answerSentences.map(({ text, passages }) => ({ text, passages: [...passages] })),
       reason,
       passages: searchResult.passages.map(toPassageView),
-      figures,
+      figures: queryResults,
       notRead: searchResult.notRead,
       embeddings: searchResult.embeddings,
       model: model && { used: model.used, excluded: model.excluded, reason: model.reason },

@@ -221,7 +221,7 @@ export const importAlertRouting = defineOperation({
   }),
   async handler({ caller, body, signal }, { documents }) {
     const importResult = await readAlertmanagerInWorker(
-      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      { tenantId: caller.tenantId, callerId: caller.actor.id, signal },
       body.yaml,
     );
     if ('problems' in importResult)

@@ -50,7 +50,7 @@ interface ImportContext {
 
 /** Returns whether a group is from a rule file, whose rules have a place in it. */
 const isGroupOfFile = ({ rules }: Pick<RecordingGroup, 'rules'>): boolean =>
-  rules.some(({ place }) => place !== undefined);
+  rules.some(({ place: location }) => location !== undefined);
 
 /** A rejected group of recording rules */
 interface RejectedGroup {
@@ -104,20 +104,20 @@ const toNextRule = (rule: AlertRuleFields, before: (AlertRuleDocument & StoredMe
 
 /** Imports one rule of a file and returns its result. A recording rule has the result of its group. */
 const importRule = async (
-  { file, place, group, rule: parsedRule, record, problems }: FileRule,
+  { file, location, group, rule: parsedRule, record, problems }: FileRule,
   { scope, caller, dryRun }: ImportContext,
   { names, groups }: { readonly names: RuleNames; readonly groups: ReadonlyMap<string, GroupResult> },
 ): Promise<z.input<typeof Outcome>> => {
   const groupResult = record === undefined ? undefined : groups.get(toGroupKey(file, group));
   if (record !== undefined && groupResult !== undefined) {
     const groupProblems = 'problems' in groupResult ? groupResult.problems : [];
-    return { place, name: record, ...groupResult, problems: [...problems, ...groupProblems] };
+    return { place: location, name: record, ...groupResult, problems: [...problems, ...groupProblems] };
   }
-  if (parsedRule === undefined) return { place, name: null, ...reject(problems), problems: [...problems] };
+  if (parsedRule === undefined) return { place: location, name: null, ...reject(problems), problems: [...problems] };
   const assigned = names.assign(parsedRule);
   if (assigned === undefined)
     return {
-      place,
+      place: location,
       name: parsedRule.name,
       outcome: 'refused',
       id: null,
@@ -140,7 +140,12 @@ const importRule = async (
     return { outcome: 'replaced', id: replaces.id };
   };
   const result = await rejectInvalid(write);
-  return { place, name, ...result, problems: [...problems, ...('problems' in result ? result.problems : [])] };
+  return {
+    place: location,
+    name,
+    ...result,
+    problems: [...problems, ...('problems' in result ? result.problems : [])],
+  };
 };
 
 export const importAlertRules = defineOperation({
@@ -175,7 +180,7 @@ export const importAlertRules = defineOperation({
   }),
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
-    const reader = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
+    const reader = { tenantId: caller.tenantId, callerId: caller.actor.id, signal };
     const { rules, recordings, problem } = await readRuleFileInWorker(reader, body.file, body.fileName);
     if (recordings.length > 0) requireEntitlement(caller, 'metrics');
     if (problem !== undefined) throw createFieldError('file', problem);

@@ -2,7 +2,7 @@ import { generateSecret, generateURI } from 'otplib';
 import { renderSVG } from 'uqr';
 import { z } from 'zod';
 import { multiFactors, multiFactorsTenant } from '../../../schemas/resources/multi-factor.ts';
-import { requirePerson } from '../../callers/caller.ts';
+import { requireUser } from '../../callers/caller.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { createSignInChangedMail } from '../../identity/accounts/account-mails.ts';
 import { createRecoveryCodes, getSecretContext } from '../../identity/multi-factor-codes.ts';
@@ -29,7 +29,7 @@ export const enrollMultiFactor = defineOperation({
     qrCode: z.string().describe('QR code of the URI: an SVG image as a data: URI'),
   }),
   async handler({ caller, change }, { secretBox }) {
-    const { user, identityProviderTenantId } = requirePerson(caller);
+    const { user, identityProviderTenantId } = requireUser(caller);
     // A session from one organization's identity provider must not change how the user signs in to other organizations.
     if (identityProviderTenantId !== undefined)
       throw new ApiError(
@@ -74,7 +74,7 @@ export const confirmMultiFactor = defineOperation({
   }),
   response: RecoveryCodes,
   async handler({ caller, body, request, change }, ports) {
-    const { user, sessionId, identityProviderTenantId } = requirePerson(caller);
+    const { user, sessionId, identityProviderTenantId } = requireUser(caller);
     const enrolment = await findEnrolment(user.id, ports);
     if (enrolment === undefined)
       throw new ApiError('CONFLICT', 'no authenticator is enrolled; call POST /auth/mfa/enroll first');
@@ -110,7 +110,7 @@ export const renewRecoveryCodes = defineOperation({
   body: z.strictObject({ code: z.string().min(6).max(32).describe('Code of the authenticator, or a recovery code') }),
   response: RecoveryCodes,
   async handler({ caller, body, request, change }, ports) {
-    const { user } = requirePerson(caller);
+    const { user } = requireUser(caller);
     await requireMultiFactor(user.id, ports);
     if ((await useCode(user.id, body.code, request, ports)) === undefined) throw createFieldError('code', 'is wrong');
     const codes = createRecoveryCodes(ports.secretBox, user.id);
@@ -137,7 +137,7 @@ export const turnMultiFactorOff = defineOperation({
   }),
   response: z.strictObject({}),
   async handler({ caller, body, request, change }, ports) {
-    const { user } = requirePerson(caller);
+    const { user } = requireUser(caller);
     await requireMultiFactor(user.id, ports);
     if (user.passwordHash !== null) {
       const attempt = await countSignInAttempt(ports, request.address, user.email);

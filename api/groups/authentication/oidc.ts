@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { provedDomains, provedDomainsTenant } from '../../../schemas/resources/identity-provider.ts';
 import type { User } from '../../../schemas/resources/user.ts';
-import { requirePerson } from '../../callers/caller.ts';
+import { requireUser } from '../../callers/caller.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { authenticate, createUnauthenticatedError } from '../../identity/session.ts';
 import { beginSession } from '../../identity/sessions.ts';
@@ -44,8 +44,8 @@ export const startOidc = defineOperation({
   async handler({ query, request }, ports) {
     const { settings, outbound, secretBox, clock } = ports;
     const email = query.email?.trim().toLowerCase();
-    const linkingPerson = query.link === undefined ? undefined : await authenticatePerson(request, ports);
-    const tenantId = linkingPerson?.tenantId ?? query.organization ?? (await findTenantByEmail(email, ports));
+    const linkingUser = query.link === undefined ? undefined : await authenticateUser(request, ports);
+    const tenantId = linkingUser?.tenantId ?? query.organization ?? (await findTenantByEmail(email, ports));
     const registeredProvider = tenantId === undefined ? undefined : await findEnabledProvider(tenantId, ports);
     // The error is the same for an unknown organization, so that it does not reveal which organizations exist.
     if (tenantId === undefined || registeredProvider === undefined)
@@ -61,9 +61,7 @@ export const startOidc = defineOperation({
       clientId: client.clientId,
       ...secrets,
       returnTo: query.returnTo,
-      ...(linkingPerson === undefined
-        ? {}
-        : { link: { userId: linkingPerson.userId, sessionId: linkingPerson.sessionId } }),
+      ...(linkingUser === undefined ? {} : { link: { userId: linkingUser.userId, sessionId: linkingUser.sessionId } }),
       expiresAtMs: clock.now() + flowLifetimeMs,
     });
     request.redirect(url);
@@ -88,11 +86,11 @@ const findTenantByEmail = async (email: string | undefined, ports: Ports): Promi
  * The signed-in user who links an identity. The request must be from a page of this site: another site must not link
  * identities.
  */
-const authenticatePerson = async ({ header }: RequestFacts, ports: Ports) => {
+const authenticateUser = async ({ header }: RequestFacts, ports: Ports) => {
   const headers: Record<string, string> = {};
   for (const name of ['authorization', 'cookie', 'origin', 'host', 'sec-fetch-site'])
     if (header(name) !== '') headers[name] = header(name);
-  return requirePerson(await authenticate({ headers, method: 'POST' }, ports));
+  return requireUser(await authenticate({ headers, method: 'POST' }, ports));
 };
 
 export const finishOidc = defineOperation({

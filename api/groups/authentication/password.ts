@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { platformTenant, type StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type User, users, usersTenant } from '../../../schemas/resources/user.ts';
-import { requirePerson } from '../../callers/caller.ts';
+import { requireUser } from '../../callers/caller.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import {
   createNoPasswordMail,
@@ -40,7 +40,7 @@ export const changePassword = defineOperation({
   response: z.strictObject({ endedSessions: z.int() }),
   async handler({ caller, body, request, change }, ports) {
     const { mail, passwords, settings } = ports;
-    const { user, userId, sessionId } = requirePerson(caller);
+    const { user, userId, sessionId } = requireUser(caller);
     const attempt = await countSignInAttempt(ports, request.address, user.email);
     if (!(await passwords.verify(user.passwordHash, body.currentPassword)))
       throw createFieldError('currentPassword', 'is not your password');

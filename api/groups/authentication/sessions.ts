@@ -3,7 +3,7 @@ import { cursorParameter } from '../../../queries/cursor.ts';
 import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { roles } from '../../../schemas/resources/user.ts';
-import { requirePerson } from '../../callers/caller.ts';
+import { requireUser } from '../../callers/caller.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { formatExpiredCookies, readCookie, refreshCookie, requireOwnPage } from '../../identity/cookies.ts';
 import { refreshSession } from '../../identity/refresh-session.ts';
@@ -28,7 +28,7 @@ export const currentSession = defineOperation({
     expiresAt: z.iso.datetime().describe('When the session expires unless it is refreshed'),
   }),
   handler({ caller }) {
-    const { user, organization, role, plan, sessionId, sessionExpiresAt } = requirePerson(caller);
+    const { user, organization, role, plan, sessionId, sessionExpiresAt } = requireUser(caller);
     return {
       user: { id: user.id, email: user.email, name: user.name },
       tenant: { id: organization.id, name: organization.name },
@@ -64,7 +64,7 @@ export const listSessions = defineOperation({
   }),
   response: z.strictObject({ items: z.array(SessionView), nextCursor: z.string().nullable() }),
   async handler({ caller, query }, { documents, directory, clock }) {
-    const { userId, sessionId, identityProviderTenantId } = requirePerson(caller);
+    const { userId, sessionId, identityProviderTenantId } = requireUser(caller);
     const ownerFilter =
       identityProviderTenantId === undefined ? { userId } : { userId, tenantId: identityProviderTenantId };
     const filter = { ...ownerFilter, expiresAt: { $gt: new Date(clock.now()).toISOString() } };
@@ -101,7 +101,7 @@ export const endSession = defineOperation({
   params: z.strictObject({ id: z.string().min(1).max(128) }),
   response: z.strictObject({}),
   async handler({ caller, params: { id }, change }, { documents }) {
-    const { userId, user, identityProviderTenantId } = requirePerson(caller);
+    const { userId, user, identityProviderTenantId } = requireUser(caller);
     const session = await documents.forTenant(sessionsTenant).collection(sessions).find(id);
     if (session?.userId !== userId || (identityProviderTenantId ?? session.tenantId) !== session.tenantId)
       throw createNotFoundError('session');
@@ -122,7 +122,7 @@ export const logout = defineOperation({
   audit: 'session.end',
   response: z.strictObject({}),
   async handler({ caller, request, change }) {
-    const { sessionId, user } = requirePerson(caller);
+    const { sessionId, user } = requireUser(caller);
     await change(async ({ forTenant, record }) => {
       await forTenant(sessionsTenant).collection(sessions).delete(sessionId);
       record({ id: sessionId, name: user.email });
@@ -170,7 +170,7 @@ export const switchTenant = defineOperation({
   body: z.strictObject({ organizationId: z.string().min(1).max(64) }),
   response: SignedIn,
   async handler({ caller, body, request, change }, ports) {
-    const { user, sessionId } = requirePerson(caller);
+    const { user, sessionId } = requireUser(caller);
     const userOrganizations = ports.directory.listOrganizationsOfUser(user.id);
     const organization = userOrganizations.find(({ id }) => id === body.organizationId);
     if (organization === undefined) throw new ApiError('NOT_FOUND', 'you are not a member of this organization');

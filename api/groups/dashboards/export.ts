@@ -27,7 +27,7 @@ export const exportDashboard = defineOperation({
   response: z.custom<ContentResponse>(),
   async handler({ caller, params, query, request, signal }, ports): Promise<ContentResponse> {
     const dashboard = await findDashboard(params.id, caller, ports);
-    const reader = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
+    const reader = { tenantId: caller.tenantId, callerId: caller.actor.id, signal };
     const content = await exportInWorker(
       reader,
       query.format,

@@ -104,7 +104,7 @@ export const importDashboard = defineOperation({
   alsoAccepts: {
     'application/yaml': async (bytes, caller) => {
       const converted = await jsonOfYamlInWorker(
-        { tenantId: caller?.tenantId ?? '', personId: caller?.actor.id },
+        { tenantId: caller?.tenantId ?? '', callerId: caller?.actor.id },
         Buffer.from(bytes).toString('utf8'),
       );
       if ('problem' in converted) throw createFieldError('', `the body is not YAML: ${converted.problem}`);
@@ -123,7 +123,7 @@ export const importDashboard = defineOperation({
   }),
   async handler({ caller, query, body, change, signal }, ports) {
     const imported = await readImportedInWorker(
-      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      { tenantId: caller.tenantId, callerId: caller.actor.id, signal },
       JSON.stringify(body),
     );
     if ('problems' in imported) throw createFieldErrors([...imported.problems]);

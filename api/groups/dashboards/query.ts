@@ -73,7 +73,7 @@ export const createDashboardContext = async (
   signal: withTimeBudget(signal),
   saved: await readParsedQueries(ports.documents.forTenant(caller.tenantId), document, caller),
   names: { __dashboard: document.name, __org: caller.tenantId, __user: caller.actor.id },
-  faultOf: (error) => toFault(error, ports),
+  getFault: (error) => toFault(error, ports),
   events: (query) => readEvents(query, caller, ports),
 });
 

@@ -79,12 +79,15 @@ export const getDashboardVersion = defineOperation({
     const documents = ports.documents.forTenant(caller.tenantId);
     const storedVersion = await findVersion(documents, params);
     const comparedWith = query.compareWith ?? current.version;
-    const other: object =
+    const comparedVersion: object =
       comparedWith === current.version
         ? getFields(current)
         : (await findVersion(documents, { id: params.id, version: comparedWith })).fields;
     const { document, losses } = parseSavedDashboard(storedVersion.fields as SavedVersions);
-    const differences = findDashboardDifferences(document, parseSavedDashboard(other as SavedVersions).document);
+    const differences = findDashboardDifferences(
+      document,
+      parseSavedDashboard(comparedVersion as SavedVersions).document,
+    );
     return { ...toVersionView(storedVersion), document, losses, comparedWith, differences };
   },
 });

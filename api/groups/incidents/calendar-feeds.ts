@@ -7,7 +7,7 @@ import { readPlan } from '../../../schemas/resources/tenant-plan.ts';
 import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
 import { readMember, readNames } from '../../../subjects/on-call/people.ts';
 import { readShifts } from '../../../subjects/on-call/read-on-call.ts';
-import { requirePerson } from '../../callers/caller.ts';
+import { requireUser } from '../../callers/caller.ts';
 import { satisfiesAccess } from '../../callers/rights.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -56,7 +56,7 @@ export const createCalendarFeed = defineOperation({
   }),
   async handler({ caller, body, change }, { secretBox, settings }) {
     const { tenantId } = caller;
-    const { userId } = requirePerson(caller);
+    const { userId } = requireUser(caller);
     const { scheduleId } = body;
     const id = randomUUID();
     // The token contains the organization and the id of the feed, which only this installation can decrypt, and a random secret.
@@ -148,8 +148,8 @@ const readSchedules = async (own: TenantDocuments, { scheduleId, userId }: Calen
   const stored = own.collection(onCallSchedules);
   if (scheduleId === null)
     return (await stored.list({ filter: { userIds: userId }, sort: { name: 1 }, limit: maxSchedules })).items;
-  const found = await stored.find(scheduleId);
-  return found === undefined ? [] : [found];
+  const calendarFeed = await stored.find(scheduleId);
+  return calendarFeed === undefined ? [] : [calendarFeed];
 };
 
 export const getSharedCalendar = defineOperation({
@@ -166,21 +166,21 @@ export const getSharedCalendar = defineOperation({
     const { documents, clock } = ports;
     request.reply('X-Robots-Tag', 'noindex, nofollow');
     request.reply('Referrer-Policy', 'no-referrer');
-    const { tenantId, found, member } = await findFeedByToken(params.token, ports);
-    const { scheduleId, userId } = found;
+    const { tenantId, found: calendarFeed, member } = await findFeedByToken(params.token, ports);
+    const { scheduleId, userId } = calendarFeed;
     const tenantDocuments = documents.forTenant(tenantId);
     const nowMs = clock.now();
-    const items = await readSchedules(tenantDocuments, found);
+    const items = await readSchedules(tenantDocuments, calendarFeed);
     const todayMs = Math.floor(nowMs / dayMs) * dayMs;
     const range = { fromMs: todayMs - feedRange.beforeMs, toMs: todayMs + feedRange.afterMs };
     const schedules = [];
     for (const { id, name, updatedAt } of items) {
-      const { slices, people } = await readShifts(tenantDocuments, id, { ...range, nowMs });
-      schedules.push({ scheduleId: id, name, changedMs: Date.parse(updatedAt), slices, people });
+      const { slices, userIds } = await readShifts(tenantDocuments, id, { ...range, nowMs });
+      schedules.push({ scheduleId: id, name, changedMs: Date.parse(updatedAt), slices, userIds });
     }
     const names = await readNames(
       documents,
-      schedules.flatMap(({ people }) => people),
+      schedules.flatMap(({ userIds }) => userIds),
     );
     return createShiftsCalendar(schedules, {
       name: scheduleId === null ? `On call: ${member.name}` : (items[0]?.name ?? ''),

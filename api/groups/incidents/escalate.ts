@@ -27,7 +27,7 @@ import {
 } from '../../../subjects/on-call/incident-escalation.ts';
 import { createPageDelivery, type PagingContext } from '../../../subjects/on-call/page.ts';
 import { decidePageEnd, toPageEndDelivery } from '../../../subjects/on-call/page-end.ts';
-import { type NamedPeople, readPeople } from '../../../subjects/on-call/people.ts';
+import { type NamedResponders, readResponders } from '../../../subjects/on-call/people.ts';
 import { readPolicyOrOwners } from '../../../subjects/on-call/read-on-call.ts';
 import { type AuditedTransaction, createSystemActor, createSystemTransact } from '../../changes.ts';
 import { getPendingNotification, type MailingPorts, toMailDrafts } from './project-mails.ts';
@@ -49,7 +49,7 @@ interface EscalationRecord {
 
 interface QueueContext extends PagingContext {
   readonly forTenant: Documents['forTenant'];
-  readonly people: NamedPeople;
+  readonly responders: NamedResponders;
 }
 
 /** Queues messages that close or acknowledge external incidents opened by pages; returns the open ones. */
@@ -79,14 +79,14 @@ interface PageDelivery {
 }
 
 const toDeliveries = (incident: StoredIncident, page: Page, context: QueueContext): PageDelivery[] => {
-  const { people } = context;
+  const { responders } = context;
   const { to } = page;
-  const name = people.getName(to);
+  const name = responders.getName(to);
   if (to.kind === 'channel') {
-    const opening = people.opensItemAt(to.id) ? { channelId: to.id, userId: null } : undefined;
+    const opening = responders.opensItemAt(to.id) ? { channelId: to.id, userId: null } : undefined;
     return [{ delivery: createPageDelivery(incident, page, context), to: { ...to, name }, opening }];
   }
-  return people.getContacts(to.id).map((contact) => ({
+  return responders.getContacts(to.id).map((contact) => ({
     delivery: createPageDelivery(incident, page, { ...context, contact }),
     to: { ...to, name, ...(contact.id !== null && { contact: contact.name }) },
     opening: contact.opens && contact.id !== null ? { channelId: contact.id, userId: to.id } : undefined,
@@ -168,7 +168,7 @@ const escalateOne = async (
     await documents.forTenant(tenantId).collection(escalations).find(id),
   );
   const drafts = notification === undefined ? [] : await toMailDrafts(incident, tenantId, notification, ports);
-  const people = await readPeople(documents, tenantId, { policy, atMs: nowMs, nowMs });
+  const responders = await readResponders(documents, tenantId, { policy, atMs: nowMs, nowMs });
   await createSystemTransact(
     ports,
     'incident.escalate',
@@ -178,9 +178,9 @@ const escalateOne = async (
     // Concurrent changes are evaluated in the next run.
     if (before?.version !== incident.version) return scope.markUnchanged();
     const escalation = await tenantDocuments.collection(escalations).find(id);
-    const evaluation = checkEscalation(before, escalation, { policy, people, nowMs });
+    const evaluation = checkEscalation(before, escalation, { policy, responders, nowMs });
     const { key, state } = evaluation;
-    const context = { forTenant: scope.forTenant, tenantId, policyName: policy.name, people, nowMs };
+    const context = { forTenant: scope.forTenant, tenantId, policyName: policy.name, responders, nowMs };
     const remainingOpenings = await queuePageEnds(before, evaluation, escalation, context);
     const openings = distinctByChannel([...remainingOpenings, ...(await queuePages(before, evaluation, context))]);
     // Another instance may have notified in the meantime.

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { parseMilliseconds } from '../../../queries/range.ts';
 import { timeParameter } from '../../../queries/time-parameters.ts';
 import { previewEscalation } from '../../../subjects/on-call/escalation.ts';
-import { readPeople } from '../../../subjects/on-call/people.ts';
+import { readResponders } from '../../../subjects/on-call/people.ts';
 import { readEscalationPolicy } from '../../../subjects/on-call/read-on-call.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -51,13 +51,13 @@ export const getEscalationPolicy = defineOperation({
     const nowMs = clock.now();
     const openedMs = parseMilliseconds('at', query.at, nowMs) ?? nowMs;
     const steps = await previewEscalation(policy, openedMs, (atMs) =>
-      readPeople(documents, tenantId, { policy, atMs, nowMs }),
+      readResponders(documents, tenantId, { policy, atMs, nowMs }),
     );
     return {
       ...(await escalationPolicyResource.toView(policy, { caller, ports })),
-      preview: steps.map(({ atMs, people, pages, notes }) => ({
+      preview: steps.map(({ atMs, responders, pages, notes }) => ({
         at: new Date(atMs).toISOString(),
-        pages: pages.map(({ round, step, to }) => ({ round, step, ...to, name: people.getName(to) })),
+        pages: pages.map(({ round, step, to }) => ({ round, step, ...to, name: responders.getName(to) })),
         skipped: notes.flatMap(({ step, reason }) =>
           step === undefined || reason === undefined ? [] : [{ step, reason }],
         ),

@@ -3,7 +3,7 @@ import { getFields } from '../../../runtime/stored-fields.ts';
 import type { CollectionDefinition, StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type Contact, contacts } from '../../../schemas/resources/contact.ts';
 import { type Preferences, preferences } from '../../../schemas/resources/preferences.ts';
-import { requirePerson } from '../../callers/caller.ts';
+import { requireUser } from '../../callers/caller.ts';
 import { ApiError } from '../../errors.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { maskSecrets } from '../../resources/resource-secrets.ts';
@@ -50,7 +50,7 @@ export const contactResource = defineResource<typeof ContactFields, Contact, typ
   secrets: channelSecrets,
   view: View,
   show: (documents) => documents.map((contact) => maskSecrets(contact, channelSecrets)),
-  initial: ({ caller }) => ({ ownerId: requirePerson(caller).userId }),
+  initial: ({ caller }) => ({ ownerId: requireUser(caller).userId }),
   visible: {
     where: ({ actor }) => ({ ownerId: actor.id }),
     to: ({ ownerId }, { actor }) => ownerId === actor.id,

@@ -90,7 +90,7 @@ export const loadDemo = defineOperation({
     await importReport(
       {
         tenantId: caller.tenantId,
-        personId: caller.actor.id,
+        callerId: caller.actor.id,
         signal,
         change,
         content: packBytes(Buffer.from(JSON.stringify(demoReport))),

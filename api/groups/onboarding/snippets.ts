@@ -20,13 +20,13 @@ const findBrowserKey = async (
   const { items } = await documents
     .collection(licenseKeys)
     .list({ filter: { kind: 'browser', revokedAt: null }, sort: { createdAt: -1 }, limit: 100 });
-  const found = items.find(
+  const snippet = items.find(
     ({ expiresAt, publicKey }) =>
       (requested === undefined || publicKey === requested) && (expiresAt === null || Date.parse(expiresAt) > nowMs),
   );
-  return found?.publicKey === undefined || found.application === null
+  return snippet?.publicKey === undefined || snippet.application === null
     ? undefined
-    : { key: found.publicKey, application: found.application };
+    : { key: snippet.publicKey, application: snippet.application };
 };
 
 export const listSnippets = defineOperation({

@@ -70,7 +70,7 @@ const readUpload = async (
     signal,
   }: { readonly file: string | undefined; readonly caller: Caller; readonly signal: AbortSignal },
 ): Promise<readonly UploadResult[]> => {
-  const requester = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
+  const requester = { tenantId: caller.tenantId, callerId: caller.actor.id, signal };
   if (format === 'archive') {
     if (file !== '') throw createFieldError('file', 'is for a single map: an archive has the paths of its files');
     const results = await readArchiveMapsInWorker(requester, bytes);

@@ -126,8 +126,8 @@ const createSources = ({ range, projectId, scope }: FeedQuery, { reader, documen
       'file-change',
       async (limit, after) => {
         const page = { range, limit, after };
-        const { found } = await readUnapprovedChanges({ reader, tenantDocuments: documents }, scoped, page);
-        return found.map(({ event, ms }) => ({ ...event, ms }));
+        const { events } = await readUnapprovedChanges({ reader, tenantDocuments: documents }, scoped, page);
+        return events.map(({ event, ms }) => ({ ...event, ms }));
       },
       (event) => ({
         severity: 'medium',

@@ -217,7 +217,7 @@ const writePlan = (
 
 interface ImportRequest {
   readonly tenantId: string;
-  readonly personId: string;
+  readonly callerId: string;
   readonly signal: AbortSignal;
   readonly change: Transact;
   readonly content: PackedBytes;
@@ -228,10 +228,10 @@ interface ImportRequest {
 
 /** Imports a report, and records the change. Throws an `ApiError` for content without a known format. */
 export const importReport = async (
-  { tenantId, personId, signal, change, content, target, isDryRun }: ImportRequest,
+  { tenantId, callerId, signal, change, content, target, isDryRun }: ImportRequest,
   ports: Pick<Ports, 'documents' | 'clock'>,
 ) => {
-  const reader = { tenantId, personId, signal };
+  const reader = { tenantId, callerId, signal };
   const summary = await readImportInWorker(reader, content.parts, target);
   if ('problem' in summary) throw createFieldError('', summary.problem);
   const documents = ports.documents.forTenant(tenantId);
@@ -307,7 +307,7 @@ export const importVulnerabilities = defineOperation({
     return importReport(
       {
         tenantId: caller.tenantId,
-        personId: caller.actor.id,
+        callerId: caller.actor.id,
         signal,
         change,
         content: body,

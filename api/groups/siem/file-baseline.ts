@@ -15,7 +15,7 @@ import {
 import { signals } from '../../../schemas/telemetry-signals.ts';
 import { parseEventsRange } from '../../../subjects/events/events.ts';
 import { readFiles } from '../../../subjects/file-integrity/read-changes.ts';
-import { type Caller, requirePerson } from '../../callers/caller.ts';
+import { type Caller, requireUser } from '../../callers/caller.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
@@ -82,7 +82,7 @@ const updateApproval = (after: Document, before: Document | undefined, caller: C
       'state',
       'cannot be approved: no file was observed there. Try again after changes were stored, or specify "files"',
     );
-  return { ...after, approvedAt: now, approvedBy: requirePerson(caller).actor.id, retiredAt: null };
+  return { ...after, approvedAt: now, approvedBy: requireUser(caller).actor.id, retiredAt: null };
 };
 
 /** Maximum number per organization */

@@ -254,7 +254,7 @@ export const importDetectionRules = defineOperation({
     'application/yaml': (bytes) => ({ files: [{ name: '', source: Buffer.from(bytes).toString('utf8') }] }),
     'application/zip': async (bytes, caller) => {
       const archive = await readArchiveInWorker(
-        { tenantId: caller?.tenantId ?? '', personId: caller?.actor.id },
+        { tenantId: caller?.tenantId ?? '', callerId: caller?.actor.id },
         bytes,
       );
       if ('problem' in archive) throw createFieldError('', archive.problem);
@@ -263,7 +263,7 @@ export const importDetectionRules = defineOperation({
   },
   response: z.strictObject({ items: z.array(Item) }),
   async handler({ caller, query, body, change, signal }, ports) {
-    const reader = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
+    const reader = { tenantId: caller.tenantId, callerId: caller.actor.id, signal };
     const { importedDocuments, rejectedItems } = await readDocuments(reader, body.files);
     if (importedDocuments.length + rejectedItems.length === 0)
       throw createFieldError('files', 'contain no Sigma document');

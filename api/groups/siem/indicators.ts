@@ -98,7 +98,7 @@ export const addIndicators = defineOperation({
   }),
   async handler({ caller, body, change, signal }, ports) {
     const { indicators, rejected } = await readRequestedIndicators(
-      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      { tenantId: caller.tenantId, callerId: caller.actor.id, signal },
       body,
     );
     const { source } = body;

@@ -183,7 +183,7 @@ export const ruleDefinition: Omit<
   nameOf: ({ title }) => title,
   initial: () => ({ kind: 'rule' as const, title: '', severity: defaultLevel, riskScore: 0 }),
   async complete(after, { before, caller, signal, ports }) {
-    const reader = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
+    const reader = { tenantId: caller.tenantId, callerId: caller.actor.id, signal };
     const document = await parseSingleDocument(reader, after.source);
     if (before !== undefined && document.id !== '' && document.id !== before.id)
       throw createFieldError('source', `has the id ${document.id}, but this rule is ${before.id}`);

@@ -114,7 +114,7 @@ export const validateDetectionRules = defineOperation({
     ),
   }),
   async handler({ caller, body, signal }, ports) {
-    const reader = { tenantId: caller.tenantId, personId: caller.actor.id, signal };
+    const reader = { tenantId: caller.tenantId, callerId: caller.actor.id, signal };
     const [{ documents, errors } = { documents: [], errors: [] }] = await readRulesInWorker(reader, [body.source]);
     const tenantDocuments = ports.documents.forTenant(caller.tenantId);
     const [{ tables, telemetry }, knownPlaceholders, getMissingRules] = await Promise.all([

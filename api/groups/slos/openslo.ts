@@ -112,7 +112,7 @@ export const importSlos = defineOperation({
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }, ports) {
     const { slos, rejected } = await readOpenSloInWorker(
-      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      { tenantId: caller.tenantId, callerId: caller.actor.id, signal },
       body.source,
     );
     if (slos.length > maxObjectives)

@@ -166,7 +166,7 @@ export const importChecks = defineOperation({
   response: z.strictObject({ items: z.array(Outcome) }),
   async handler({ caller, body, change, signal }) {
     const files = await readCheckFilesInWorker(
-      { tenantId: caller.tenantId, personId: caller.actor.id, signal },
+      { tenantId: caller.tenantId, callerId: caller.actor.id, signal },
       body.source,
     );
     if (files.length > maxChecks)

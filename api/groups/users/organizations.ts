@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { memberships, roles } from '../../../schemas/resources/user.ts';
-import { requirePerson } from '../../callers/caller.ts';
+import { requireUser } from '../../callers/caller.ts';
 import { ApiError, createRateLimitError } from '../../errors.ts';
 import { OrganizationName } from '../../identity/accounts/names.ts';
 import { insertOrganization } from '../../identity/accounts/organization.ts';
@@ -23,7 +23,7 @@ export const listOrganizations = defineOperation({
   role: 'session',
   response: z.strictObject({ items: z.array(MemberOrganization), nextCursor: z.null() }),
   async handler({ caller }, { directory, documents }) {
-    const { userId, tenantId, identityProviderTenantId } = requirePerson(caller);
+    const { userId, tenantId, identityProviderTenantId } = requireUser(caller);
     const items: z.output<typeof MemberOrganization>[] = [];
     for (const { id, name, createdAt } of directory.listOrganizationsOfUser(userId)) {
       if (identityProviderTenantId !== undefined && identityProviderTenantId !== id) continue;
@@ -48,7 +48,7 @@ export const createOrganization = defineOperation({
   body: z.strictObject({ name: OrganizationName }),
   response: MemberOrganization,
   async handler({ caller, body, change }, { counters, settings }) {
-    const { userId, user, identityProviderTenantId } = requirePerson(caller);
+    const { userId, user, identityProviderTenantId } = requireUser(caller);
     if (identityProviderTenantId !== undefined)
       throw new ApiError(
         'FORBIDDEN',

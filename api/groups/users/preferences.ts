@@ -1,7 +1,7 @@
 import { contacts } from '../../../schemas/resources/contact.ts';
 import { Preferences, preferences } from '../../../schemas/resources/preferences.ts';
 import { projects } from '../../../schemas/resources/project.ts';
-import { requirePerson } from '../../callers/caller.ts';
+import { requireUser } from '../../callers/caller.ts';
 import { hasSameFields } from '../../changes.ts';
 import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
@@ -17,7 +17,7 @@ export const getPreferences = defineOperation({
     const storedPreferences = await documents
       .forTenant(caller.tenantId)
       .collection(preferences)
-      .find(requirePerson(caller).userId);
+      .find(requireUser(caller).userId);
     return toPreferences(storedPreferences);
   },
 });
@@ -34,7 +34,7 @@ export const putPreferences = defineOperation({
   body: Preferences,
   response: Preferences,
   async handler({ caller, body, change }) {
-    const { userId, user, tenantId } = requirePerson(caller);
+    const { userId, user, tenantId } = requireUser(caller);
     return change(async ({ forTenant, record, markUnchanged }) => {
       const projectId = body.defaultProjectId;
       if (projectId !== null && (await forTenant(tenantId).collection(projects).find(projectId)) === undefined)

@@ -39,8 +39,8 @@ const buildIndex = async (): Promise<PassageIndex> => {
 
 const searchDocs = async (search: string): Promise<Page> => {
   indexPromise ??= buildIndex();
-  const found = (await indexPromise).search(search, { from: new Set(['handbook']), limit: maxSearchResults });
-  return renderSearchPage(search, found, await readContents());
+  const passages = (await indexPromise).search(search, { from: new Set(['handbook']), limit: maxSearchResults });
+  return renderSearchPage(search, passages, await readContents());
 };
 
 const readContents = async (): Promise<string> => String((await readIfExists('README.md')) ?? '');

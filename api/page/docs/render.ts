@@ -132,17 +132,17 @@ const toExcerpt = (text: string): string =>
 const renderFoundPassage = ({ origin, headings, text }: FoundPassage): string => {
   const heading = headings.at(-1);
   const address = heading === undefined ? origin.url : `${origin.url}#${toAnchor(heading)}`;
-  const place = [origin.title, ...headings].map(escapeHtml).join(' › ');
-  return `<li><a href="${escapeHtml(address)}">${place}</a><p>${escapeHtml(toExcerpt(text))}</p></li>`;
+  const breadcrumb = [origin.title, ...headings].map(escapeHtml).join(' › ');
+  return `<li><a href="${escapeHtml(address)}">${breadcrumb}</a><p>${escapeHtml(toExcerpt(text))}</p></li>`;
 };
 
-export const renderSearchPage = (search: string, found: readonly FoundPassage[], contents: string): Page =>
+export const renderSearchPage = (search: string, passages: readonly FoundPassage[], contents: string): Page =>
   renderPage({
     title: `Search: ${search}`,
     content:
-      found.length === 0
+      passages.length === 0
         ? `<h1>No results for “${escapeHtml(search)}”</h1><p>Try other words, or select a page from the contents.</p>`
-        : `<h1>Results for “${escapeHtml(search)}”</h1><ol class="results">${found.map(renderFoundPassage).join('')}</ol>`,
+        : `<h1>Results for “${escapeHtml(search)}”</h1><ol class="results">${passages.map(renderFoundPassage).join('')}</ol>`,
     contents,
     address: '',
     search,

@@ -26,7 +26,7 @@ const evaluateCountValues = (evaluation: Evaluation, node: Aggregation): Row[] =
       if (row.kinds[step] === absent) continue;
       const value = formatValue(row, step);
       counts.reserveLabel(label, value.length);
-      const group = groups.indexOf(row.labels.with(label, value));
+      const group = groups.findGroupIndex(row.labels.with(label, value));
       const existing = results[group];
       if (existing === undefined) counts.reserveCells(steps.count);
       const result = existing ?? Row.empty(groups.labels[group] as never, steps.count);
@@ -61,7 +61,7 @@ export const evaluateAggregation = (evaluation: Evaluation, node: Aggregation): 
   const groups = new GroupIndex(node);
   const accumulators: Accumulator[] = [];
   for (const row of evaluation.vector(innerExpression)) {
-    const group = groups.indexOf(row.labels);
+    const group = groups.findGroupIndex(row.labels);
     if (accumulators[group] === undefined) {
       counts.reserveCells(steps.count);
       accumulators[group] = createAccumulator(state) as Accumulator;

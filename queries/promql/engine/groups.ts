@@ -14,7 +14,7 @@ export class GroupIndex {
   }
 
   /** Returns the group number of a series. */
-  indexOf(labels: LabelSet): number {
+  findGroupIndex(labels: LabelSet): number {
     const groupLabels = this.#getGroupLabels(labels);
     const groupIndex = this.#byKey.get(groupLabels.key);
     if (groupIndex !== undefined) return groupIndex;

@@ -104,7 +104,7 @@ export const evaluateSelection = (evaluation: Evaluation, node: Aggregation): Ro
   const groups = new GroupIndex(node);
   const members: Row[][] = [];
   for (const row of rows) {
-    const group = groups.indexOf(row.labels);
+    const group = groups.findGroupIndex(row.labels);
     members[group] ??= [];
     members[group].push(row);
   }

@@ -74,13 +74,13 @@ const readTexts = async (
 
 const hasOtlpSeries = async ({ scope, window }: LabelQuery): Promise<boolean> => {
   const { sql, parameters } = buildScopeCondition(scope, window);
-  const found = await readTexts(
+  const rows = await readTexts(
     scope,
     `SELECT 'one' AS text FROM series WHERE ${sql} AND source = 'otlp'`,
     parameters,
     1,
   );
-  return found.length > 0;
+  return rows.length > 0;
 };
 
 /** Returns OTLP series, with separate buckets and quantiles; excludes remote-write series. */

@@ -144,10 +144,10 @@ const readExisting = (runs: readonly RowRun[], name: string, has?: string): Floa
   if (has === undefined) return all;
   const presence = joinColumn(runs, has);
   if (presence.every((value) => value === 1)) return all;
-  const places = Array.from(presence.keys()).filter((at) => presence[at] === 1);
+  const presentSteps = Array.from(presence.keys()).filter((at) => presence[at] === 1);
   return {
-    times: Float64Array.from(places, (at) => all.times[at] as number),
-    values: Float64Array.from(places, (at) => all.values[at] as number),
+    times: Float64Array.from(presentSteps, (at) => all.times[at] as number),
+    values: Float64Array.from(presentSteps, (at) => all.values[at] as number),
   };
 };
 

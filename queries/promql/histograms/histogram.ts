@@ -193,7 +193,7 @@ const toIndexes = (spans: readonly BucketSpan[]): number[] => {
   let index = 0;
   for (const { offset, length } of spans) {
     index += offset;
-    for (let place = 0; place < length; place++) indexes.push(index++);
+    for (let bucketOffset = 0; bucketOffset < length; bucketOffset++) indexes.push(index++);
   }
   return indexes;
 };

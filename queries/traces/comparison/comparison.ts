@@ -118,9 +118,9 @@ const explainEmpty = (by: string, { selected, baseline }: { selected: number; ba
 const groupCorrelated = async (
   reader: TenantReader,
   sample: Sample,
-  found: readonly Difference[],
+  differences: readonly Difference[],
 ): Promise<TraceComparison['items']> => {
-  const largestDifferences = found.slice(0, maxCorrelatedDifferences);
+  const largestDifferences = differences.slice(0, maxCorrelatedDifferences);
   if (largestDifferences.length === 0) return [];
   const units = await readUnits(
     reader,

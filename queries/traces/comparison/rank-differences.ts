@@ -61,8 +61,10 @@ export const rankDifferences = (
   return {
     tests: testResults.length,
     significant: significantDifferences.sort(
-      (one, other) =>
-        getDistanceFromZero(other) - getDistanceFromZero(one) || one.p - other.p || compareNames(one, other),
+      (one, otherIndex) =>
+        getDistanceFromZero(otherIndex) - getDistanceFromZero(one) ||
+        one.p - otherIndex.p ||
+        compareNames(one, otherIndex),
     ),
   };
 };
@@ -71,7 +73,8 @@ export const rankDifferences = (
 const getDistanceFromZero = ({ interval: { low, high } }: Difference): number => Math.max(0, low, -high);
 
 const getSortName = ({ candidate: { kind, key, value } }: Difference): string => `${kind} ${key} ${value}`;
-const compareNames = (one: Difference, other: Difference): number => (getSortName(one) < getSortName(other) ? -1 : 1);
+const compareNames = (one: Difference, otherIndex: Difference): number =>
+  getSortName(one) < getSortName(otherIndex) ? -1 : 1;
 
 const testCandidate = (candidate: Candidate): TestResult | undefined => {
   const { counts, rankCounts } = candidate;
@@ -104,22 +107,22 @@ const testCandidate = (candidate: Candidate): TestResult | undefined => {
 export const computeCorrelations = (
   units: readonly { readonly bits: bigint; readonly count: number }[],
   size: number,
-): ((one: number, other: number) => number) => {
+): ((one: number, otherIndex: number) => number) => {
   const total = units.reduce((sum, { count }) => sum + count, 0);
   const correlations = Array.from({ length: size }, () => new Float64Array(size));
   for (const { bits, count } of units) {
     const setBits = Array.from({ length: size }, (_, bit) => bit).filter((bit) => (bits >> BigInt(bit)) & 1n);
     for (const one of setBits)
-      for (const other of setBits) {
+      for (const otherIndex of setBits) {
         const row = correlations[one] as Float64Array;
-        row[other] = (row[other] as number) + count;
+        row[otherIndex] = (row[otherIndex] as number) + count;
       }
   }
-  return (one, other) => {
+  return (one, otherIndex) => {
     const [a, b, bothCount] = [
       correlations[one]?.[one] ?? 0,
-      correlations[other]?.[other] ?? 0,
-      correlations[one]?.[other] ?? 0,
+      correlations[otherIndex]?.[otherIndex] ?? 0,
+      correlations[one]?.[otherIndex] ?? 0,
     ];
     const spread = Math.sqrt(a * (total - a)) * Math.sqrt(b * (total - b));
     return spread === 0 ? 0 : (total * bothCount - a * b) / spread;
@@ -129,7 +132,7 @@ export const computeCorrelations = (
 /** Groups correlated differences: each group has its members' indexes, with the representative first. */
 export const groupByCorrelation = (
   size: number,
-  correlation: (one: number, other: number) => number,
+  correlation: (one: number, otherIndex: number) => number,
   minCorrelation = 0.8,
 ): readonly (readonly number[])[] => {
   const groups: number[][] = [];

@@ -62,8 +62,8 @@ export const findRoutingProblems = ({
   inhibitRules,
   timeIntervals,
 }: AlertRouting): RoutingProblem[] => {
-  const found: RoutingProblem[] = [];
-  const addProblem = (path: string, message: string): void => void found.push({ path, message });
+  const problems: RoutingProblem[] = [];
+  const addProblem = (path: string, message: string): void => void problems.push({ path, message });
   if (route.receiver === undefined) addProblem('route.receiver', 'is missing: the root needs a receiver');
   if (route.matchers.length > 0) addProblem('route.matchers', 'must be empty: the root matches every alert');
   if (route.continue) addProblem('route.continue', 'must be false: the root has no sibling routes');
@@ -76,10 +76,10 @@ export const findRoutingProblems = ({
   const intervals = timeIntervals.map(({ name }) => name);
   for (const name of findDuplicates(intervals)) addProblem('timeIntervals', `holds ${name} twice`);
   const definedNames = { receivers: new Set(names), intervals: new Set(intervals) };
-  found.push(...findRouteProblems(route, 'route', definedNames));
+  problems.push(...findRouteProblems(route, 'route', definedNames));
   for (const [index, { sourceMatchers, targetMatchers }] of inhibitRules.entries()) {
-    found.push(...findMatcherProblems(sourceMatchers, `inhibitRules.${index}.sourceMatchers`));
-    found.push(...findMatcherProblems(targetMatchers, `inhibitRules.${index}.targetMatchers`));
+    problems.push(...findMatcherProblems(sourceMatchers, `inhibitRules.${index}.sourceMatchers`));
+    problems.push(...findMatcherProblems(targetMatchers, `inhibitRules.${index}.targetMatchers`));
   }
-  return found;
+  return problems;
 };

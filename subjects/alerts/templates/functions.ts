@@ -26,7 +26,7 @@ const withArity =
 const withText = (call: (text: string) => Value): TemplateFunction =>
   withArity(1, (args) => call(requireString(args as Value)));
 /** Creates a function with one numeric argument. For a missing value, it returns a missing value. */
-const withNumber = (call: (figure: number) => Value): TemplateFunction =>
+const withNumber = (call: (value: number) => Value): TemplateFunction =>
   withArity(1, (value = null) => (value === null ? null : call(toNumber(value))));
 
 type Numeric = number | bigint;
@@ -53,9 +53,9 @@ const createComparison = (holds: (order: number) => boolean): TemplateFunction =
     return order !== undefined && holds(order);
   });
 
-const getElement = (items: readonly Value[], place: number): Value => {
-  const element = items[place];
-  if (element === undefined) throw new TemplateError(`index ${place} does not exist`);
+const getElement = (items: readonly Value[], index: number): Value => {
+  const element = items[index];
+  if (element === undefined) throw new TemplateError(`index ${index} does not exist`);
   return element;
 };
 
@@ -166,8 +166,8 @@ const replaceAll = (expression: string, replacement: string, text: string): stri
 
 /** Removes the port from `host:port`. */
 const stripPort = (text: string): string => {
-  const found = /^(?:\[([^\]]*)\]|([^:]*)):[^:]*$/.exec(text);
-  return found === null ? text : (found[1] ?? found[2] ?? text);
+  const match = /^(?:\[([^\]]*)\]|([^:]*)):[^:]*$/.exec(text);
+  return match === null ? text : (match[1] ?? match[2] ?? text);
 };
 
 const stripDomain = (text: string): string => {
@@ -187,9 +187,9 @@ const unitSeconds: Readonly<Record<string, number>> = {
 };
 const parseDuration = (text: string): number => {
   if (text === '0') return 0;
-  const found = /^(-?)(?=\d)(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$/.exec(text);
-  if (found === null) throw new TemplateError(`${JSON.stringify(text)} is not a duration`);
-  const [, sign, ...parts] = found;
+  const match = /^(-?)(?=\d)(\d+y)?(\d+w)?(\d+d)?(\d+h)?(\d+m)?(\d+s)?(\d+ms)?$/.exec(text);
+  if (match === null) throw new TemplateError(`${JSON.stringify(text)} is not a duration`);
+  const [, sign, ...parts] = match;
   const seconds = parts.reduce((sum, part = '0s') => {
     const [, count = '0', unit = 's'] = /^(\d+)(\D+)$/.exec(part) ?? [];
     return sum + Number(count) * (unitSeconds[unit] ?? 0);

@@ -1,11 +1,11 @@
 /** Grafana's field calculations by mode, in both directions. */
 import { type Fields, isFields } from '../../../runtime/fields.ts';
 import type { Ledger } from './ledger.ts';
-import { flag, getAtPath, integer, type Lens, listOf, readLenses, sameNames, text } from './lens.ts';
+import { createListLens, flag, getAtPath, integer, type Lens, readLenses, sameNames, text } from './lens.ts';
 import { reducer } from './reducers.ts';
 
 const fieldName = text(1024);
-const fieldNames = listOf(fieldName, 1000);
+const fieldNames = createListLens(fieldName, 1000);
 
 /** One operand of a calculation: a name or number as a text, or an object with it. */
 const readOperand = (value: unknown): object | undefined => {

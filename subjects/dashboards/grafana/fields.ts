@@ -283,7 +283,7 @@ export const writeSettings = (settings: Settings): Record<string, unknown> => {
   if (mappings !== undefined) written['mappings'] = writeMappings(mappings);
   if (links !== undefined) written['links'] = writeLinks(links);
   if (hiddenIn?.includes('table')) setAtPath(written, ['custom', 'hidden'], true);
-  if (hiddenIn?.some((place) => place !== 'table'))
+  if (hiddenIn?.some((visualization) => visualization !== 'table'))
     for (const [grafanaKey, oiqKey] of Object.entries(hidingTargets))
       setAtPath(written, ['custom', 'hideFrom', grafanaKey], hiddenIn.includes(oiqKey));
   return written;

@@ -67,8 +67,8 @@ export const selectDataToExport = (
   const readWithOriginalIds = restoreIds(imported, ids, sections);
   const readPanels = new Map(readWithOriginalIds.panels.map((panel) => [panel.id, panel]));
   const panels = document.panels.flatMap((panel): [string, Part][] => {
-    const other = readPanels.get(panel.id);
-    return isDeepStrictEqual(panel, other) ? [] : [[panel.id, { of: hashPart(other), is: panel }]];
+    const readPanel = readPanels.get(panel.id);
+    return isDeepStrictEqual(panel, readPanel) ? [] : [[panel.id, { of: hashPart(readPanel), is: panel }]];
   });
   const others = omitPanels(readWithOriginalIds);
   const originalRest = omitPanels(document);

@@ -38,7 +38,7 @@ export const negatedFlag: Codec = {
   write: (value) => (typeof value === 'boolean' ? !value : undefined),
 };
 /** Converts every member of a list, or none. */
-export const listOf = (codec: Codec, maxItems: number): Codec => {
+export const createListLens = (codec: Codec, maxItems: number): Codec => {
   const createListConverter = (convert: (value: unknown) => unknown) => (value: unknown) => {
     if (!Array.isArray(value) || value.length > maxItems) return undefined;
     const convertedItems = value.map(convert);

@@ -4,7 +4,17 @@ import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { Transformation } from '../../../schemas/dashboards/transformations.ts';
 import { readCalculation, writeCalculation } from './calculations.ts';
 import { type Ledger, toFieldsList } from './ledger.ts';
-import { flag, integer, type Lens, listOf, nameCodec, readLenses, sameNames, text, writeLenses } from './lens.ts';
+import {
+  createListLens,
+  flag,
+  integer,
+  type Lens,
+  nameCodec,
+  readLenses,
+  sameNames,
+  text,
+  writeLenses,
+} from './lens.ts';
 import { reducer } from './reducers.ts';
 import { readRowFilter, writeRowFilter } from './row-conditions.ts';
 
@@ -22,7 +32,7 @@ interface TransformationForm {
 }
 
 const field = text(1024);
-const fields = listOf(field, 1000);
+const fields = createListLens(field, 1000);
 const isNonEmptyFields = (value: unknown): value is Fields => isFields(value) && Object.keys(value).length > 0;
 
 const readOrganize = (options: Fields, ledger: Ledger): Fields => {
@@ -47,7 +57,7 @@ const readGroups = (options: Fields, ledger: Ledger): Fields | undefined => {
   const groupFields = options['fields'];
   if (!isNonEmptyFields(groupFields)) return undefined;
   const by: string[] = [];
-  const figures: object[] = [];
+  const calculations: object[] = [];
   for (const [name, fieldOptions] of Object.entries(groupFields)) {
     if (!isFields(fieldOptions) || name === '') continue;
     const { operation, aggregations } = fieldOptions;
@@ -55,20 +65,20 @@ const readGroups = (options: Fields, ledger: Ledger): Fields | undefined => {
       by.push(name);
       ledger.carry(fieldOptions, 'operation');
     }
-    const reducers = listOf(reducer, 32).read(aggregations) as readonly unknown[] | undefined;
+    const reducers = createListLens(reducer, 32).read(aggregations) as readonly unknown[] | undefined;
     if (operation !== 'aggregate' || reducers === undefined || reducers.length === 0) continue;
-    figures.push({ field: name, reducers });
+    calculations.push({ field: name, reducers });
     ledger.carry(fieldOptions, 'operation', 'aggregations');
   }
-  return by.length === 0 ? undefined : { by, figures };
+  return by.length === 0 ? undefined : { by, figures: calculations };
 };
 
-const writeGroups = ({ by, figures }: OiqTransformation): Fields => ({
+const writeGroups = ({ by, figures: calculations }: OiqTransformation): Fields => ({
   fields: Object.fromEntries([
     ...(by as readonly string[]).map((name) => [name, { operation: 'groupby', aggregations: [] }]),
-    ...(figures as readonly Fields[]).map((aggregation) => [
+    ...(calculations as readonly Fields[]).map((aggregation) => [
       aggregation['field'],
-      { operation: 'aggregate', aggregations: listOf(reducer, 32).write(aggregation['reducers']) },
+      { operation: 'aggregate', aggregations: createListLens(reducer, 32).write(aggregation['reducers']) },
     ]),
   ]),
 });
@@ -84,17 +94,17 @@ const writeQueries = (queryNames: readonly string[]): string =>
   queryNames.length === 1 ? (queryNames[0] ?? '') : `/^(?:${queryNames.join('|')})$/`;
 
 const readTrend = (options: Fields, ledger: Ledger): Fields => {
-  const figures: Record<string, unknown> = {};
+  const calculations: Record<string, unknown> = {};
   for (const [query, trendOptions] of Object.entries(options)) {
     if (!isFields(trendOptions) || query === '' || query.length > 64) continue;
     const trendReducer = trendOptions['stat'] === undefined ? undefined : reducer.read(trendOptions['stat']);
     if (trendReducer !== undefined) {
-      figures[query] = trendReducer;
+      calculations[query] = trendReducer;
       ledger.carry(trendOptions, 'stat');
     }
     if (trendOptions['timeField'] === 'Time') ledger.markDefault(trendOptions, 'timeField');
   }
-  return { figures };
+  return { figures: calculations };
 };
 
 const forms: readonly TransformationForm[] = [
@@ -123,7 +133,7 @@ const forms: readonly TransformationForm[] = [
     kind: 'join-by-labels',
     lenses: [
       ['value', 'value', field],
-      ['join', 'join', listOf(field, 100)],
+      ['join', 'join', createListLens(field, 100)],
     ],
   },
   { id: 'groupBy', kind: 'group-by', read: readGroups, write: writeGroups },
@@ -180,7 +190,7 @@ const forms: readonly TransformationForm[] = [
     id: 'reduce',
     kind: 'reduce',
     lenses: [
-      ['reducers', 'reducers', listOf(reducer, 32)],
+      ['reducers', 'reducers', createListLens(reducer, 32)],
       ['mode', 'to', nameCodec({ seriesToRows: 'rows', reduceFields: 'fields' })],
       ['labelsToFields', 'labelsToFields', flag],
       ['includeTimeField', 'includesTime', flag],
@@ -211,9 +221,9 @@ const forms: readonly TransformationForm[] = [
     id: 'timeSeriesTable',
     kind: 'trend',
     read: readTrend,
-    write: ({ figures }) =>
+    write: ({ figures: calculations }) =>
       Object.fromEntries(
-        Object.entries(figures as Fields).map(([query, one]) => [query, { stat: reducer.write(one) }]),
+        Object.entries(calculations as Fields).map(([query, one]) => [query, { stat: reducer.write(one) }]),
       ),
   },
   {

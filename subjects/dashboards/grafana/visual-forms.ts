@@ -1,12 +1,12 @@
 /** Settings of each kind of panel with their paths in Grafana, as far as a table can express them. */
 import type { Panel } from '../document.ts';
 import { scale } from './fields.ts';
-import { type Codec, flag, integer, type Lens, listOf, nameCodec, number, sameNames, text } from './lens.ts';
+import { type Codec, createListLens, flag, integer, type Lens, nameCodec, number, sameNames, text } from './lens.ts';
 import { reducer, reducerTitle } from './reducers.ts';
 
 /** Settings of a legend, except its position and form. */
 export const legendLenses: readonly Lens[] = [
-  ['options.legend.calcs', 'legend.values', listOf(reducer, 32)],
+  ['options.legend.calcs', 'legend.values', createListLens(reducer, 32)],
   ['options.legend.sortBy', 'legend.sortBy', reducerTitle],
   ['options.legend.sortDesc', 'legend.descending', flag],
   ['options.legend.width', 'legend.width', number(0, 4096)],
@@ -64,7 +64,7 @@ const timeVisuals: readonly VisualForm[] = [
     lenses: [
       ...legendLenses,
       ...tooltipLenses,
-      ['options.timezone', 'zones', listOf(text(64), 4)],
+      ['options.timezone', 'zones', createListLens(text(64), 4)],
       ['options.orientation', 'across', sameNames('horizontal', 'vertical')],
     ],
   },
@@ -186,8 +186,8 @@ const singleValueVisuals: readonly VisualForm[] = [
     lenses: [
       ...reduceLenses,
       ['options.pieType', 'form', nameCodec({ pie: 'pie', donut: 'ring' })],
-      ['options.displayLabels', 'labels', listOf(sameNames('name', 'value', 'percent'), 3)],
-      ['options.legend.values', 'legendValues', listOf(sameNames('value', 'percent'), 2)],
+      ['options.displayLabels', 'labels', createListLens(sameNames('name', 'value', 'percent'), 3)],
+      ['options.legend.values', 'legendValues', createListLens(sameNames('value', 'percent'), 2)],
       ['options.sort', 'sort', nameCodec({ none: 'none', asc: 'ascending', desc: 'descending' })],
       ...legendLenses,
       ...tooltipLenses,
@@ -264,7 +264,7 @@ const otherVisuals: readonly VisualForm[] = [
       ),
       ['options.sortOrder', 'order', nameCodec({ Descending: 'newest', Ascending: 'oldest' })],
       ['options.dedupStrategy', 'duplicates', sameNames('none', 'exact', 'numbers', 'signature')],
-      ['options.displayedFields', 'fields', listOf(text(512), 64)],
+      ['options.displayedFields', 'fields', createListLens(text(512), 64)],
     ],
   },
   { type: 'traces', kind: 'traces', lenses: [] },
@@ -294,7 +294,7 @@ const otherVisuals: readonly VisualForm[] = [
       ['options.viewMode', 'shows', nameCodec({ list: 'list', stat: 'count' })],
       ['options.alertName', 'search', text()],
       ['options.alertInstanceLabelFilter', 'labels', text(4096)],
-      ['options.groupBy', 'groupBy', listOf(text(256), 8)],
+      ['options.groupBy', 'groupBy', createListLens(text(256), 8)],
       ['options.maxItems', 'max', integer(1, 1000)],
     ],
   },
@@ -314,7 +314,7 @@ const otherVisuals: readonly VisualForm[] = [
       [
         'options.tags',
         'tags',
-        listOf({ read: (value) => rejectEmpty(text(64)).read(value), write: (value) => value }, 32),
+        createListLens({ read: (value) => rejectEmpty(text(64)).read(value), write: (value) => value }, 32),
       ],
       ['options.maxItems', 'max', integer(1, 1000)],
     ],

@@ -4,7 +4,7 @@ import { type Fields, isFields } from '../../../runtime/fields.ts';
 import { compactVisual } from '../as-code.ts';
 import type { Panel } from '../document.ts';
 import { type Ledger, toFieldsList } from './ledger.ts';
-import { getAtPath, type Lens, listOf, readLenses, setAtPath, text, writeLenses } from './lens.ts';
+import { createListLens, getAtPath, type Lens, readLenses, setAtPath, text, writeLenses } from './lens.ts';
 import { reducer } from './reducers.ts';
 import { formByKind, formByType, legendLenses } from './visual-forms.ts';
 
@@ -78,12 +78,12 @@ const readTable = (options: Fields, ledger: Ledger): Fields => {
       return { field: sort['displayName'], descending: sort['desc'] === true };
     });
   const footer = options['footer'];
-  const footerReducers = isFields(footer) ? listOf(reducer, 32).read(footer['reducer']) : undefined;
+  const footerReducers = isFields(footer) ? createListLens(reducer, 32).read(footer['reducer']) : undefined;
   if (!isFields(footer) || footer['show'] !== true || !Array.isArray(footerReducers) || footerReducers.length === 0) {
     if (isFields(footer) && footer['show'] === false) ledger.markDefault(footer, 'show');
     return { sortBy };
   }
-  const footerFields = listOf(text(512), 100).read(footer['fields'] === '' ? [] : footer['fields']);
+  const footerFields = createListLens(text(512), 100).read(footer['fields'] === '' ? [] : footer['fields']);
   ledger.carry(footer, 'show', 'reducer', ...(footerFields === undefined ? [] : ['fields']));
   return { sortBy, footer: { reducers: footerReducers, fields: footerFields ?? [] } };
 };

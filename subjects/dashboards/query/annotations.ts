@@ -201,6 +201,6 @@ export const queryAnnotation = async (
   try {
     return { name, ...(await queryMarks(source, context)), error: null };
   } catch (error) {
-    return { name, marks: [], partial: [], error: { ...context.faultOf(error), path: '' } };
+    return { name, marks: [], partial: [], error: { ...context.getFault(error), path: '' } };
   }
 };

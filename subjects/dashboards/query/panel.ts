@@ -40,7 +40,7 @@ export interface PanelContext {
   /** Reduces a result for display; tables are built from the reduced result too. */
   readonly shownAs?: ((panel: Panel) => (name: string, result: Result) => Result) | undefined;
   /** Returns the error message for users. */
-  faultOf(error: unknown): Pick<QueryFault, 'code' | 'message'>;
+  getFault(error: unknown): Pick<QueryFault, 'code' | 'message'>;
 }
 
 type PanelQuery = Panel['queries'][number];
@@ -284,7 +284,7 @@ const buildTables = (
 };
 
 /** Returns the error of the innermost failed part. */
-const findFault = (error: unknown, { faultOf: toFault }: PanelContext): QueryFault => {
+const findFault = (error: unknown, { getFault: toFault }: PanelContext): QueryFault => {
   let [path, cause] = ['', error];
   while (cause instanceof PartError) {
     path = cause.path;

@@ -22,7 +22,7 @@ import { collectRepeats, createPanelCopies, type PanelCopy } from './repeats.ts'
 
 /** Caller of the query, with the caller's own settings. */
 export interface DashboardContext
-  extends Pick<AnnotationContext, 'saved' | 'names' | 'faultOf' | 'events' | 'shownAs'> {
+  extends Pick<AnnotationContext, 'saved' | 'names' | 'getFault' | 'events' | 'shownAs'> {
   readonly reader: QueryReader;
   /** Aborts pending queries; complete results are returned. */
   readonly signal: AbortSignal;

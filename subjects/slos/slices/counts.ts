@@ -15,13 +15,13 @@ export const roundCount = (value: number): number =>
   Number.isInteger(value) ? value : Number(Number(value.toFixed(fractionDigits)).toPrecision(significantDigits));
 
 /** Splits a rounded count into whole events and billionths. */
-export const splitCount = (count: number): { readonly whole: number; readonly billionths: number } => {
-  if (Number.isInteger(count)) return { whole: count, billionths: 0 };
+export const splitCount = (count: number): { readonly wholeEvents: number; readonly billionths: number } => {
+  if (Number.isInteger(count)) return { wholeEvents: count, billionths: 0 };
   const { numerator, denominator } = decimalToFraction(count);
   const parts = (numerator * countParts) / denominator;
-  return { whole: Number(parts / countParts), billionths: Number(parts % countParts) };
+  return { wholeEvents: Number(parts / countParts), billionths: Number(parts % countParts) };
 };
 
 /** Returns the count of whole events and billionths, both as decimal texts. */
-export const parseCount = (whole: string, billionths: string): number =>
-  Number(`${whole}.${billionths.padStart(fractionDigits, '0')}`);
+export const parseCount = (wholeEvents: string, billionths: string): number =>
+  Number(`${wholeEvents}.${billionths.padStart(fractionDigits, '0')}`);

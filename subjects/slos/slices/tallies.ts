@@ -68,7 +68,8 @@ export const parseDailySumKey = (text: string): Pick<Objective, 'budgeting' | 's
 };
 
 /** Returns the SQL of a count in billionths of an event. */
-const toPartsSql = (whole: string, billionths: string): string => `(${whole} * ${countParts} + ${billionths})`;
+const toPartsSql = (wholeEvents: string, billionths: string): string =>
+  `(${wholeEvents} * ${countParts} + ${billionths})`;
 
 /**
  * Returns the SQL of slice counts, in billionths of an event. Products of wide integers and counts by total are the most

@@ -55,8 +55,8 @@ export type SumsOfWindow = (window: Window, scope?: 'all') => Sums;
 
 const createExcludingSums =
   (getSums: (window: Window) => Sums, excluded: readonly Window[]): SumsOfWindow =>
-  (window, which) =>
-    which === 'all'
+  (window, windowName) =>
+    windowName === 'all'
       ? getSums(window)
       : clipTimes(window, excluded).reduce(
           (remaining, time) => combineSums(subtract, remaining, getSums(time), -1),
@@ -68,8 +68,8 @@ export const readWindows = async (
   reader: Pick<TenantReader, 'columns'>,
   all: readonly SloWindows[],
 ): Promise<(index: number) => SumsOfWindow> => {
-  const indexes = all.map((_, place) => place);
-  const getWindows = (place: number): SloWindows => all[place] as SloWindows;
+  const indexes = all.map((_, index) => index);
+  const getWindows = (index: number): SloWindows => all[index] as SloWindows;
   const toCountingKey = ({ objective: { budgeting, sliceTarget } }: SloWindows): string =>
     JSON.stringify([budgeting, sliceTarget]);
   // A window divides the days in which it begins and ends, for all SLOs of the same statement.
@@ -83,7 +83,7 @@ export const readWindows = async (
     (index) => `${toCountingKey(getWindows(index))} ${toLengthsKey(getWindows(index))}`,
   );
   const groups =
-    byLengths.size <= maxStatements ? byLengths : Map.groupBy(indexes, (place) => toCountingKey(getWindows(place)));
+    byLengths.size <= maxStatements ? byLengths : Map.groupBy(indexes, (index) => toCountingKey(getWindows(index)));
   const sumsByIndex = new Map<number, SumsOfWindow>();
   await Promise.all(
     [...groups.values()].map(async (group) => {

@@ -5,8 +5,8 @@ import {
   createEscalation,
   type EscalationResult,
   escalate,
-  type People,
   previewEscalation,
+  type Responders,
 } from '../../../subjects/on-call/escalation.ts';
 
 const minuteMs = 60_000;
@@ -16,7 +16,7 @@ const step = (id: string, afterMinutes: number, more: object = {}) => ({
   afterMinutes,
   ...more,
 });
-const people = (schedules: Record<string, readonly string[]>, unreachable: readonly string[] = []): People => ({
+const responders = (schedules: Record<string, readonly string[]>, unreachable: readonly string[] = []): Responders => ({
   onCall: (id) => schedules[id] ?? [],
   canReach: ({ id }) => !unreachable.includes(id),
   owners: ['owner'],
@@ -35,7 +35,7 @@ const stepTexts = (previewed: readonly (Omit<EscalationResult, 'state'> & { atMs
 
 test('steps run in sequence, and all repeat as often as the policy defines', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 1, repeatAfterMinutes: 10 });
-  t.deepEqual(stepTexts(await previewEscalation(policy, 0, () => people({ one: ['ann', 'ben'], two: ['cleo'] }))), [
+  t.deepEqual(stepTexts(await previewEscalation(policy, 0, () => responders({ one: ['ann', 'ben'], two: ['cleo'] }))), [
     ...['0: ann ben', '5: cleo', '15: ann ben', '20: cleo'],
   ]);
 });
@@ -44,7 +44,7 @@ test('a step that reaches nobody is skipped at once, and the timeline gives the 
   const hours = [{ times: [{ startTime: '09:00', endTime: '17:00' }], location: 'UTC' }];
   const policy = policyOf({ steps: [step('one', 0), step('empty', 5), step('day', 5, { hours }), step('two', 5)] });
   t.deepEqual(
-    stepTexts(await previewEscalation(policy, 0, () => people({ one: ['ann'], day: ['dan'], two: ['cleo'] }))),
+    stepTexts(await previewEscalation(policy, 0, () => responders({ one: ['ann'], day: ['dan'], two: ['cleo'] }))),
     ['0: ann', '5: cleo (step-skipped 1 nobody-on-call) (step-skipped 2 outside-hours)'],
   );
 });
@@ -52,7 +52,7 @@ test('a step that reaches nobody is skipped at once, and the timeline gives the 
 test('if no step reaches anybody, the owners are paged once, and later rounds continue', async (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], repeat: 2 });
   const skipped = '(step-skipped 0 nobody-on-call) (step-skipped 1 nobody-on-call)';
-  const back = (atMs: number): People => people({ one: ['ann'] }, atMs < 30 * minuteMs ? ['ann'] : []);
+  const back = (atMs: number): Responders => responders({ one: ['ann'] }, atMs < 30 * minuteMs ? ['ann'] : []);
   t.deepEqual(stepTexts(await previewEscalation(policy, 0, back)), [
     `0: owner ${skipped} (owners-paged)`,
     `15: ${skipped}`,
@@ -60,7 +60,7 @@ test('if no step reaches anybody, the owners are paged once, and later rounds co
     '35: (step-skipped 1 nobody-on-call)',
   ]);
   const without = policyOf({ steps: [step('one', 0), step('two', 5)] });
-  t.deepEqual(stepTexts(await previewEscalation(without, 0, () => people({}, ['owner']))), [
+  t.deepEqual(stepTexts(await previewEscalation(without, 0, () => responders({}, ['owner']))), [
     `0: ${skipped} (nobody-reached)`,
   ]);
 });
@@ -74,14 +74,14 @@ test('a step that names a person more than once pages them once, and pages have 
   const policy = policyOf({ steps: [{ targets }], repeat: 1 });
   const { pages } = escalate(policy, createEscalation(policy, 0), {
     incidentId: 'i',
-    people: people({ one: ['ann'] }),
+    responders: responders({ one: ['ann'] }),
     nowMs: 0,
   });
   t.deepEqual(
     pages.map(({ to }) => `${to.kind} ${to.id}`),
     ['person ann', 'channel ann'],
   );
-  const all = (await previewEscalation(policy, 0, () => people({ one: ['ann'] }))).flatMap((each) =>
+  const all = (await previewEscalation(policy, 0, () => responders({ one: ['ann'] }))).flatMap((each) =>
     each.pages.map(({ id }) => id),
   );
   t.is(new Set(all).size, 4);
@@ -91,7 +91,7 @@ test('an acknowledgement pauses escalation, until it expires or the incident end
   const policy = policyOf({ steps: [step('one', 0), step('two', 5)], acknowledgeTimeoutMinutes: 30 });
   const at = (minutes: number) => ({
     incidentId: 'i',
-    people: people({ one: ['ann'], two: ['ben'] }),
+    responders: responders({ one: ['ann'], two: ['ben'] }),
     nowMs: minutes * minuteMs,
   });
   const first = escalate(policy, createEscalation(policy, 0), at(0)).state;
@@ -116,7 +116,7 @@ test('an acknowledgement pauses escalation, until it expires or the incident end
 
 test('the same state gives the same pages, and a late poll runs one step and schedules the next from then', (t) => {
   const policy = policyOf({ steps: [step('one', 0), step('two', 5), step('one', 5)] });
-  const of = { incidentId: 'i', people: people({ one: ['ann'], two: ['ben'] }), nowMs: 60 * minuteMs };
+  const of = { incidentId: 'i', responders: responders({ one: ['ann'], two: ['ben'] }), nowMs: 60 * minuteMs };
   const state = { ...createEscalation(policy, 0), step: 1, dueMs: 5 * minuteMs, reached: true };
   t.deepEqual(escalate(policy, state, of), escalate(policy, state, of));
   t.is(escalate(policy, state, of).state.dueMs, 65 * minuteMs);
