@@ -16,9 +16,12 @@ export const packContent = (value: unknown): Uint8Array => zstdCompressSync(JSON
 export const unpackContent = <Value>(packed: Uint8Array): Value =>
   JSON.parse(zstdDecompressSync(packed, { maxOutputLength: maxContentBytes }).toString()) as Value;
 
-/** What an import is about, without its content */
+/** Contents that are stored as one source each */
+type ImportedSource = Exclude<ImportedReport, { readonly kind: 'cluster' }>;
+
+/** What a source is about, without its content */
 export interface ImportSummary {
-  readonly kind: ImportedReport['kind'];
+  readonly kind: ImportedSource['kind'];
   readonly format: string;
   readonly scanner: string;
   readonly target: ReportTarget | null;
@@ -28,54 +31,64 @@ export interface ImportSummary {
   readonly items: number;
   /** Base names of ecosystems of advisories or packages */
   readonly ecosystems: readonly string[];
-  readonly problems: readonly ReportProblem[];
   readonly content: Uint8Array;
   /** Statements of a report about its target; undefined if the format has none */
   readonly statements: { readonly count: number; readonly content: Uint8Array } | undefined;
 }
 
+/** What an import contains: several sources if it is about the images of a cluster */
+export interface ReadImport {
+  readonly format: string;
+  /** Target, or name of a cluster; null for what is about no target */
+  readonly target: string | null;
+  readonly sources: readonly ImportSummary[];
+  readonly problems: readonly ReportProblem[];
+}
+
 const baseOf = (ecosystem: string): string => ecosystem.split(':')[0] as string;
 
-const listEcosystems = (report: ImportedReport): string[] => {
+const listEcosystems = (report: ImportedSource): string[] => {
   if (report.kind === 'report') return [...new Set(report.packages.map(({ ecosystem }) => baseOf(ecosystem)))];
   if (report.kind !== 'advisories') return [];
   return [...new Set(report.advisories.flatMap(({ affected }) => affected.map(({ ecosystem }) => baseOf(ecosystem))))];
 };
 
-const countItems = (report: ImportedReport): number => {
+const countItems = (report: ImportedSource): number => {
   if (report.kind === 'report') return report.findings.length;
   if (report.kind === 'vex') return report.statements.length;
   if (report.kind === 'epss') return report.scores.length;
   return report.kind === 'kev' ? report.ids.length : report.advisories.length;
 };
 
-const packStatements = (report: ImportedReport): ImportSummary['statements'] => {
+const packStatements = (report: ImportedSource): ImportSummary['statements'] => {
   if (report.kind !== 'report' || report.statements === undefined) return undefined;
   const statements = report.statements.map((statement) => ({ ...statement, target: report.target.id }));
   return { count: statements.length, content: packContent({ statements }) };
 };
 
+const summarize = (report: ImportedSource): ImportSummary => ({
+  kind: report.kind,
+  format: report.format,
+  scanner: report.kind === 'report' ? report.scanner : '',
+  target: report.kind === 'report' ? report.target : null,
+  name: report.kind === 'vex' ? report.name : report.kind,
+  packages:
+    report.kind === 'report' ? new Set(report.packages.map(({ name, version }) => `${name}@${version}`)).size : 0,
+  items: countItems(report),
+  ecosystems: listEcosystems(report).filter((name) => name !== ''),
+  content: packContent(report),
+  statements: packStatements(report),
+});
+
 /** Reads a report from the compressed parts of a body. */
-export const readImportPacked = (
-  parts: readonly Uint8Array[],
-  targetName: string,
-): ImportSummary | UnreadableReport => {
+export const readImportPacked = (parts: readonly Uint8Array[], targetName: string): ReadImport | UnreadableReport => {
   const report = readImport(unpackBytes(parts), targetName);
   if ('problem' in report) return report;
-  return {
-    kind: report.kind,
-    format: report.format,
-    scanner: report.kind === 'report' ? report.scanner : '',
-    target: report.kind === 'report' ? report.target : null,
-    name: report.kind === 'vex' ? report.name : report.kind,
-    packages:
-      report.kind === 'report' ? new Set(report.packages.map(({ name, version }) => `${name}@${version}`)).size : 0,
-    items: countItems(report),
-    ecosystems: listEcosystems(report).filter((name) => name !== ''),
-    problems: report.problems.slice(0, maxProblems),
-    content: packContent(report),
-    statements: packStatements(report),
-  };
+  const { format } = report;
+  const problems = report.problems.slice(0, maxProblems);
+  if (report.kind === 'cluster')
+    return { format, target: report.name, sources: report.reports.map(summarize), problems };
+  return { format, target: report.kind === 'report' ? report.target.id : null, sources: [summarize(report)], problems };
 };
 
 export const readImportInWorker = runInWorker(import.meta.url, readImportPacked, {

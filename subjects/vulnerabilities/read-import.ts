@@ -15,7 +15,7 @@ import {
 import { isGrype, readGrype } from './formats/grype.ts';
 import { isOsvAdvisory, isOsvScanner, readAdvisory, readOsvScanner } from './formats/osv.ts';
 import { isSarif, readSarif } from './formats/sarif.ts';
-import { isTrivy, readTrivy } from './formats/trivy.ts';
+import { isTrivy, isTrivyCluster, readTrivy, readTrivyCluster } from './formats/trivy.ts';
 import { type ReadJson, readJson } from './read-json.ts';
 import type { Advisory, ImportedReport, ReportProblem } from './report.ts';
 import { maxProblems } from './report.ts';
@@ -91,6 +91,7 @@ const readArchive = (bytes: Uint8Array): ImportedReport | UnreadableReport => {
 
 const readValue = (value: unknown, targetName: string): ImportedReport | UnreadableReport => {
   if (isTrivy(value)) return readTrivy(value);
+  if (isTrivyCluster(value)) return readTrivyCluster(value);
   if (isGrype(value)) return readGrype(value);
   if (isSarif(value)) return readSarif(value);
   if (isCycloneDx(value)) return readCycloneDx(value);
@@ -104,7 +105,7 @@ const readValue = (value: unknown, targetName: string): ImportedReport | Unreada
   if (isOsvScanner(value)) return readOsvScanner(value, targetName);
   return {
     problem:
-      'is none of: Trivy, Grype or OSV-Scanner JSON, SARIF 2.1, CycloneDX, SPDX, OpenVEX, KEV JSON, EPSS CSV, OSV advisories',
+      'is none of: JSON of Trivy, Grype or OSV-Scanner, SARIF 2.1, CycloneDX, SPDX, OpenVEX, KEV JSON, EPSS CSV, OSV advisories',
   };
 };
 
@@ -131,6 +132,8 @@ export const readImport = (chunks: Iterable<Uint8Array>, targetName: string): Im
     }
   if (first[0] === 0x50 && first[1] === 0x4b) return readArchive(concatenate(continueWith(first, rest)));
   const report = readText(first, rest, targetName);
-  if ('problem' in report || report.kind !== 'report' || targetName === '') return report;
+  if ('problem' in report || targetName === '') return report;
+  if (report.kind === 'cluster') return { problem: 'is about the images of a cluster, which `target` cannot replace' };
+  if (report.kind !== 'report') return report;
   return { ...report, target: { ...report.target, id: targetName, name: report.target.name || targetName } };
 };

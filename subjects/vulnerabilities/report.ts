@@ -72,6 +72,15 @@ export interface ScannerReport {
   readonly problems: readonly ReportProblem[];
 }
 
+/** Reports about the images that run in a cluster */
+export interface ClusterReport {
+  readonly kind: 'cluster';
+  readonly format: string;
+  readonly name: string;
+  readonly reports: readonly ScannerReport[];
+  readonly problems: readonly ReportProblem[];
+}
+
 export const vexStatuses = ['not_affected', 'affected', 'fixed', 'under_investigation'] as const;
 export type VexStatus = (typeof vexStatuses)[number];
 
@@ -132,7 +141,7 @@ export interface Advisories {
   readonly problems: readonly ReportProblem[];
 }
 
-export type ImportedReport = ScannerReport | VexDocument | EpssScores | ExploitedCatalog | Advisories;
+export type ImportedReport = ScannerReport | ClusterReport | VexDocument | EpssScores | ExploitedCatalog | Advisories;
 
 /** Bounds of texts and lists of a report */
 export const maxTextLength = 1_024;

@@ -92,6 +92,22 @@ test.serial('reports of two scanners about an image are one list, and a repeated
 });
 
 test.serial(
+  'a report about a cluster has findings of each image, and agrees with a report about one of them',
+  async (t) => {
+    const { Metadata, Results } = reports.trivy;
+    const image = { Namespace: 'shop', Kind: 'Deployment', Name: 'shop', Metadata: [Metadata], Results };
+    const other = {
+      ...image,
+      Name: 'other',
+      Metadata: [{ ImageID: `sha256:${'c'.repeat(64)}`, RepoTags: ['other:1'] }],
+    };
+    const { status, body } = await send({ ClusterName: 'production', Resources: [image, other] }, '?dryRun=true');
+    t.is(status, 200, JSON.stringify(body));
+    t.like(body, { format: 'trivy-k8s', target: 'production', new: 2, unchanged: 2, fixed: 0, problems: [] });
+  },
+);
+
+test.serial(
   'only complete reports of a scanner mark missing findings as fixed, and later reports reopen them',
   async (t) => {
     const [first] = reports.trivy.Results;

@@ -232,24 +232,32 @@ export const importReport = async (
   ports: Pick<Ports, 'documents' | 'clock'>,
 ) => {
   const reader = { tenantId, callerId, signal };
-  const summary = await readImportInWorker(reader, content.parts, target);
-  if ('problem' in summary) throw createFieldError('', summary.problem);
+  const read = await readImportInWorker(reader, content.parts, target);
+  if ('problem' in read) throw createFieldError('', read.problem);
   const documents = ports.documents.forTenant(tenantId);
-  if ((await listSources(documents)).length >= maxSources)
+  if ((await listSources(documents)).length + read.sources.length > maxSources)
     throw new ApiError('CONFLICT', `the organization has ${maxSources} reports, which is the maximum`);
   const plan = await retryOutdated('reports', async () => {
     const nowMs = ports.clock.now();
     const context = { reader, documents, nowMs, importedAt: new Date(nowMs).toISOString() };
-    const planned = await planImport(summary, context);
-    if (!isDryRun) await writePlan(planned, { change, tenantId, name: summary.target?.name ?? summary.name });
+    const plans: ImportPlan[] = [];
+    for (const summary of read.sources) plans.push(await planImport(summary, context));
+    const planned: ImportPlan = {
+      counts: plans.map(({ counts }) => counts).reduce(addCounts, noCounts),
+      sources: plans.flatMap(({ sources }) => sources),
+      problems: plans.flatMap(({ problems }) => problems),
+    };
+    const [first] = read.sources;
+    const name = first?.target?.id === read.target ? first?.target?.name : read.target;
+    if (!isDryRun) await writePlan(planned, { change, tenantId, name: name ?? first?.name ?? read.format });
     return planned;
   });
   return {
-    format: summary.format,
-    target: summary.target?.id ?? null,
+    format: read.format,
+    target: read.target,
     ...plan.counts,
-    packages: summary.packages,
-    problems: [...summary.problems, ...plan.problems].slice(0, 100),
+    packages: read.sources.reduce((sum, { packages }) => sum + packages, 0),
+    problems: [...read.problems, ...plan.problems].slice(0, 100),
   };
 };
 
@@ -279,7 +287,7 @@ export const importVulnerabilities = defineOperation({
     dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written'),
   }),
   body: Body.describe(
-    'Trivy, Grype or OSV-Scanner JSON, SARIF 2.1, CycloneDX, SPDX, OpenVEX, CycloneDX VEX, KEV JSON, EPSS CSV, or a zip archive of advisories of OSV; the format is detected',
+    'JSON of Trivy (also about a Kubernetes cluster), Grype or OSV-Scanner, SARIF 2.1, CycloneDX, SPDX, OpenVEX, CycloneDX VEX, KEV JSON, EPSS CSV, or a zip archive of advisories of OSV; the format is detected',
   ),
   alsoAccepts: Object.fromEntries(
     [
@@ -295,7 +303,10 @@ export const importVulnerabilities = defineOperation({
   ),
   response: z.strictObject({
     format: z.string(),
-    target: z.string().nullable().describe('null for what is about no target'),
+    target: z
+      .string()
+      .nullable()
+      .describe('Target of the report, or name of a cluster; null for what is about no target'),
     new: z.int().describe('Findings, or entries of VEX, EPSS and KEV'),
     unchanged: z.int(),
     fixed: z.int(),

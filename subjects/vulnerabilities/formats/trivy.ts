@@ -1,8 +1,9 @@
-/** Reports of Trivy (JSON). */
+/** Reports of Trivy (JSON) about an image, a host, a repository or the workloads of a Kubernetes cluster. */
 import { isFields } from '../../../runtime/fields.ts';
 import { getList, getText, getTexts, getValue } from '../json-fields.ts';
 import { toPackage } from '../packages.ts';
 import type {
+  ClusterReport,
   CvssVector,
   ReportedFinding,
   ReportedPackage,
@@ -80,36 +81,117 @@ const hidesVulnerabilities = (report: unknown): boolean =>
     getList(result, 'ExperimentalModifiedFindings').some((finding) => getText(finding, 'Type') === 'vulnerability'),
   );
 
+interface Contents {
+  readonly findings: ReportedFinding[];
+  readonly packages: ReportedPackage[];
+  readonly scopes: string[];
+}
+
+/** Adds the findings and packages of a part of a report. */
+const addResult = (
+  { findings, packages, scopes }: Contents,
+  result: unknown,
+  { path, isImage, problems }: { readonly path: string; readonly isImage: boolean; readonly problems: ReportProblem[] },
+): void => {
+  const type = getText(result, 'Type');
+  const scope = `${getText(result, 'Class')} ${type} ${getText(result, 'Target')}`;
+  scopes.push(scope);
+  const isLockFile = getText(result, 'Class') === 'lang-pkgs' && !isImage;
+  for (const item of getList(result, 'Packages')) packages.push(readListedPackage(item, type));
+  const place = { type, scope, location: isLockFile ? getText(result, 'Target') : '' };
+  for (const [position, vulnerability] of getList(result, 'Vulnerabilities').entries()) {
+    const finding = readVulnerability(vulnerability, place);
+    if (finding !== undefined) findings.push(finding);
+    else
+      problems.push({
+        path: `${path}.Vulnerabilities.${position}`,
+        message: 'has no VulnerabilityID or no PkgName',
+      });
+  }
+};
+
+const createReport = (
+  { target, isComplete }: Pick<ScannerReport, 'target' | 'isComplete'>,
+  contents: Contents,
+  problems: readonly ReportProblem[],
+): ScannerReport => ({
+  kind: 'report',
+  format: 'trivy',
+  scanner: 'trivy',
+  target,
+  isComplete,
+  ...contents,
+  hasPackages: contents.packages.length > 0,
+  problems,
+});
+
 export const readTrivy = (report: unknown): ScannerReport => {
   const target = readTarget(report);
-  const findings: ReportedFinding[] = [];
-  const packages: ReportedPackage[] = [];
+  const contents: Contents = { findings: [], packages: [], scopes: [] };
   const problems: ReportProblem[] = [];
-  const scopes: string[] = [];
-  for (const [index, result] of getList(report, 'Results').entries()) {
-    const type = getText(result, 'Type');
-    const scope = `${getText(result, 'Class')} ${type} ${getText(result, 'Target')}`;
-    scopes.push(scope);
-    const isLockFile = getText(result, 'Class') === 'lang-pkgs' && target.kind !== 'image';
-    packages.push(...getList(result, 'Packages').map((item) => readListedPackage(item, type)));
-    const place = { type, scope, location: isLockFile ? getText(result, 'Target') : '' };
-    for (const [position, vulnerability] of getList(result, 'Vulnerabilities').entries()) {
-      const finding = readVulnerability(vulnerability, place);
-      const path = `Results.${index}.Vulnerabilities.${position}`;
-      if (finding === undefined) problems.push({ path, message: 'has no VulnerabilityID or no PkgName' });
-      else findings.push(finding);
+  for (const [index, result] of getList(report, 'Results').entries())
+    addResult(contents, result, { path: `Results.${index}`, isImage: target.kind === 'image', problems });
+  const isComplete = Array.isArray(getValue(report, 'Results')) && !hidesVulnerabilities(report);
+  return createReport({ target, isComplete }, contents, problems);
+};
+
+export const isTrivyCluster = (report: unknown): boolean =>
+  typeof getValue(report, 'ClusterName') === 'string' &&
+  getList(report, getResourcesName(report)).every((resource) => getText(resource, 'Kind') !== '');
+
+/** Reports with details list resources, and summaries list them as findings. */
+const getResourcesName = (report: unknown): 'Resources' | 'Findings' =>
+  getValue(report, 'Findings') === undefined ? 'Resources' : 'Findings';
+
+/** Returns the images of a workload. Reports before Trivy 0.50 have the metadata of one image. */
+const listImages = (resource: unknown): ReportTarget[] => {
+  const metadata = getValue(resource, 'Metadata');
+  return (Array.isArray(metadata) ? metadata : [metadata]).flatMap((item: unknown) => {
+    const references = [...getTexts(item, 'RepoTags'), ...getTexts(item, 'RepoDigests')];
+    const imageId = getText(item, 'ImageID');
+    const id = imageId || references.map((reference) => reference.split('@')[1]).find(Boolean) || references[0];
+    return id === undefined ? [] : [{ id, name: references[0] ?? id, kind: 'image' as const, references }];
+  });
+};
+
+const hasVulnerabilitiesOrPackages = (result: unknown): boolean =>
+  /^(?:os|lang)-pkgs/.test(getText(result, 'Class')) ||
+  getList(result, 'Vulnerabilities').length > 0 ||
+  getList(result, 'Packages').length > 0;
+
+/** Returns the image that a part is about: the part about its operating system begins with its name, and others follow. */
+const findImage = (images: readonly ReportTarget[], result: unknown, former: ReportTarget | undefined) => {
+  const name = getText(result, 'Target');
+  const named = images.find(({ references }) => references.some((reference) => name.startsWith(`${reference} (`)));
+  return named ?? former ?? (images.length === 1 ? images[0] : undefined);
+};
+
+/** Returns a report for each image that runs in a cluster. Images of several workloads are scanned once. */
+export const readTrivyCluster = (report: unknown): ClusterReport => {
+  const problems: ReportProblem[] = [];
+  const byImage = new Map<string, { target: ReportTarget; isComplete: boolean; contents: Contents }>();
+  const resourcesName = getResourcesName(report);
+  for (const [index, resource] of getList(report, resourcesName).entries()) {
+    const path = `${resourcesName}.${index}`;
+    const error = getText(resource, 'Error');
+    if (error !== '') problems.push({ path: `${path}.Error`, message: `the scan failed: ${error}` });
+    const images = listImages(resource);
+    let image: ReportTarget | undefined;
+    for (const [position, result] of getList(resource, 'Results').entries()) {
+      if (!hasVulnerabilitiesOrPackages(result)) continue;
+      const resultPath = `${path}.Results.${position}`;
+      image = findImage(images, result, image);
+      if (image === undefined) {
+        problems.push({ path: resultPath, message: 'is about no image that the resource names' });
+        continue;
+      }
+      const known = byImage.get(image.id);
+      const isComplete = error === '' && !hidesVulnerabilities(resource) && known?.isComplete !== false;
+      const contents = known?.contents ?? { findings: [], packages: [], scopes: [] };
+      byImage.set(image.id, { target: known?.target ?? image, isComplete, contents });
+      addResult(contents, result, { path: resultPath, isImage: true, problems });
     }
   }
-  return {
-    kind: 'report',
-    format: 'trivy',
-    scanner: 'trivy',
-    target,
-    isComplete: Array.isArray(getValue(report, 'Results')) && !hidesVulnerabilities(report),
-    scopes,
-    findings,
-    packages,
-    hasPackages: packages.length > 0,
-    problems,
-  };
+  const reports = [...byImage.values()].map(({ contents, ...head }) => createReport(head, contents, []));
+  return { kind: 'cluster', format: 'trivy-k8s', name: getText(report, 'ClusterName'), reports, problems };
 };
