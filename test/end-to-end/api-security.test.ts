@@ -6,8 +6,10 @@ import { LicenseKeyFields, licenseKeys } from '../../schemas/resources/license-k
 import type { RuntimeThreat } from '../../schemas/runtime-threats.ts';
 import type { SecretFinding } from '../../schemas/secret-findings.ts';
 import type { DetectionSignal } from '../../schemas/signals.ts';
+import { topics } from '../../schemas/topics.ts';
 import { landIn } from '../cases/sink-tables.ts';
 import { type Harness, startHarness } from './api-harness.ts';
+import { landOtlp, landTopic, resourceOf } from './land-otlp.ts';
 
 let harness: Harness;
 const nowMs = Math.floor(Date.now() / 1000) * 1000;
@@ -159,6 +161,40 @@ test.serial('threats are groups of events, and a preview shows what a decision w
   t.like((await patch(path, { state: 'accepted', until })).body, { state: 'accepted', preview: null });
   t.is((await get('/api/security/threats?state=open')).items.length, 1);
   t.is((await patch('/api/security/threats/group-b', { state: 'resolved' })).status, 404);
+});
+
+test.serial('a threat has the services of its pods, and their deployments near its events', async (t) => {
+  await landOtlp(harness.columns, {
+    signal: 'logs',
+    request: {
+      resourceLogs: [
+        {
+          resource: resourceOf({ 'service.name': 'checkout', 'k8s.pod.name': 'checkout-0' }),
+          scopeLogs: [{ logRecords: [{ timeUnixNano: `${nowMs - 1_000}000000`, body: { stringValue: 'x' } }] }],
+        },
+      ],
+    },
+    atMs: nowMs - 1_000,
+  });
+  const deploy = async (id: string, service: string, atMs: number) => {
+    const time = new Date(atMs).toISOString();
+    const { status, body } = await harness.request('POST', '/api/deployments', {
+      as: 'editor',
+      body: { id, service, version: '2.0', time },
+    });
+    t.is(status, 200, JSON.stringify(body));
+  };
+  await deploy('near', 'checkout', nowMs - 1_200_000);
+  await deploy('far', 'checkout', nowMs - 2 * 86_400_000);
+  await deploy('other', 'web', nowMs - 1_200_000);
+  await landTopic(harness, topics.events.name);
+  await land('runtime-threats', [
+    threatOf({ groupId: 'near', service: 'falco', pod: 'checkout-0', rule: 'Deployed', timeMs: nowMs - 60_000 }),
+  ]);
+  const [item] = (await get('/api/security/threats?rule=Deployed')).items;
+  t.deepEqual(item.services, ['checkout', 'falco']);
+  t.like(item.deployments, [{ id: 'near', service: 'checkout', version: '2.0' }]);
+  t.is(item.deployments.length, 1);
 });
 
 const get = async (path: string) => {

@@ -3,9 +3,11 @@ import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { threatTriages } from '../../../schemas/resources/security-triage.ts';
 import { threatSources } from '../../../schemas/runtime-threats.ts';
 import { signalSeverities } from '../../../schemas/signals.ts';
+import { type Nearby, readNearby } from '../../../subjects/runtime-threats/nearby.ts';
 import { readThreatGroups, type StoredThreatGroup } from '../../../subjects/runtime-threats/stored-threats.ts';
 import { readTriages, type StoredTriage } from '../../../subjects/security/stored-triages.ts';
 import { applyTriage } from '../../../subjects/security/triage.ts';
+import { Deployment } from '../../../subjects/services/deployments.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
@@ -36,7 +38,12 @@ const ThreatView = z.strictObject({
   hosts: z.array(z.string()).describe('At most 20'),
   hostCount: z.int(),
   pods: z.array(z.string()).describe('At most 20'),
-  services: z.array(z.string()).describe('At most 20'),
+  services: z
+    .array(z.string())
+    .describe('Services that reported the events, or run in the pods or the image; at most 20'),
+  deployments: z
+    .array(Deployment.pick({ id: true, service: true, version: true, time: true, isRollback: true, link: true }))
+    .describe('Deployments of the services within an hour of the first or latest event; the newest five'),
   techniques: z.array(z.string()).describe('ATT&CK techniques'),
   events: z
     .array(
@@ -59,7 +66,13 @@ type ThreatView = z.input<typeof ThreatView>;
 const toIso = (ms: string): string => new Date(Number(ms)).toISOString();
 const withoutEmpty = (texts: readonly string[]): string[] => texts.filter((text) => text !== '').sort();
 
-const toView = (group: StoredThreatGroup, triage: StoredTriage | undefined, nowMs: number): ThreatView => {
+interface ViewContext {
+  readonly triage: StoredTriage | undefined;
+  readonly nowMs: number;
+  readonly nearby: Nearby | undefined;
+}
+
+const toView = (group: StoredThreatGroup, { triage, nowMs, nearby }: ViewContext): ThreatView => {
   const [source, rule, severity, workload, namespace, image, program, target] = group.latest;
   return {
     id: group.id,
@@ -78,7 +91,15 @@ const toView = (group: StoredThreatGroup, triage: StoredTriage | undefined, nowM
     hosts: withoutEmpty(group.hosts),
     hostCount: Number(group.host_count),
     pods: withoutEmpty(group.pods),
-    services: withoutEmpty(group.services),
+    services: withoutEmpty(nearby?.services ?? group.services),
+    deployments: (nearby?.deployments ?? []).map(({ id, service, version, time, isRollback, link }) => ({
+      id,
+      service,
+      version,
+      time,
+      isRollback,
+      link,
+    })),
     techniques: [...group.all_techniques],
     events: group.latest_events.map(([ms, recordId, message, commandLine, eventTarget, user, host, action]) => ({
       time: toIso(ms),
@@ -119,12 +140,19 @@ export const listThreats = defineOperation({
       readTriages(ports.documents.forTenant(caller.tenantId), threatTriages),
     ]);
     const views = groups
-      .map((group) => toView(group, triages.get(group.id), reader.nowMs))
+      .map((group) => toView(group, { triage: triages.get(group.id), nowMs: reader.nowMs, nearby: undefined }))
       .filter(
         (view) => isInState(view, query.state) && (query.severity === undefined || view.severity === query.severity),
       );
     const { limit } = query;
-    return getFindingsPage('threats', views, { range, after, limit, getSortValue: ({ lastTime }) => lastTime });
+    const page = getFindingsPage('threats', views, { range, after, limit, getSortValue: ({ lastTime }) => lastTime });
+    const ids = new Set(page.items.map(({ id }) => id));
+    const shown = groups.filter(({ id }) => ids.has(id));
+    const nearbyById = await readNearby(reader, shown, query);
+    const items = shown.map((group) =>
+      toView(group, { triage: triages.get(group.id), nowMs: reader.nowMs, nearby: nearbyById.get(group.id) }),
+    );
+    return { ...page, items };
   },
 });
 
@@ -158,13 +186,14 @@ export const triageThreat = defineOperation({
     const [group] = await readThreatGroups(reader, { id: params.id }, getRetainedRange(reader));
     if (group === undefined) throw createNotFoundError('threat');
     const { nowMs } = reader;
+    const nearby = (await readNearby(reader, [group], { scope: 'account' })).get(group.id);
     if (query.dryRun === 'true') {
       const range = parseFindingsRange({}, reader);
       const [recent] = await readThreatGroups(reader, { id: params.id }, range);
       const { state } = applyTriage(undefined, body, new Date(nowMs).toISOString());
       const isHidden = state !== 'open';
       return {
-        ...toView(group, undefined, nowMs),
+        ...toView(group, { triage: undefined, nowMs, nearby }),
         preview: {
           from: toIso(String(range.from / 1_000_000n)),
           to: toIso(String(range.to / 1_000_000n)),
@@ -185,6 +214,6 @@ export const triageThreat = defineOperation({
         nowMs,
       }),
     );
-    return { ...toView(group, triage, nowMs), preview: null };
+    return { ...toView(group, { triage, nowMs, nearby }), preview: null };
   },
 });

@@ -9,6 +9,7 @@ import { renderText } from '../../frame/display-text.tsx';
 import { formatIsoMinute, formatIsoSecond } from '../../frame/format-time.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { Link } from '../../frame/link.tsx';
+import { toServicePage } from '../../frame/resource-links.ts';
 import { SeverityBadge } from '../../frame/severity-badge.tsx';
 import { createListView } from '../../lists/declared-list.tsx';
 import { Fields, SidePanel } from '../../lists/side-panel.tsx';
@@ -38,6 +39,24 @@ const HiddenEvents = ({ id }: { readonly id: string }) => {
   );
 };
 
+/** Deployments around the first and the latest event */
+const Deployments = ({ items }: { readonly items: Threat['deployments'] }) =>
+  items.length === 0 ? null : (
+    <>
+      <h3>Deployments nearby</h3>
+      <ul>
+        {items.map(({ id, service, version, time, isRollback }) => (
+          <li key={id}>
+            <Link url={toServicePage(service)}>{service}</Link>{' '}
+            {renderText(
+              [version, isRollback === true ? 'rollback' : '', formatIsoSecond(time)].filter(Boolean).join(' · '),
+            )}
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+
 const ThreatPanel = ({ item, onClose }: { readonly item: Threat | undefined; readonly onClose: () => void }) =>
   item === undefined ? (
     <SidePanel label="Threat" title="Not in this list" onClose={onClose}>
@@ -62,6 +81,7 @@ const ThreatPanel = ({ item, onClose }: { readonly item: Threat | undefined; rea
           Last: formatIsoSecond(item.lastTime),
         }}
       />
+      <Deployments items={item.deployments} />
       <h3>Latest events</h3>
       <ul>
         {item.events.map((event) => (
