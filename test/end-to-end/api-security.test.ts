@@ -242,6 +242,11 @@ test('secrets are counted once per record, with the key of the organization that
     rule: 'oiq-license-key',
     ownKey: { kind: 'license-key', id: 'key-1', name: 'Collectors', isActive: true },
   });
+  const toRevoke = (await get('/api/security/secrets?key=active')).items;
+  t.deepEqual(
+    toRevoke.map(({ id }: { id: string }) => id),
+    ['finding-2'],
+  );
   t.like(items[1], {
     id: 'finding-1',
     service: 'cart',

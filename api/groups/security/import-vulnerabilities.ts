@@ -287,7 +287,7 @@ export const importVulnerabilities = defineOperation({
     dryRun: z.enum(['true', 'false']).optional().describe('true: nothing is written'),
   }),
   body: Body.describe(
-    'JSON of Trivy (also about a Kubernetes cluster), Grype or OSV-Scanner, SARIF 2.1, CycloneDX, SPDX, OpenVEX, CycloneDX VEX, KEV JSON, EPSS CSV, or a zip archive of advisories of OSV; the format is detected',
+    'JSON of Trivy, Grype or OSV-Scanner, SARIF 2.1, CycloneDX, SPDX, OpenVEX, CycloneDX VEX, KEV JSON, EPSS CSV, or a zip archive of advisories of OSV; the format is detected',
   ),
   alsoAccepts: Object.fromEntries(
     [

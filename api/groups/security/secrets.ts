@@ -75,6 +75,7 @@ export const listSecrets = defineOperation({
     ...serviceParameter,
     rule: z.string().max(128).optional().describe('Id of the rule, such as github-pat'),
     fingerprint: z.string().max(64).optional(),
+    key: z.enum(['active']).optional().describe('active: only keys of this platform that still work'),
     state: stateParameter,
   }),
   response: z.strictObject({ items: z.array(SecretView), nextCursor: z.string().nullable() }),
@@ -89,7 +90,7 @@ export const listSecrets = defineOperation({
     const getOwnKey = await readOwnKeys(documents, secrets, reader.nowMs);
     const views = secrets
       .map((secret) => toView(secret, { triage: triages.get(secret.id), nowMs: reader.nowMs, getOwnKey }))
-      .filter((view) => isInState(view, query.state));
+      .filter((view) => isInState(view, query.state) && (query.key === undefined || view.ownKey?.isActive === true));
     return getFindingsPage('secrets', views, {
       range,
       after,

@@ -19,6 +19,11 @@ const OwnKey = ({ ownKey }: Pick<Secret, 'ownKey'>) =>
           'How to revoke': ownKey.revokeWith,
         }}
       />
+      {ownKey.kind !== 'license-key' || ownKey.id === null ? null : (
+        <p>
+          <Link url={toArea('/settings/keys', { open: ownKey.id })}>Open the key</Link>
+        </p>
+      )}
     </>
   );
 
@@ -51,7 +56,10 @@ const SecretPanel = ({ item, onClose }: { readonly item: Secret | undefined; rea
       <OwnKey ownKey={item.ownKey} />
       <p class="soft">
         Revoke the secret where it was issued. To keep secrets out of storage, turn on “Replace secrets” in the{' '}
-        <Link url={toArea('/settings/projects')}>settings of the project</Link>.
+        <Link url={toArea('/settings/projects', item.projectId === '' ? {} : { open: item.projectId })}>
+          settings of the project
+        </Link>
+        .
       </p>
       <TriageForm item={item} call={triageSecretCall} />
     </SidePanel>
@@ -62,7 +70,17 @@ export const Secrets = createListView({
   call: secretsCall,
   isOfProject: true,
   hasTimeRange: true,
-  choices: [stateFilter],
+  choices: [
+    stateFilter,
+    {
+      name: 'key',
+      label: 'Key',
+      options: [
+        ['', 'all'],
+        ['active', 'to revoke'],
+      ],
+    },
+  ],
   filters: ['service', 'rule', 'fingerprint'],
   emptyText: 'No secrets in logs and spans of this range.',
   toKey: ({ id }) => id,
