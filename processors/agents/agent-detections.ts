@@ -9,10 +9,10 @@ import { seenTelemetryState } from '../detections/seen-telemetry.ts';
 import { defineProcessor } from '../engine/definition.ts';
 import { combinedState } from '../engine/state.ts';
 
-/** Kinds of events about which no rule decides. They are frequent. */
+/** Frequent kinds of events that no rule evaluates. */
 const skippedKinds = new Set(['tls', 'system', 'stdio', 'http_response']);
 
-/** Matches events of agents with the rules of the platform and of the organization for them. */
+/** Evaluates events of agents against the rules of the platform and of the organization for agents. */
 export const agentDetections = defineProcessor({
   name: 'agent-detections',
   summary: 'Matches events of agents against Sigma rules of the log source agentsight.',

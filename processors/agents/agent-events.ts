@@ -14,7 +14,9 @@ import {
 import { defineProcessor } from '../engine/definition.ts';
 import { combinedState, keyedState } from '../engine/state.ts';
 
-/** Sources report what happened at one time at different times. Reports wait this long, and are then put in order. */
+/**
+ * Delay after which reports are sorted by time, because sources report events of the same time with different delays.
+ */
 const waitMs = 3_000;
 const turnMs = 1_000;
 
@@ -28,11 +30,11 @@ const state = combinedState(1, {
   early: keyedState({ version: 1, maxEntries: 5_000, schema: EarlyEvent }),
 });
 
-/** Time of the clock at which a report is placed: at most one turn for each second. */
+/** Time at which a report is processed, rounded so that there is at most one timer per second. */
 const computeDueMs = (clockMs: number): number => (Math.floor((clockMs + waitMs) / turnMs) + 1) * turnMs;
 
 /**
- * Places reports about agents in processes, sessions and turns, and links what processes did to what models requested.
+ * Assigns reports about agents to processes, sessions and turns, and links effects of processes to requests of models.
  * All reports of a host are in one partition.
  */
 export const agentEvents = defineProcessor({

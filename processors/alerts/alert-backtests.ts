@@ -19,7 +19,7 @@ import { getDueTiming } from './alert-evaluation.ts';
 const runBudgetMs = 10_000;
 /** Number of concurrent queries of one backtest. */
 const maxConcurrentQueries = 4;
-/** Limited because a document can hold at most 4 MB. */
+/** A document can hold at most 4 MB. */
 const maxTransitions = 1000;
 
 interface BacktestRun {
@@ -30,7 +30,7 @@ interface BacktestRun {
   readonly runTemplateQuery: RunTemplateQuery;
 }
 
-/** Due times after the evaluations already done, as live evaluation would set them. */
+/** Due times after the completed evaluations, as in live evaluation. */
 const computeDueTimes = ({ backtest, rule, tenantId }: BacktestRun, count: number): number[] => {
   const intervalMs = parseDurationMs(rule.interval);
   const phase = computeSharedPhase(tenantId, toItemKey(tenantId, rule.id), {
@@ -70,7 +70,7 @@ const advanceBacktest = async (progress: BacktestRun): Promise<AlertBacktest> =>
       lastError: evaluation.error ?? next.lastError,
       transitions: [...next.transitions, ...evaluation.transitions.slice(0, remaining)],
       isCut: next.isCut || evaluation.transitions.length > remaining,
-      // As if the state had been saved between two evaluations.
+      // Copies the state, as if it had been saved between two evaluations.
       state: JSON.parse(JSON.stringify(evaluation.state)) as RuleState,
     };
   }

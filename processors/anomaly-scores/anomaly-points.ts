@@ -1,5 +1,5 @@
 /**
- * Queries the steps of the series that detectors watch: the learning history first, then each step once it is complete.
+ * Queries the steps of the series that detectors monitor: first the learning history, then each step once complete.
  */
 
 import { z } from 'zod';
@@ -61,7 +61,7 @@ const emits = { points: topics.anomalyPoints, events: topics.events };
 type Emit = Run<State, typeof emits>['emit'];
 
 /**
- * Slots for detector queries. They are separate, so that neither alerts nor people wait for detectors; each
+ * Slots for detector queries. They are separate, so that alerts and users do not wait for detectors. Each
  * organization has one statement at a time.
  */
 export const detectorLimits = { slots: 2, maxSlotsPerTenant: 1 } as const;
@@ -128,7 +128,7 @@ const endMessage = (progress: SavedProgress, checkedAtMs: number): AnomalyPoints
 });
 
 /**
- * Returns steps in which nothing at all was received of the telemetry signal. A source or pipeline was down then, so
+ * Returns the steps in which no record of the telemetry signal was received. A source or pipeline was down then, so
  * absent groups cannot be counted as 0.
  */
 const findGaps = async (
@@ -241,7 +241,7 @@ const advanceDetector = async (
   const untilMs = performance.now() + historyRunMs;
   const advance = async (isLearning: boolean): Promise<void> => {
     const budget = isLearning ? learningBudget : watchingBudget;
-    // Over budget, a detector that watches processes one step per run; it catches up later.
+    // Over budget, a detector that already monitors queries one step per run, and catches up later.
     for (let isFirst = !isLearning; performance.now() < untilMs; isFirst = false) {
       const isWithinBudget = budget.hasRemaining(tenantId, dueMs);
       if (!isWithinBudget && !isFirst) return;
@@ -287,7 +287,7 @@ const trackData = async ({
   return after;
 };
 
-/** Returns why a query failed, as text for people. */
+/** Returns the reason why a query failed, for users. */
 const describeError = (error: unknown): string =>
   error instanceof TimeoutError || (error as Error | undefined)?.name === 'TimeoutError'
     ? 'the query timed out'

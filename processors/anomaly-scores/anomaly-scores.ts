@@ -309,7 +309,7 @@ const endDetector = (points: AnomalyPoints, { state, emit }: StepContext): void 
   state.removeDetector(points.detectorId);
 };
 
-/** Scores each step of each series that a detector watches, and emits its anomalies. */
+/** Scores each step of each series that a detector monitors, and emits its anomalies. */
 export const anomalyScores = defineProcessor({
   name: 'anomaly-scores',
   summary: 'Scores the series that detectors watch, and reports anomalies that begin, worsen and end.',

@@ -45,12 +45,12 @@ import { DeliveryQueue, type QueuedDelivery } from './queue.ts';
 export const deliveriesName = 'notification-deliveries';
 
 /**
- * Interval at which a page checks whether alerts that are over fire again: a tenth of its age within these bounds,
+ * Interval at which a waiting page checks whether resolved alerts fire again: a tenth of its age within these bounds,
  * because the pages of many incidents must not delay others.
  */
 const minAlertCheckMs = 10_000;
 const maxAlertCheckMs = 60_000;
-/** Maximum time of a check: a page does not wait for slow tables. */
+/** Timeout of a check, so that pages do not wait for slow tables. */
 const maxAlertReadMs = 3000;
 
 export interface DeliveriesOptions {
@@ -70,7 +70,7 @@ export interface DeliveriesOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: Metrics;
-  /** Delays between probes of a destination that is away; the last one is repeated. */
+  /** Delays between probes of an unreachable destination; the last one is repeated. */
   readonly waitsMs?: readonly number[];
   /** Time an attempt may take before another instance takes over. */
   readonly leaseMs?: number;
@@ -85,17 +85,17 @@ export interface RunningDeliveries {
 }
 
 const minuteMs = 60_000;
-/** With the jitter, a destination that has been away for longer is probed every 30 to 60 seconds. */
+/** With the jitter, a destination with a longer outage is probed every 30 to 60 seconds. */
 const defaultWaitsMs = [5_000, 15_000, 45_000];
 /** Jitter, as a share of the wait. */
 const jitter = 1 / 3;
-/** An attempt that fails is the last one after this time in the queue. */
+/** Age of a message in the queue after which a failed attempt is the last one. */
 const maxAgeMs = 6 * 60 * minuteMs;
 const defaultLeaseMs = 2 * minuteMs;
 const maxRetryAfterMs = 3_600_000;
 /**
- * After so many failed probes, every fifth one uses another message than the oldest, because the destination may reject
- * only that one.
+ * After this many failed probes, every fifth one sends another message than the oldest, because the destination may
+ * reject only the oldest one.
  */
 const failuresUntilOther = 20;
 /** How long ended notifications are remembered, because the bus may redeliver them. */
@@ -116,7 +116,7 @@ class Deliveries {
   readonly #organizations: ResourceCache<Organization>;
   /** Current outages by destination. */
   readonly #outages = new Map<string, ChannelOutage & StoredMetadata>();
-  /** When the last outage of a destination ended. What waited until then is sent in order. */
+  /** End of the last outage of each destination. Messages that waited until then are sent in order. */
   readonly #recoveredAt = new Map<string, string>();
   #isStopping = false;
 
@@ -139,7 +139,7 @@ class Deliveries {
     }
   }
 
-  /** Handles a document of the collection that any instance wrote. */
+  /** Handles a change of a delivery document by any instance. */
   applyChange(tenantId: string, id: string, document: (PendingDelivery & StoredMetadata) | undefined): void {
     const key = deliveryKey(tenantId, id);
     if (document === undefined || document.endedAt !== null) this.#queue.delete(key);
@@ -157,7 +157,7 @@ class Deliveries {
     }
   }
 
-  /** Handles the outage of a destination that any instance wrote. */
+  /** Handles a change of a destination's outage by any instance. */
   applyOutage(tenantId: string, destinationId: string, outage: (ChannelOutage & StoredMetadata) | undefined): void {
     const key = deliveryKey(tenantId, destinationId);
     if (outage !== undefined) {
@@ -166,7 +166,7 @@ class Deliveries {
     } else if (this.#outages.delete(key)) this.#recoveredAt.set(key, new Date(this.#options.clock.now()).toISOString());
   }
 
-  /** Starts due deliveries. Those to a destination that is away wait, except one that probes it. */
+  /** Starts due deliveries. Deliveries to an unreachable destination wait, except one that probes it. */
   poll(): void {
     const { clock, metrics } = this.#options;
     metrics.set('oiq_notification_deliveries_pending', this.#queue.size, {});
@@ -183,7 +183,7 @@ class Deliveries {
     for (const [destination, deliveries] of waiting) this.#probe(destination, deliveries);
   }
 
-  /** Probes a destination that is away with its oldest message, unless another probe runs or none is due. */
+  /** Probes an unreachable destination with its oldest message, unless a probe is running or not yet due. */
   #probe(destination: string, [oldest, ...others]: readonly QueuedDelivery[]): void {
     const outage = this.#outages.get(destination);
     if (outage === undefined || oldest === undefined || this.#runningByDestination.has(destination)) return;
@@ -200,7 +200,7 @@ class Deliveries {
     await Promise.all(this.#running.values());
   }
 
-  /** Forgets deliveries that ended long ago. */
+  /** Removes deliveries that ended long ago. */
   async sweep(): Promise<void> {
     const { documents, clock } = this.#options;
     const endedBefore = new Date(clock.now() - rememberedMs).toISOString();
@@ -258,7 +258,7 @@ class Deliveries {
     this.#runningByDestination.set(destination, running + 1);
     const work = this.#handleDelivery(delivery)
       .catch((error: unknown) => {
-        // Another instance was faster; the change feed delivers its result.
+        // Another instance claimed the delivery first; the change feed delivers its result.
         if (!(error instanceof ConflictError))
           this.#options.log.warn(
             { error, delivery: delivery.id },
@@ -290,7 +290,7 @@ class Deliveries {
     }
     const notification = await this.#dueNotification(delivery, pending);
     if (notification === undefined) return;
-    // Only what is sent counts towards the rate limit.
+    // Only messages that are sent count towards the rate limit.
     const waitMs = await this.#waitForSlot(delivery.tenantId, pending.channelId);
     if (waitMs > 0) {
       delivery.dueMs = clock.now() + waitMs;
@@ -335,8 +335,8 @@ class Deliveries {
   }
 
   /**
-   * Decides about a page. While all alerts of its incident are over, but the incident is not resolved yet, it waits: an
-   * alert that fires again sends it, and the resolution withdraws it.
+   * Decides about a page. It waits while all alerts of its incident have ended, but the incident is not resolved yet.
+   * If an alert fires again, the page is sent; if the incident is resolved, the page is withdrawn.
    */
   async #decidePage(
     notification: Notification & { readonly page: NonNullable<Notification['page']> },
@@ -365,7 +365,7 @@ class Deliveries {
     });
   }
 
-  /** Returns whether the organization is closed or disabled, so that nothing is sent for it. */
+  /** Returns whether the organization is closed or disabled. Its notifications are not sent. */
   #isClosed(tenantId: string): boolean {
     return this.#organizations.find(organizationsTenant, tenantId)?.disabled === true;
   }
@@ -389,7 +389,7 @@ class Deliveries {
     this.#queue.delete(delivery.key);
   }
 
-  /** Returns the destination: a channel, or the contact of the person who is paged. */
+  /** Returns the destination: a channel, or the contact of the paged user. */
   #findChannel({ tenantId, channelId, page }: Notification): Promise<NotificationChannel | undefined> {
     const userId = page?.userId ?? null;
     return userId === null
@@ -484,7 +484,7 @@ class Deliveries {
       };
     try {
       const { timeZone } = this.#organizations.find(organizationsTenant, notification.tenantId) ?? {};
-      // Everybody who sees an item of a service could acknowledge as the person; there it is acknowledged in the service.
+      // Anybody with access to the item in the external service could use the link, so the service acknowledges instead.
       const acknowledge = type.opens === undefined ? await this.#acknowledgeLink(notification) : undefined;
       const { templates } = channel;
       const message = renderMessage(notification, { templates, publicUrl, address, timeZone, acknowledge });
@@ -498,7 +498,7 @@ class Deliveries {
     }
   }
 
-  /** Returns the link by which a person acknowledges; undefined if no person is paged. */
+  /** Returns the link with which a user acknowledges; undefined if the page has no user. */
   async #acknowledgeLink({ tenantId, page }: Notification): Promise<AcknowledgeLink | undefined> {
     const { documents, clock, publicUrl, address } = this.#options;
     const baseUrl = publicUrl === '' && address !== undefined ? `http://${address}` : publicUrl;
@@ -512,7 +512,7 @@ class Deliveries {
     return parseSavedDueMs(dueAt, this.#options.clock.now(), Math.max(maxRetryAfterMs, this.#leaseMs));
   }
 
-  /** Returns when a destination is probed again after so many failures. */
+  /** Returns the time of the next probe of a destination after this number of failures. */
   #findProbeMs(failures: number, { retryAfterMs = 0 }: DeliveryAttempt): number {
     const waitMs = this.#waitsMs[Math.min(failures, this.#waitsMs.length) - 1] ?? 0;
     // Jitter, so that destinations that failed at the same time are not probed at the same time.

@@ -1,6 +1,6 @@
 /**
- * Decides about a page before it is sent: it is withdrawn once someone handles the incident, and a person gets at most
- * ten in five minutes.
+ * Decides about a page before it is sent. A page is withdrawn once somebody handles the incident. A user gets at most
+ * ten pages in five minutes.
  */
 import type { Notification } from '../../schemas/notifications.ts';
 import { ConflictError, type Documents } from '../../schemas/ports/documents.ts';
@@ -37,7 +37,7 @@ const findEndReason = async (documents: Reading, tenantId: string, { incidentId,
   return incident.status === 'open' ? undefined : `the incident is ${incident.status}`;
 };
 
-/** Updates the recent pages of a person, under the version that was read. */
+/** Updates the recent pages of a user, based on the version that was read. */
 const updateRate = async <Result>(
   documents: Reading,
   { tenantId, userId }: { readonly tenantId: string; readonly userId: string },
@@ -54,20 +54,20 @@ const updateRate = async <Result>(
       else await rates.replace(userId, rate, storedRate.version);
       return result;
     } catch (error) {
-      // Another page to this person updated the rate first; retry.
+      // Another page to this user updated the rate first; retry.
       if (!(error instanceof ConflictError)) throw error;
     }
   }
 };
 
-/** Decides whether a page is sent now, waits, or is over. Repeated calls return the same decision. */
+/** Decides whether a page is sent now, waits, or is withdrawn. Repeated calls return the same decision. */
 export const decidePageOutcome = async (
   documents: Reading,
   notification: Notification & { readonly page: Page },
   nowMs: number,
 ): Promise<PageOutcome> => {
   const { tenantId, id: deliveryId, page, commonLabels } = notification;
-  // All contacts of a person that one page uses are one page.
+  // Deliveries of a page to several contacts of a user count as one page.
   const id = createPageKey(page.incidentId, notification.atMs);
   const endReason = await findEndReason(documents, tenantId, page);
   const { userId } = page;
@@ -89,7 +89,7 @@ export const decidePageOutcome = async (
 
 const maxTitles = 20;
 
-/** Returns the page with the names of the other pages it counts. */
+/** Returns the page with the names of the other pages that it counts. */
 export const addCountedPages = (
   notification: Notification,
   rest: Extract<PageOutcome, { kind: 'send' }>['rest'],
@@ -110,8 +110,8 @@ export const addCountedPages = (
 };
 
 /**
- * Returns the channel of a person: one of their contacts, or mail to the account. Undefined if the contact or the
- * person no longer exists.
+ * Returns the channel of a user: one of their contacts, or mail to the account. Undefined if the contact or the
+ * user no longer exists.
  */
 export const getUserChannel = async (
   documents: Reading,

@@ -25,7 +25,7 @@ const state = combinedState(1, {
   /** End of the suppression period of a rule and group. */
   suppressed: keyedState<number>({ version: 1, maxEntries: maxSuppressed }),
   /**
-   * Matches that the watermark has not reached, and matches that were emitted and count the signals they suppress.
+   * Matches after the watermark, and emitted matches, which count the signals that they suppress.
    */
   held: keyedState({ version: 1, maxEntries: maxWindows, schema: DetectionMatch }),
 });
@@ -120,7 +120,7 @@ const handleMatch = (match: DetectionMatch, context: CorrelationContext, forward
   else emitOrSuppress(match, rule, context);
 };
 
-/** Ends a window: its time is over, or it was idle long enough to be discarded. */
+/** Ends a window that has expired, or was idle long enough to be discarded. */
 const endWindowOrSuppression = (key: string, context: CorrelationContext, forwardMatch: ForwardMatch): void => {
   if (key.startsWith(suppressionPrefix)) {
     emitSuppressedCount(key, context);

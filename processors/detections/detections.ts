@@ -80,7 +80,7 @@ const matchRecord = (
       timeMs,
       service,
       values: getRecordValues(record),
-      // Not read for records that match nothing.
+      // Evaluated lazily, only for records that match.
       get recordId() {
         return record.recordId;
       },

@@ -9,7 +9,7 @@ import { FollowedDocuments } from './documents.ts';
 /** Collections that a process follows to resolve entitlements. */
 export const entitlementCollections = [organizations, plans] as const;
 
-/** An entitlement, or several of which the plan needs one */
+/** An entitlement, or several of which the plan needs at least one */
 export type RequiredEntitlement = string | readonly string[];
 
 /** Returns whether the plan of the tenant has the entitlement. A disabled or unknown tenant has none. */

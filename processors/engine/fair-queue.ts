@@ -9,7 +9,7 @@ import { TimedSlice, type TimeSlice } from './time-slice.ts';
 /** Length of a time slice of one task. */
 const sliceMs = 5;
 
-/** A task as other readers of its partition see it. */
+/** Progress of a task, for other readers of its partition. */
 export interface PartitionReader {
   /** Equal for all readers of a partition. */
   readonly partition: string;
@@ -98,7 +98,7 @@ export class SliceScheduler {
     return promise;
   }
 
-  /** Forgets a task that was closed. */
+  /** Removes a task that was closed. */
   removeTask(task: number): void {
     this.#usage.delete(task);
   }
@@ -107,7 +107,7 @@ export class SliceScheduler {
     this.#isRunning = true;
     for (let selection = this.#selectNext(); selection !== undefined; selection = this.#selectNext()) {
       this.#runSelected(selection);
-      // Lets replies be sent and other calls arrive.
+      // Yields to the event loop, so that replies are sent and other calls arrive.
       await yieldToEventLoop();
     }
     this.#isRunning = false;

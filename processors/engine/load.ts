@@ -6,20 +6,20 @@ import { findOffsetSince, readBatches, readBounds } from './partition-bounds.ts'
 import type { TaskHandle } from './pool.ts';
 import type { Runtime } from './runtime.ts';
 
-/** Message or tenant that ended the thread of this partition's task before, and how to avoid it this time. */
+/** Message or tenant that previously ended the thread of this partition's task, and how to avoid that this time. */
 export type Precaution =
   | { readonly kind: 'skip'; readonly offset: number }
   | { readonly kind: 'limit'; readonly tenantId: string };
 
 export interface LoadedTask {
   readonly task: TaskHandle;
-  /** Number of the snapshot; this member was the last to save. */
+  /** Number of the snapshot that this member saved. */
   readonly number: number;
 }
 
 export const stateKey = ({ processor, topic, partition }: Origin): string => `${processor}/${topic}/${partition}`;
 
-/** Time for which messages of a tenant are skipped after its timer did not end. */
+/** Time for which messages of a tenant are skipped after its timer exceeded the time limit. */
 const slowTimerMs = 600_000;
 
 /**
@@ -125,7 +125,7 @@ const findReplayStart = async (
   return await findOffsetSince(bus, { topic, partition, from: earliest, to }, lastMs - rebuildMs);
 };
 
-/** Steps messages that the state lacks, up to an offset. */
+/** Steps messages that the state does not contain yet, up to an offset. */
 const replayMessages = async (origin: Origin, runtime: Runtime, task: TaskHandle, to: number): Promise<void> => {
   const { topic, partition, processor } = origin;
   const from = task.holding.nextOffset;

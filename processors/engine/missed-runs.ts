@@ -11,7 +11,7 @@ const retryDelayMs = 5_000;
 interface WaitingItem {
   /** Time of the next retry. */
   readonly retryAtMs: number;
-  /** Time until which it waits: the next due time must run on time, and runs are in order. */
+  /** Deadline of the wait: the next due time must run on time, and runs are in order. */
   readonly untilMs: number;
 }
 

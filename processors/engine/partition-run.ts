@@ -23,7 +23,7 @@ interface RunningTask {
   readonly task: TaskHandle;
   number: number;
   savedAtMs: number;
-  /** Until then (by `performance.now()`) no deferrable snapshot is saved. */
+  /** Time (of `performance.now()`) before which no deferrable snapshot is saved. */
   snapshotPauseEndMs: number;
   /** Messages since the last snapshot, and whether the state has changed. */
   messages: number;
@@ -49,14 +49,14 @@ export class PartitionRun {
   readonly #shared: ProcessorContext;
   readonly #origin: Origin;
   readonly #precautions: Precaution[] = [];
-  /** Thread terminations, by the activity of this partition's task. */
+  /** Number of terminated threads, by the activity of this partition's task. */
   readonly #threadEnds = new Map<number, number>();
   #running: RunningTask | undefined;
   /** A range that was stepped but has not taken effect. */
   #pendingRange: SteppedRange | undefined;
   /** Next offset that is not acknowledged. */
   #committed: number;
-  /** Whether a range is claimed: it will be redelivered, and must meet the same state. */
+  /** Whether the range was started: it will be redelivered, and must then meet the same state. */
   #isClaimed: boolean;
   #lastEnd = { offset: Number.NaN, sinceMs: 0 };
   #queue: Promise<unknown> = Promise.resolve();
@@ -97,7 +97,7 @@ export class PartitionRun {
   tick(): Promise<void> {
     if (!this.#mayTick()) return Promise.resolve();
     return this.#enqueue(async () => {
-      // Another tick may have been running.
+      // Another tick may have been running in the meantime.
       if (!this.#mayTick() || this.#isRevoked || !(await this.#isIdle())) return;
       this.#shared.runtime.configuration.check(this.#shared.processor);
       await this.#runGuarded(() => this.#tick());

@@ -21,7 +21,7 @@ import type {
   WorkerStart,
 } from './task-messages.ts';
 
-/** The task is lost; open another from the last snapshot. */
+/** The task is lost; open another one from the last snapshot. */
 export class TaskLostError extends Error {
   /** Activity of this task that occupied its thread when the thread ended, if any. */
   readonly activity: ThreadActivity;
@@ -82,7 +82,7 @@ export interface TaskPoolOptions {
   readonly threads?: number | undefined;
   /** Module whose `processors` the threads load. */
   readonly definitions: URL;
-  /** Seconds after which a thread that is busy with one message is ended. Default 10. */
+  /** Seconds after which a thread is ended that processes one message without progress. Default 10. */
   readonly messageSeconds?: number | undefined;
   /** Bytes of decompressed messages held for slower tasks of a partition. Default 64 MiB. */
   readonly heldBytes?: number | undefined;

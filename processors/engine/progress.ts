@@ -30,7 +30,7 @@ export class Progress implements Watch {
     this.#numbers[threadIndex] = number;
   }
 
-  /** Called in the thread: the following work belongs to this task. */
+  /** Called in the thread: assigns the following work to this task. */
   begin(task: number): void {
     this.#numbers[taskIndex] = task;
   }

@@ -13,8 +13,9 @@ const spreadBuckets = 32;
 const toPartitionKey = ({ topic, partition }: Pick<Batch, 'topic' | 'partition'>): string => `${topic}:${partition}`;
 
 /**
- * Runs a processor: steps, publishes, saves now and then, and only then resolves, which commits. Back-pressure needs no
- * code, because the consumer delivers the next batch after this one is acknowledged. Resolves after `consumer.stop()`.
+ * Runs a processor. For each batch it steps the items, publishes the output, saves the state if it is due, and
+ * resolves, which commits the offsets. Back-pressure needs no code, because the consumer delivers the next batch after
+ * this one is acknowledged. Resolves after `consumer.stop()`.
  */
 export const runProcessor = async (processor: Processor, consumer: Consumer, runtime: Runtime): Promise<void> => {
   const { metrics, log, intervals } = runtime;

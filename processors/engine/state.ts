@@ -107,7 +107,7 @@ export class LruMap<Value> {
       yield [entry.key, entry.value];
   }
 
-  /** Weighs what was set since the last call. */
+  /** Measures the entries that changed since the last call. */
   get size(): StateSize {
     for (const entry of this.#changed) {
       entry.isChanged = false;

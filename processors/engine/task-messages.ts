@@ -79,6 +79,6 @@ export interface TaskReply {
   readonly outbox?: readonly Message[];
   readonly isEmptied?: boolean;
   readonly status?: TaskStatus;
-  /** Set if the task failed, or if there is no such task (anymore). */
+  /** Set if the task failed, or does not exist (anymore). */
   readonly failure?: string;
 }

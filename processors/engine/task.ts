@@ -53,7 +53,7 @@ interface Range {
   readonly follows: Map<string, Context<Emits, Follows, unknown>['follows']>;
 }
 
-/** A message with items still to step. */
+/** A message whose items were not all stepped yet. */
 interface MessageInProgress {
   readonly tenant: Tenant;
   readonly message: BusRecord;

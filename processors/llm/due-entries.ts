@@ -9,7 +9,10 @@ interface Entries<Entry> {
   delete(key: string): void;
 }
 
-/** Returns the time of the clock at which an entry that changed now is forgotten: at most one turn for each ten seconds. */
+/**
+ * Returns the time at which an entry that changed now expires, rounded so that there is at most one timer per ten
+ * seconds.
+ */
 export const computeDueMs = (clockMs: number): number => (Math.floor((clockMs + rememberMs) / sweepMs) + 1) * sweepMs;
 
 /** Deletes the entries whose time has come. They are in the order in which they changed. */

@@ -8,7 +8,7 @@ import type { CompiledRoute } from '../../subjects/alerts/routing/tree.ts';
 import { getSeverityRank } from '../../subjects/alerts/rule.ts';
 import type { Group, NotificationState, NotifiedAs, NotifiedByTarget, TrackedAlert } from './state.ts';
 
-/** An alert of a group, and what each target knows of it. */
+/** An alert of a group, and the last state that each target was notified of. */
 export interface GroupAlert {
   readonly id: string;
   readonly alert: TrackedAlert;
@@ -82,7 +82,7 @@ const findReason = (
   return isDue && firing.some(({ id, alert }) => !isAcknowledged(id, alert)) ? 'repeated' : undefined;
 };
 
-/** Notes what the targets now know of the firing alerts. Alerts with equal states share one object. */
+/** Records the states of firing alerts that targets were notified of. Alerts with equal states share one object. */
 const noteNotified = (group: Group, firing: readonly GroupAlert[], targets: readonly string[]): void => {
   const shared = new Map<string, NotifiedByTarget>();
   for (const { id, alert, notified } of firing) {

@@ -123,7 +123,7 @@ const closeIfEmpty = ({ state, setTimer }: Pick<NotificationContext, 'state' | '
   return true;
 };
 
-/** Gives groups of an earlier version their timers, and the current targets what all targets were notified of. */
+/** Adds timers to groups of an earlier version, and copies the notified states to each current target. */
 const resumeEarlierGroups = (context: NotificationContext): void => {
   const { state, clockMs } = context;
   for (const group of state.takeEarlierGroups()) {

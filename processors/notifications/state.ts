@@ -27,7 +27,10 @@ export type NotifiedByTarget = Readonly<Record<string, NotifiedAs>>;
 /** Stands for all targets of the receiver in states of earlier versions, which did not distinguish targets. */
 export const allTargets = '*';
 
-/** An alert that left a group with its former labels and its end, and what the group's targets know of it. */
+/**
+ * An alert that left a group: its former labels, its end, and the last state that the group's targets were notified
+ * of.
+ */
 export interface DepartedAlert {
   readonly alert: TrackedAlert;
   readonly notified: NotifiedByTarget;
@@ -172,7 +175,7 @@ export class NotificationState {
     return departed.notified;
   }
 
-  /** Removes an alert from a group, and forgets it if it has no other group. */
+  /** Removes an alert from a group, and from the state if no other group contains it. */
   removeMember(group: Group, alertId: string): void {
     if (!group.members.delete(alertId)) return;
     group.rerouted.delete(alertId);

@@ -117,7 +117,7 @@ const readStoredUpTo = async (slo: Pick<SloFields, 'query'>, ports: TenantPorts)
   return newestMs !== undefined && waitingMs !== undefined ? Math.min(newestMs, waitingMs) : (waitingMs ?? newestMs);
 };
 
-/** Measures what is due in a run. A failed measurement is retried in the next run and does not block newer ones. */
+/** Measures the due SLOs of a run. A failed measurement is retried in the next run and does not block newer ones. */
 const measureSlo = async (
   sloId: string,
   slo: NonNullable<ReturnType<typeof parseStoredSlo>>,

@@ -133,7 +133,7 @@ const upgrade = (saved: unknown, version: number): SavedState => {
   return { ...empty(), ...state, ...(gap !== undefined && { judgedMs: gap.fromMs }) };
 };
 
-/** Time in which changes land in any case. */
+/** Time within which changes are certainly stored. */
 const landingPeriodMs = 15 * 60_000;
 /** Maximum age of an outage that causes an alert. */
 const maxOutageAgeMs = 10 * 60_000;

@@ -9,20 +9,20 @@ import { sharedFields } from '../../subjects/rum/event-mapping.ts';
 import type { BodyFormat, BrowserContext, Translation } from '../engine/body-format.ts';
 import { createScrubber } from './scrub.ts';
 import {
-  isOfRecording,
+  mayContainRecording,
   readLogRecordings,
   recordingPrefix,
   recordingReason,
   translateSensitive,
 } from './sdk-recordings.ts';
 
-/** Throws `PermanentError` for a body without the context of its key: a dead letter that is damaged. */
+/** Throws `PermanentError` if the context of the key is missing, as in a damaged dead letter. */
 export const requireBrowser = (browser: BrowserContext | undefined): BrowserContext => {
   if (browser === undefined) throw new PermanentError('bad-headers', 'the application of the request is not known');
   return browser;
 };
 
-/** Rejects attributes of recordings in other records: what a record has of an event cannot be masked. */
+/** Rejects records that are no recordings but have attributes of recordings, because these cannot be masked. */
 const rejectRecordings = (path: string): void => {
   if (!path.startsWith(recordingPrefix)) return;
   throw new PermanentError(
@@ -36,19 +36,19 @@ const maxTelemetryBytes = 1024 * 1024;
 /** Maximum length of a body with a recording. */
 export const maxRecordingBytes = 5 * 1024 * 1024;
 
-/** Throws for more telemetry than a page sends. `bytes` are those of a body that are not recordings. */
+/** Throws if a body has more telemetry than a page can send. `bytes` excludes recordings. */
 export const checkTelemetryBytes = (bytes: number): void => {
   if (bytes > maxTelemetryBytes)
     throw new PermanentError('too-large', `the body is larger than ${maxTelemetryBytes} bytes`);
 };
 
 const sessionKeys = new Set<string>(sharedFields.sessionId);
-/** A browser has one session, or two when it begins the next one. */
+/** A browser has one session at a time. A body that spans a change of sessions has two. */
 const maxSessions = 8;
 
 /** Attributes that receivers add to the resources of browsers. */
 export const toBrowserAttributes = ({ country = '' }: BrowserContext): Record<string, string> => ({
-  // The mark by which `rum-log-events` and `rum-span-events` recognize telemetry of browsers.
+  // Attribute by which `rum-log-events` and `rum-span-events` recognize telemetry of browsers.
   [sdkLanguageKey]: browserSdkLanguage,
   ...(country !== '' && { 'client.geo.country.iso_code': country }),
 });
@@ -95,7 +95,7 @@ export const browserProtobuf: BodyFormat = {
   name: 'browser-otlp-protobuf',
   messageFormat: 'otlp',
   isCostly: true,
-  isSensitive: isOfRecording,
+  isSensitive: mayContainRecording,
   translate: (body, signal, _times, browser) => ({ ...translateRequest(signal, body, browser), rejected: undefined }),
 };
 
@@ -103,13 +103,13 @@ export const browserJson: BodyFormat = {
   name: 'browser-otlp-json',
   messageFormat: 'otlp',
   isCostly: true,
-  isSensitive: isOfRecording,
+  isSensitive: mayContainRecording,
   translate(body, signal, times, browser) {
     const translate = (): Translation => {
       const { body: request, rejected } = separateJsonRequest(signal, body, times);
       const translation = translateRequest(signal, request, browser, body.length);
       const { droppedRecordings } = translation;
-      // Records of a recording that are rejected are stored nowhere, too.
+      // Rejected records of a recording are not stored either.
       return droppedRecordings === undefined || rejected === undefined
         ? { ...translation, rejected }
         : { ...translation, droppedRecordings: droppedRecordings + rejected.records, rejected: undefined };

@@ -1,4 +1,4 @@
-/** Receivers of pages, which have a public key in the path, because beacons cannot set headers. */
+/** Receivers for web pages. The public key is in the path, because beacons cannot set headers. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import { allowOrigin, respondToPreflight } from '../engine/cors.ts';
@@ -23,11 +23,11 @@ const answerCors = (engine: Engine, key: string, request: IncomingMessage, respo
   response.setHeader('vary', 'Origin');
   if (origin !== undefined && engine.findBrowserAccess(key)?.isAllowedOrigin(origin)) {
     allowOrigin(response, origin);
-    // Browsers send beacons with credentials, and a beacon of JSON after a preflight that allows them. Nothing reads them.
+    // Browsers send beacons with credentials, and JSON beacons only if the preflight allows them. They are ignored here.
     response.setHeader('access-control-allow-credentials', 'true');
   }
   if (request.method !== 'OPTIONS') return false;
-  // SDKs add headers of their own, such as the Idempotency-Key of Faro. The origin is what a key restricts.
+  // SDKs add their own headers, such as the Idempotency-Key of Faro, so all are allowed. The origin is checked instead.
   respondToPreflight(response, request.headers['access-control-request-headers'] ?? defaultHeaders);
   return true;
 };

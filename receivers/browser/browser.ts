@@ -1,4 +1,4 @@
-/** OTLP of browsers. */
+/** OTLP from browsers. */
 import { createOtlpProtocol } from '../otlp-http.ts';
 import { browserJson, browserProtobuf, maxRecordingBytes } from './body-formats.ts';
 import { defineBrowserReceiver } from './browser-receiver.ts';
@@ -9,7 +9,7 @@ export const browser = defineBrowserReceiver({
     maxBodyBytes: maxRecordingBytes,
     protobuf: browserProtobuf,
     json: browserJson,
-    // A beacon sends text, and no preflight.
+    // Beacons have the content type `text/plain`, which needs no preflight.
     defaultFormat: browserJson,
   }),
   name: 'browser',

@@ -20,17 +20,17 @@ import { toTextOrEmpty } from '../../schemas/text.ts';
 import type { BodyFormat, BrowserContext, TranslatedRequest, Translation } from '../engine/body-format.ts';
 import { checkTelemetryBytes, requireBrowser, toBrowserAttributes } from './body-formats.ts';
 import { createScrubber } from './scrub.ts';
-import { isOfRecording, RecordedEvents, translateSensitive } from './sdk-recordings.ts';
+import { mayContainRecording, RecordedEvents, translateSensitive } from './sdk-recordings.ts';
 
 type Attribute = OtlpMessage<'KeyValue'>;
 type LogRecord = OtlpMessage<'LogRecord'>;
 
 const maxValueDepth = 16;
-/** Every record repeats the attributes of its page and session, so a body could become many times its size. */
+/** Every record repeats the attributes of its page and session, so a body may grow to many times its size. */
 const maxTranslatedBytes = 16 * 1024 * 1024;
 const brace = 0x7b;
 
-/** Reads a JSON object that nests to a limit. */
+/** Reads a JSON object with limited nesting. */
 const readObject = (reader: JsonReader): Fields => {
   if (reader.peek() !== brace) throw reader.createFault('expected an object');
   const start = reader.position;
@@ -58,13 +58,13 @@ const flatten = (groups: Readonly<Record<string, unknown>>): Attribute[] => {
   return attributes;
 };
 
-/** Returns the attributes of a group of `meta`, in which `attributes` are those that the page adds. */
+/** Returns the attributes of a group of `meta`. Its member `attributes` contains those of the page. */
 const flattenMetaGroup = (name: string, group: unknown): Attribute[] => {
   const { attributes, ...fields } = toFields(group);
   return flatten({ [name]: fields, [`${name}_attr`]: attributes });
 };
 
-/** Returns the attributes that all records of the payload have. */
+/** Returns the attributes that all records of the payload share. */
 const toMetaAttributes = ({ sdk, browser, ...groups }: Fields): Attribute[] => {
   const { integrations: _integrations, ...sdkFields } = toFields(sdk);
   const { brands, ...browserFields } = toFields(browser);
@@ -106,7 +106,7 @@ const createSeverity = (level: string): Pick<LogRecord, 'severityNumber' | 'seve
   severityText: level,
 });
 
-/** Returns a stack in the form of V8. */
+/** Returns a stack in V8's format. */
 const formatStack = (title: string, stacktrace: unknown): string => {
   const { frames } = toFields(stacktrace);
   if (!Array.isArray(frames)) return '';
@@ -121,7 +121,7 @@ const formatStack = (title: string, stacktrace: unknown): string => {
 
 type ItemKind = 'log' | 'exception' | 'measurement' | 'event';
 
-/** The part of a record that depends on the kind of item. Other fields become attributes of their names. */
+/** Fields and attributes that depend on the kind of item. Other fields become attributes of the same names. */
 const itemFields: Readonly<Record<ItemKind, (item: Fields) => LogRecord>> = {
   log({ message, level, context, ...others }) {
     return {
@@ -176,7 +176,7 @@ const itemKinds = new Map<string, ItemKind>([
 /** Event of Faro's session recording. It contains what people type, so it is not a log record. */
 const recordedEventName = 'faro.session_recording.event';
 
-/** Adds an event of a recording, of which the attributes have the JSON and the number, from 0. */
+/** Adds an event of a recording. Its attributes contain the JSON, and its number from 0. */
 const addRecordedEvent = ({ recordings, sessionId }: Payload, { attributes }: Fields): void => {
   const { event, recording_id: recordingId, seq } = toFields(attributes);
   recordings.add({
@@ -249,7 +249,7 @@ const readItem = (payload: Payload, kind: ItemKind): void => {
     throw reader.createFault('the items and what meta adds to each are too large together', start, 'too-large');
 };
 
-/** Returns where the known members of the payload begin. Their order is free. */
+/** Returns the positions at which the known members of the payload begin. They may be in any order. */
 const findMembers = (reader: JsonReader): ReadonlyMap<string, number> => {
   const positions = new Map<string, number>();
   for (let hasMore = reader.beginObject(); hasMore; hasMore = reader.hasMoreMembers()) {
@@ -360,13 +360,13 @@ export const faroFormat: BodyFormat = {
   name: 'faro-json',
   messageFormat: 'otlp',
   isCostly: true,
-  isSensitive: isOfRecording,
+  isSensitive: mayContainRecording,
   translate(body, _signal, times, browser) {
     const translate = (): Translation => translatePayload(body, times, browser);
     if (!body.includes(recordedEventName)) return translate();
     const translation = translateSensitive(translate);
     const { rejected, droppedRecordings = 0 } = translation;
-    // An event of a recording that is rejected, because its values nest too deep, is stored nowhere.
+    // Recorded events whose values nest too deep are rejected without a copy.
     return rejected?.body.includes(recordedEventName)
       ? { ...translation, rejected: undefined, droppedRecordings: droppedRecordings + rejected.records }
       : translation;

@@ -1,4 +1,4 @@
-/** Grafana Faro's payloads. Its SDK reads no response body, and obeys `Retry-After`. */
+/** Receiver for payloads of Grafana Faro. Its SDK ignores response bodies, and follows `Retry-After`. */
 import { shapeBody, toTextResponse } from '../engine/http-ingest.ts';
 import { maxRecordingBytes } from './body-formats.ts';
 import { defineBrowserReceiver } from './browser-receiver.ts';
@@ -11,9 +11,9 @@ export const faro = defineBrowserReceiver({
   endpoints: { logs: 'faro' },
   maxBodyBytes: maxRecordingBytes,
   formats: [faroFormat],
-  // A beacon sends text, and no preflight.
+  // Beacons have the content type `text/plain`, which needs no preflight.
   shape: (signal, headers) => shapeBody(signal, faroFormat, headers),
-  // Rejected items are a dead letter, and must not be sent again.
+  // Rejected items are stored as a dead letter. The SDK must not send them again.
   toSuccessResponse: () => ({ status: 202, headers: { 'content-length': 0 }, body: undefined }),
   toErrorResponse: (_headers, errorResponse) => toTextResponse(errorResponse),
 });

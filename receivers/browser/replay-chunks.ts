@@ -111,8 +111,8 @@ export function checkEvent(event: unknown, name: string): asserts event is JsonO
 }
 
 /**
- * Adds a part of the event with this number. Returns the event with its last part; undefined before. Throws
- * `PermanentError` if the parts are not JSON together, or too large.
+ * Adds a part of the event with this number. Returns the event once it is complete; otherwise undefined. Throws
+ * `PermanentError` if the joined parts are not JSON, or too large.
  */
 export const joinPart = (
   browser: BrowserContext,

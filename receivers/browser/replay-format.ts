@@ -1,4 +1,4 @@
-/** The form of our script: recordings of rrweb in requests of their own. */
+/** Format of our browser script: requests that contain only rrweb recordings. */
 import { readJsonText } from '../../schemas/otlp/json-text.ts';
 import type { BodyFormat, BrowserContext } from '../engine/body-format.ts';
 import { requireBrowser } from './body-formats.ts';
@@ -38,8 +38,8 @@ interface Recording {
 }
 
 /**
- * Joins events in parts. The last part of a request may be of an event whose other parts follow in later requests; it
- * is part of none of the returned events.
+ * Joins events that were sent in parts. If the other parts of the last event follow in later requests, the event is
+ * not returned yet.
  */
 const joinParts = (
   browser: BrowserContext,

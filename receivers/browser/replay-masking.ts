@@ -1,6 +1,6 @@
 /**
- * Masks what people type in the events of rrweb, whatever the page that recorded them has masked. The policy decides
- * which texts are masked; input values always are, except with `passwords`.
+ * Masks user input in the events of rrweb, in addition to what the recording page has masked. The policy decides
+ * which texts are masked; input values are always masked, except with `passwords`.
  */
 import { isFields } from '../../runtime/fields.ts';
 import type { BrowserPrivacy } from '../../schemas/browser-privacy.ts';
@@ -9,13 +9,13 @@ import { createScrubber } from './scrub.ts';
 
 type JsonObject = Record<string, unknown>;
 
-/** What is known of a recorded page: which nodes people can edit. Later requests of the page continue it. */
+/** Known state of a recorded page, such as its editable nodes. Later requests of the page update it. */
 export interface RecordedPage {
-  /** Number of the event that continues the page; another one means a gap. */
+  /** Expected number of the next event; another number means a gap. */
   next: number;
   /** Whether all nodes are known, because the recording has no gap since its last full snapshot. */
   isComplete: boolean;
-  /** Ids of nodes whose texts people type */
+  /** Ids of editable nodes */
   readonly editableIds: Set<number>;
   readonly passwordIds: Set<number>;
 }
@@ -37,13 +37,13 @@ const nodeTypes = { element: 2, text: 3 } as const;
 /** Inputs whose value is a label of the page. */
 const labelTypes = new Set(['submit', 'button', 'reset', 'image']);
 const editableTags = new Set(['textarea', 'select', 'option', 'datalist']);
-/** Attributes of texts that people read. */
+/** Attributes with visible texts. */
 const textAttributes = new Set(['title', 'alt', 'placeholder', 'aria-label', 'aria-description', 'label']);
 /** Attribute with the picture of a canvas or an image */
 const pictureAttribute = 'rr_dataURL';
 /** Attribute with a document as text, which is dropped. */
 const documentAttribute = 'srcdoc';
-/** Texts that nobody types and that must stay exact. */
+/** Texts that contain no user input and must stay exact. */
 const exactAttributes = new Set(['_cssText', 'class', 'd', 'id', 'style', 'type', 'viewBox']);
 /** Shortest value that is searched for in the other attributes of its element. */
 const minSearchedLength = 3;
@@ -65,11 +65,11 @@ const isPassword = (attributes: JsonObject): boolean =>
   /password|one-time-code|^cc-/.test(String(attributes['autocomplete'] ?? ''));
 
 const privateClass = /(?:^|\s)(?:oiq|rr)-(?:mask|block)(?:\s|$)/;
-/** Returns whether the page marks an element as private, for a recorder that does not respect the mark. */
+/** Returns whether the page marks an element as private. The recorder may ignore this mark. */
 const isPrivate = (attributes: JsonObject): boolean => privateClass.test(String(attributes['class'] ?? ''));
 
 interface NodeContext {
-  /** Whether people type the texts below */
+  /** Whether the texts below are editable */
   readonly isEditable: boolean;
   readonly isPassword: boolean;
   /** Whether the texts below are code: scripts and styles */
@@ -96,7 +96,7 @@ export class ReplayMasker {
     this.#page = page;
   }
 
-  /** Masks an event. Returns false if nothing of it may be stored. */
+  /** Masks an event. Returns false if the event must not be stored. */
   mask(event: JsonObject): boolean {
     const { type, data } = event;
     if (type === eventTypes.plugin) return false;
@@ -128,7 +128,7 @@ export class ReplayMasker {
   }
 
   #maskMutation(data: JsonObject): void {
-    // Attributes first: they tell which nodes people can edit from now on.
+    // Attributes first, because they determine which nodes are editable from now on.
     for (const change of toObjects(data['attributes'])) this.#maskAttributeChange(change);
     for (const added of toObjects(data['adds'])) {
       const { node, parentId } = added;
@@ -183,7 +183,7 @@ export class ReplayMasker {
       isCode: tag === 'style' || tag === 'script',
     };
     const isMasked = context.isEditable && (this.#policy !== 'passwords' || context.isPassword);
-    // The selected option tells what was typed.
+    // The selected option reveals the user's input.
     if (isMasked && tag === 'option') delete attributes['selected'];
     this.#dropPicture(tag, attributes);
     this.#maskAttributes(attributes, isMasked, context.isEditable);
@@ -208,7 +208,7 @@ export class ReplayMasker {
     }
   }
 
-  /** Scrubs the texts of events that have no nodes: addresses, and what the page adds. */
+  /** Scrubs events without nodes: addresses, and custom data of the page. */
   #scrubValues(value: JsonObject | unknown[], depth: number): void {
     if (depth > maxDepth) throw new PermanentError('too-deep', `values nest deeper than ${maxDepth}`);
     for (const [name, entry] of Object.entries(value)) {
@@ -232,7 +232,7 @@ export class ReplayMasker {
     if (isOfPassword) passwordIds.add(id);
   }
 
-  /** Returns whether a node is in a set. A node that may not be known counts as in it. */
+  /** Returns whether a node is in a set. Unknown nodes count as members. */
   #isIn(ids: ReadonlySet<number>, id: unknown): boolean {
     return !this.#page.isComplete || ids.has(id as number);
   }

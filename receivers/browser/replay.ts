@@ -1,4 +1,4 @@
-/** Recordings of sessions. Bodies that are rejected are stored nowhere, because they contain what people typed. */
+/** Recordings of sessions. Rejected bodies are not stored, because they contain user input. */
 
 import { shapeBody, toTextResponse } from '../engine/http-ingest.ts';
 import { maxRecordingBytes } from './body-formats.ts';

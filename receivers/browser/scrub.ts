@@ -25,7 +25,7 @@ const clientAddressKeys = new Set([
   'user.ip_address',
   'x-forwarded-for',
 ]);
-/** Attributes with the name of a person. Ids are stored. */
+/** Attributes with names of users. User ids are stored. */
 const userNameKeys = new Set([
   'enduser.name',
   'user.display_name',
@@ -47,7 +47,7 @@ const fragmentKeys = new Set(['url.fragment', 'http.fragment', 'location.hash', 
 
 const urlPattern = /\b(?:https?|wss?|blob|file):[^\s"'<>]{3,}/i;
 
-/** Returns a query with the values of the allowed parameters; an empty text if none is left. */
+/** Returns a query string with the allowed parameters only; an empty string if none is left. */
 const filterQuery = (query: string, allowedNames: ReadonlySet<string>): string =>
   query
     .split(/[&;]/)
@@ -68,12 +68,12 @@ const decodeName = (name: string): string => {
 const isUrlPath = (path: string): boolean =>
   /(?:^|[._-])(?:url|uri|href|target|referrer|referer|path|location|src|page|link)(?:$|[._-])/i.test(path);
 
-/** A rewriter that counts what it removes and rewrites. */
+/** Scrubs messages, and counts the removed and rewritten values. */
 export interface Scrubber extends RequestRewriter {
   readonly removedValues: number;
 }
 
-/** Returns what is removed and rewritten in the telemetry of browsers. */
+/** Returns the rules that remove and rewrite values in the telemetry of browsers. */
 export const createScrubber = ({
   queryParameters,
   storesEmailAddresses,

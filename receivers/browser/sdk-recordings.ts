@@ -1,6 +1,6 @@
 /**
- * Recordings that SDKs send among their telemetry, one event in each item: as log records of HyperDX's and Splunk's
- * SDKs, in any order and in chunks, or as events of Grafana Faro.
+ * Recordings that SDKs send among their telemetry, with one event per item: as log records of the SDKs of HyperDX and
+ * Splunk, in any order and in chunks, or as events of Grafana Faro.
  */
 import { PermanentError } from '../../schemas/errors.ts';
 import { readJsonText } from '../../schemas/otlp/json-text.ts';
@@ -23,16 +23,19 @@ import {
 
 /** Reason of faults of bodies with recordings */
 export const recordingReason = 'refused-recording';
-/** Returns whether a body may contain a recording, so that it is stored nowhere. Large ones are not read. */
-export const isOfRecording = ({ reason }: PermanentError): boolean =>
+/**
+ * Returns whether the rejected body of an error may contain a recording, and must not be stored. Bodies above the size
+ * limit are not parsed, so they may contain one.
+ */
+export const mayContainRecording = ({ reason }: PermanentError): boolean =>
   reason === recordingReason || reason === 'too-large';
 
-/** Translates a body that has recordings. Its faults have the reason above. */
+/** Translates a body with recordings. Faults have the reason above. */
 export const translateSensitive = <Result>(translate: () => Result): Result => {
   try {
     return translate();
   } catch (error) {
-    if (!(error instanceof PermanentError) || isOfRecording(error)) throw error;
+    if (!(error instanceof PermanentError) || mayContainRecording(error)) throw error;
     throw new PermanentError(recordingReason, error.message, { position: error.position, cause: error });
   }
 };
@@ -81,7 +84,7 @@ export class RecordedEvents {
     this.#browser = browser;
   }
 
-  /** Adds an event. One without a number or session, and one that is not an event of rrweb, is dropped and counted. */
+  /** Adds an event. Drops and counts events without a number or session, and events that are not from rrweb. */
   add({ document, number: numberText, part }: SentEvent): void {
     try {
       const number = parseNumber(numberText, maxEventNumber);
@@ -135,7 +138,7 @@ export class RecordedEvents {
   }
 }
 
-/** Returns the runs of consecutive numbers, in order. */
+/** Returns the ranges of consecutive event numbers, in order. */
 const listRuns = (events: ReadonlyMap<number, JsonObject>): Run[] => {
   const runs: Run[] = [];
   for (const [number, event] of [...events].toSorted(([left], [right]) => left - right)) {
@@ -146,14 +149,14 @@ const listRuns = (events: ReadonlyMap<number, JsonObject>): Run[] => {
   return runs;
 };
 
-/** Prefix of the attributes of recordings of HyperDX's and Splunk's SDKs, and the attributes. */
+/** Attributes of recordings of the SDKs of HyperDX and Splunk, and their prefix. */
 export const recordingPrefix = 'rr-web.';
 const recordKeys = {
   number: 'rr-web.event',
   part: 'rr-web.chunk',
   parts: 'rr-web.total-chunks',
 } as const;
-/** Resource attributes with the id of the load of a page */
+/** Resource attributes with the id of the page load */
 const pageLoadKeys = ['rum.scriptInstance', 'splunk.scriptInstance'];
 
 const readFirst = (record: LogRecord, keys: readonly string[]): string => {
@@ -166,7 +169,7 @@ const readFirst = (record: LogRecord, keys: readonly string[]): string => {
 
 const toSentEvent = (record: LogRecord): SentEvent => {
   const { number, part, parts } = recordKeys;
-  // They count from 1.
+  // These SDKs number events from 1.
   const eventNumber = Number(record.getAttribute(number)) - 1;
   return {
     document: { sessionId: readFirst(record, sharedFields.sessionId), tabId: readFirst(record, pageLoadKeys) },

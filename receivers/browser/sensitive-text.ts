@@ -1,6 +1,6 @@
 /** Finds email addresses and parts of URLs by scanning, in time proportional to the length of the text. */
 
-/** The text in place of an email address. */
+/** Replacement for an email address. */
 const redactedEmail = '[email]';
 const maxLocalLength = 64;
 const maxDomainLength = 253;
@@ -12,14 +12,17 @@ const isWordCharacter = (character: string): boolean => /[\p{L}\p{N}\p{M}\p{Cs}]
 const isLocalCharacter = (character: string): boolean => '._%+-'.includes(character) || isWordCharacter(character);
 const isDomainCharacter = (character: string): boolean => '.-'.includes(character) || isWordCharacter(character);
 
-/** Returns the first position of the characters before `end`; `end` if there is none. */
+/** Returns the first position of one of the characters before `end`; `end` if there is none. */
 const findStart = (text: string, end: number, min: number): number => {
   let start = end;
   while (start > min && end - start < maxLocalLength && isLocalCharacter(text.charAt(start - 1))) start--;
   return start;
 };
 
-/** Returns the end of the domain at `start`; `start` if there is none: at least two labels, the last of two letters or more. */
+/**
+ * Returns the end of the domain at `start`; `start` if there is no domain with two labels and a top-level domain of
+ * two letters or more.
+ */
 const findDomainEnd = (text: string, start: number): number => {
   let end = start;
   while (end < text.length && end - start < maxDomainLength && isDomainCharacter(text.charAt(end))) end++;
@@ -53,7 +56,7 @@ export const replaceEmails = (text: string): string => {
   return replaced.includes(encodedAtSign) ? replaceEmailsAround(replaced, encodedAtSign) : replaced;
 };
 
-/** Removes users and passwords from URLs. */
+/** Removes user names and passwords from URLs. */
 export const removeCredentials = (text: string): string => {
   if (!text.includes(atSign)) return text;
   let rest = '';
@@ -77,7 +80,10 @@ const isQueryEnd = (character: string): boolean => /[\s"'<>\\^`|#]/.test(charact
 const isFragmentEnd = (character: string): boolean => /[\s"'<>\\^`|]/.test(character);
 const isDigit = (character: string): boolean => character >= '0' && character <= '9';
 
-/** Returns whether a `?` begins a query, which has a name and `=` or `&` behind it, and where the decision was made. */
+/**
+ * Returns whether a `?` begins a query string (a name followed by `=` or `&`), and the position where that was
+ * decided.
+ */
 const readQueryStart = (text: string, mark: number): { readonly isQuery: boolean; readonly end: number } => {
   for (let end = mark + 1; end < text.length && end <= mark + 1 + maxParameterNameLength; end++) {
     const character = text.charAt(end);
@@ -87,7 +93,7 @@ const readQueryStart = (text: string, mark: number): { readonly isQuery: boolean
   return { isQuery: false, end: mark + 1 };
 };
 
-/** Returns where the line and column of a stack frame begin, such as `:10:5)`; the length if there is none. */
+/** Returns the position of the line and column of a stack frame, such as `:10:5)`; the length if there are none. */
 const findFramePosition = (query: string): number => {
   let start = query.endsWith(')') ? query.length - 1 : query.length;
   for (let count = 0; count < 2; count++) {
@@ -99,7 +105,7 @@ const findFramePosition = (query: string): number => {
   return start;
 };
 
-/** Replaces the queries of URLs and paths by what `filter` returns for them, without the `?`. */
+/** Replaces the query strings of URLs and paths by the results of `filter`, without the `?`. */
 export const replaceQueries = (text: string, filter: (query: string) => string): string => {
   let replaced = '';
   let copied = 0;
@@ -118,7 +124,7 @@ export const replaceQueries = (text: string, filter: (query: string) => string):
   return replaced + text.slice(copied);
 };
 
-/** Removes what follows a `#` behind a path. */
+/** Removes the fragments of paths, including the `#`. */
 export const removeFragments = (text: string): string => {
   let rest = '';
   let copied = 0;

@@ -42,7 +42,7 @@ const wrongTokenKind = createErrorResponse(
   'unauthenticated',
   'this is the token of a session or of a service account: telemetry is sent with a license key, which begins with oiq_lk_',
 );
-/** A session has a JWT, a service account an API token. */
+/** The bearer token of a session is a JWT, and that of a service account an API token. */
 const rejectUnknownSecret = (secret: string): ErrorResponse =>
   secret.startsWith(apiTokenFormat.prefix) || /^eyJ[\w-]{1,4096}\./.test(secret) ? wrongTokenKind : unknownKey;
 const unknownBrowserKey = createErrorResponse(
@@ -69,7 +69,7 @@ export const signalForbidden: Readonly<Record<Signal, ErrorResponse>> = {
   traces: createErrorResponse('forbidden', 'traces are not enabled for this license key or plan'),
 };
 
-/** Returns the bearer token, or the Basic password, because agents such as Promtail have no other setting for a key. */
+/** Returns the bearer token, or the password of Basic authentication, in which agents such as Promtail send the key. */
 const parseSecret = (authorization = ''): string | undefined => {
   const space = authorization.indexOf(' ');
   const credentials = authorization.slice(space + 1).trim();
@@ -86,13 +86,13 @@ export type AdmitBrowser = (
   signal: Signal,
 ) => Caller | ErrorResponse | Promise<Caller | ErrorResponse>;
 
-/** Without a signal, any key of servers is admitted, and rejections are not part of the usage. */
+/** Without a signal, any server key is admitted, and rejections do not count towards the usage. */
 export type Admit = (
   credentials: Credentials,
   signal?: Signal,
 ) => Caller | ErrorResponse | Promise<Caller | ErrorResponse>;
 
-/** Returns why the key of an open connection is not valid any more; undefined while it is. Counts nothing. */
+/** Returns why the key of an open connection is no longer valid; undefined while it is. Does not count the request. */
 export type FindRevocation = (credentials: Credentials) => ErrorResponse | undefined;
 
 /** Returns whether a value is a rejection. */

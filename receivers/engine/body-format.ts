@@ -17,7 +17,7 @@ export interface BodyFormat {
    * prepared in a worker.
    */
   readonly isCostly: boolean;
-  /** Returns whether a rejected body is stored nowhere, because it may contain what people typed. */
+  /** Returns whether a rejected body must not be stored, because it may contain user input. */
   readonly isSensitive?: (fault: PermanentError) => boolean;
   /**
    * Translates a decompressed body to protobuf of `messageFormat`, which is scanned afterwards. Sets invalid records
@@ -27,7 +27,7 @@ export interface BodyFormat {
   readonly translate?: (body: Buffer, signal: Signal, times?: TimeRange, browser?: BrowserContext) => Translation;
 }
 
-/** What the translation of a browser's body needs to know of its key. It can be transferred to a thread. */
+/** Context of a browser key for the translation of a body. It can be transferred to a thread. */
 export interface BrowserContext {
   /** Absent in dead letters of earlier versions. */
   readonly tenantId?: string;
@@ -38,21 +38,21 @@ export interface BrowserContext {
   readonly country?: string;
 }
 
-/** Protobuf of a message format, and the part of the body that cannot be accepted, in the format of the body. */
+/** Protobuf of a message format, and the rejected part of the body, in the format of the body. */
 export interface Translation {
   readonly body: Buffer;
-  /** What else the body contains, for bodies with several kinds of records. */
+  /** Further contents of a body that has several kinds of records. */
   readonly additionalRequests?: readonly TranslatedRequest[];
   /** Values of other topics in the body, with the number of their records. */
   readonly publications?: readonly Publication[];
   readonly publishedRecords?: number;
-  /** Events of recordings that are stored nowhere, because they cannot be read and masked. */
+  /** Number of recorded events that are dropped, because they cannot be read and masked. */
   readonly droppedRecordings?: number;
-  /** Values that were removed or shortened, because they may have personal data. */
+  /** Number of values that were removed or shortened because they may contain personal data. */
   readonly removedValues?: number;
-  /** Values in recordings that the page had not masked. */
+  /** Number of values in recordings that were masked here and not by the page. */
   readonly maskedValues?: number;
-  /** Sessions of browsers in the body, whose requests and bytes are limited. */
+  /** Sessions of browsers in the body. Their requests and bytes are limited. */
   readonly sessions?: readonly string[];
   readonly rejected: RejectedBody | undefined;
 }

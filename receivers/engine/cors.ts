@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 const maxAgeSeconds = 7_200;
 const allowedHeaders = 'content-type, content-encoding, x-license-key, authorization, traceparent, tracestate';
 
-/** Lets pages of an origin (`*`: of any) read the response. */
+/** Allows pages of an origin (`*`: of any origin) to read the response. */
 export const allowOrigin = (response: ServerResponse, origin: string): void => {
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('access-control-expose-headers', 'Retry-After');

@@ -1,11 +1,11 @@
-/** Country of an address, by a table of the operator. */
+/** Looks up the country of an address in a table of the operator. */
 import { readFile } from 'node:fs/promises';
 import ipaddr from 'ipaddr.js';
 import { Reader, type Response } from 'mmdb-lib';
 import { type Fields, toFields } from '../../runtime/fields.ts';
 import { SettingsError } from '../../schemas/settings.ts';
 
-/** Returns the two letters of the country of an address (ISO 3166-1); an empty text if it is unknown. */
+/** Returns the ISO 3166-1 code of the country of an address; an empty string if it is unknown. */
 export type FindCountry = (address: string) => string;
 
 const countryPattern = /^[A-Z]{2}$/;
@@ -77,7 +77,7 @@ const createTableSearch = (ranges: readonly AddressRange[]): FindCountry => {
   };
 };
 
-/** Returns the country of a record in the forms of MaxMind, DB-IP and IPinfo. */
+/** Returns the country of a record in the formats of MaxMind, DB-IP and IPinfo. */
 const readCountry = (record: Fields): string => {
   const { country, country_code: code, registered_country: registered } = record;
   const texts = [toFields(country)['iso_code'], code, country, toFields(registered)['iso_code']];

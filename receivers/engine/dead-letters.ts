@@ -44,7 +44,7 @@ interface DeadLetterOptions {
 /** Purpose of encrypted bodies. */
 const sealPurpose = 'dead-letter';
 const browserHeader = 'browser';
-/** Set if the secrets of the body are replaced when it is replayed. */
+/** Set if the secrets of the body are replaced during a replay. */
 const redactionHeader = 'redacts-secrets';
 
 const sealBody = (parts: readonly Uint8Array[], secretBox: DeadLetterOptions['secretBox']): Buffer => {
@@ -52,7 +52,9 @@ const sealBody = (parts: readonly Uint8Array[], secretBox: DeadLetterOptions['se
   return Buffer.from(secretBox.seal(sealPurpose, Buffer.concat(parts).toString('base64')));
 };
 
-/** Returns the body of a dead letter that is encrypted. Throws `PermanentError` if the secret key is another one. */
+/**
+ * Returns the body of an encrypted dead letter. Throws `PermanentError` if it was encrypted with another secret key.
+ */
 const openSealedBody = (sealed: Buffer, secretBox: Pick<SecretBox, 'open'>): Buffer => {
   const text = secretBox.open(sealPurpose, sealed.toString());
   if (text === undefined)

@@ -24,7 +24,7 @@ interface PartiallyAccepted {
   readonly rejected: { readonly records: number; readonly message: string };
 }
 
-/** A plain value instead of an error, because frequent errors must not cost stack traces. */
+/** A plain value and not an error, because stack traces are too expensive for frequent errors. */
 export interface ErrorResponse {
   readonly kind: ErrorKind;
   readonly message: string;

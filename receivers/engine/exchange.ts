@@ -1,4 +1,4 @@
-/** A telemetry request from its credentials to its response, independent of the transport. */
+/** A telemetry request, from authentication to response, independent of the transport. */
 import { trackWork } from '../../runtime/current-work.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
@@ -68,7 +68,7 @@ export class Exchange {
     this.#source = engine.resolveSource(transport.peer, transport.header('x-forwarded-for'));
   }
 
-  /** Starts the exchange; `closed` ends it in any case. */
+  /** Starts the exchange. `handleClose` ends it in any case. */
   start() {
     const { inFlight } = this.#engine;
     inFlight.enter();

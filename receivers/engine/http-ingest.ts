@@ -1,4 +1,4 @@
-/** Telemetry in an HTTP request. Protocols differ in a few functions. */
+/** Accepts telemetry in HTTP requests. Protocols differ only in the functions of `HttpProtocol`. */
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Signal } from '../../schemas/telemetry-signals.ts';
 import type { BodyFormat } from './body-format.ts';

@@ -4,9 +4,9 @@ import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 const mebibyte = 1024 * 1024;
 /** Maximum bytes of bodies that are being read or wait for the bus; further requests receive 503. */
 const maxBufferedBytes = 256 * mebibyte;
-/** Of these, bytes of browsers, so that a flood through a public key leaves memory for servers. */
+/** Part of these bytes for browsers, so that a flood through a public key leaves memory for servers. */
 const maxBrowserBytes = 96 * mebibyte;
-/** Of these, bytes of one visitor: two of the largest bodies. */
+/** Part of these bytes for one visitor: two bodies of the maximum size. */
 const maxVisitorBytes = 10 * mebibyte;
 
 const tooManyBodies = createErrorResponse('unavailable', 'too many bodies are being read', 1);
@@ -18,7 +18,7 @@ export class InFlight {
   #browserBytes = 0;
   readonly #visitorBytes = new Map<string, number>();
   #idleCallbacks: (() => void)[] = [];
-  /** Set once: new requests are rejected, and connections are closed with their next response. */
+  /** If set, new requests are rejected, and connections are closed with their next response. */
   isDraining = false;
 
   enter(): void {

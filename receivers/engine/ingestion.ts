@@ -33,9 +33,9 @@ export interface IngestRequest extends ReceivedRequest {
 
 /** Records of a request that were not accepted while others were. Their dead letter is durable. */
 export interface PartialRejection {
-  /** 0 if no record was found in a body that should have some. */
+  /** 0 if records were expected in the body, but none was found. */
   readonly records: number;
-  /** What is wrong with the first of them, and where. */
+  /** Fault of the first of them, and its position. */
   readonly message: string;
 }
 
@@ -112,7 +112,7 @@ export class Ingestion {
     sessionLimits: VisitorLimits;
     rejections: Rejections;
     publisher: Publisher;
-    /** Encrypts dead letters of browsers and of projects whose secrets are replaced. Called when there is one. */
+    /** Encrypts dead letters of browsers and of projects whose secrets are replaced. Created on first use. */
     loadSecretBox: () => Promise<SecretBox>;
     metrics: Metrics;
     log: Log;

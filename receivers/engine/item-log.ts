@@ -49,7 +49,7 @@ const createMessages = (topic: string, waiting: readonly WaitingItem[]): Message
 export class ItemLog<Item extends z.ZodType<{ readonly tenantId: string }>> {
   readonly #producer: Producer;
   readonly #topic: string;
-  /** What the values are, for errors */
+  /** Plural noun for the values, used in errors */
   readonly #noun: string;
   #pendingItems: WaitingItem[] = [];
   #characters = 0;
@@ -77,7 +77,7 @@ export class ItemLog<Item extends z.ZodType<{ readonly tenantId: string }>> {
     return promise;
   }
 
-  /** Resolves when nothing waits. */
+  /** Resolves when no value is waiting. */
   async drain(): Promise<void> {
     while (this.#publishing !== undefined) await this.#publishing;
   }

@@ -25,7 +25,7 @@ import { createOriginTest } from '../../schemas/web-origin.ts';
 import type { BrowserContext } from './body-format.ts';
 import type { KeyUse, KeyUses } from './key-uses.ts';
 
-/** A threshold of an organization, or of one key. */
+/** A threshold of an organization or a key. */
 export type ByteThreshold = Omit<RejectThreshold, 'scope'> & { readonly scope: QuotaScope | KeyScope };
 export type KeyScope = `key/${string}`;
 
@@ -54,9 +54,9 @@ export interface Caller {
   readonly redactsSecrets: boolean;
 }
 
-/** What a browser key is for. */
+/** Application and restrictions of a browser key. */
 export interface BrowserAccess {
-  /** What the translation of bodies needs */
+  /** Context for the translation of bodies */
   readonly context: BrowserContext;
   /** Returns whether pages of an origin may use the key. */
   isAllowedOrigin(origin: string): boolean;
@@ -81,7 +81,7 @@ interface KeyEntry {
 const parseEndMs = (time: string | null | undefined): number => (time ? Date.parse(time) : Number.POSITIVE_INFINITY);
 
 /**
- * Returns the networks of a list. One that cannot be parsed allows no address, because a mistake must not open access.
+ * Returns the networks of a list. If it cannot be parsed, no address is allowed, because a mistake must not open access.
  */
 const parseNetworksOrNone = (entries: readonly string[]): Networks => {
   try {

@@ -5,14 +5,14 @@ import type { Metrics } from '../../schemas/ports/metrics.ts';
 import type { Offload } from './offload.ts';
 
 const reportEveryMs = 1_000;
-/** A body takes at most a few seconds. */
+/** Threshold of the waiting time. Preparing a body takes a few seconds at most. */
 const maxWaitMs = 15_000;
 
 /** The queue of a worker, as `Offload` has it. */
 export type WatchedOffload = Pick<Offload, 'pending' | 'getOldestMs'>;
 
 export interface OffloadWatchOptions {
-  /** By the name of the bodies, for metrics and messages */
+  /** Queues by the name of their bodies, for metrics and messages */
   readonly offloads: Readonly<Record<string, WatchedOffload>>;
   readonly metrics: Pick<Metrics, 'set'>;
   readonly log: Pick<Log, 'info' | 'warn'>;
@@ -30,7 +30,7 @@ export class OffloadWatch {
     this.report();
   }
 
-  /** Returns which bodies have been waiting too long; undefined without one. */
+  /** Returns the names of the bodies that have been waiting too long; undefined if there are none. */
   describeDegradation(): string | undefined {
     const stalled = Object.entries(this.#options.offloads).filter(([, offload]) => offload.getOldestMs() > maxWaitMs);
     if (stalled.length === 0) return undefined;

@@ -55,7 +55,7 @@ export type OffloadResult =
 
 interface QueuedJob {
   readonly job: Job;
-  /** By `performance.now()` */
+  /** Start of the wait, by `performance.now()` */
   readonly queuedAtMs: number;
   readonly resolve: (outcome: OffloadResult) => void;
 }
@@ -104,7 +104,7 @@ export class Offload {
     return this.#queue.length + (this.#currentJob === undefined ? 0 : 1);
   }
 
-  /** Returns for how long the oldest of them has been waiting; 0 without one. */
+  /** Returns the waiting time of the oldest of them; 0 if there is none. */
   getOldestMs(): number {
     return this.#currentJob === undefined ? 0 : performance.now() - this.#currentJob.queuedAtMs;
   }
@@ -115,7 +115,7 @@ export class Offload {
   }
 
   #isLarge({ encoding, format, browser, redaction }: BodyShape, bytes: number): boolean {
-    // Texts are searched for personal data or secrets, whose cost the sender decides.
+    // Searching texts for personal data or secrets is expensive, and its cost depends on the sender.
     if (browser !== undefined || redaction !== undefined) return true;
     if (encoding !== 'identity') return bytes > minLargeCompressedBytes;
     return bytes > (format.isCostly ? largeCostlyBytes : largeBytes);

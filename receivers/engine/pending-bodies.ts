@@ -1,10 +1,10 @@
 /**
- * Bodies of browsers that wait to be checked, by visitor and key. A flood from one address, or through one key, leaves
+ * Bodies of browsers in the queue, by visitor and key. A flood from one address, or through one key, leaves
  * room in the queue for others.
  */
 import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
 
-/** Half of what the queue holds. */
+/** Half of the capacity of the queue. */
 const maxOfKey = 32;
 const maxOfVisitor = 8;
 
@@ -13,7 +13,10 @@ const tooMany = createErrorResponse('rate-limited', 'too many bodies of this bro
 export class PendingBodies {
   readonly #counts = new Map<string, number>();
 
-  /** Adds a body. Returns why it has to wait outside; undefined if there is room, and `leave` has to be called. */
+  /**
+   * Adds a body. Returns the reason if the queue has no room for it. Otherwise returns undefined, and `leave` must be
+   * called.
+   */
   enter(keyId: string, visitor: string): ErrorResponse | undefined {
     const [ofKey, ofVisitor] = [this.#count(keyId), this.#count(`${keyId} ${visitor}`)];
     if (ofKey >= maxOfKey || ofVisitor >= maxOfVisitor) return tooMany;

@@ -150,7 +150,7 @@ const separateBody = ({ signal, format, times }: BodyShape, plain: Buffer): Sepa
     ? separateRequest(signal, plain, times)
     : separateWriteRequest(getWriteVersion(format), plain, times);
 
-/** Returns undefined for a body that does not pass. */
+/** Returns undefined if the body cannot be published unchanged. */
 const tryCheckBody = (shape: BodyShape, plain: Buffer): CheckResult | undefined => {
   try {
     return checkBody(shape, plain);

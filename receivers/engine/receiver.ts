@@ -26,7 +26,7 @@ import type { RequestMetrics } from './request-metrics.ts';
 export interface Engine {
   readonly admit: Admit;
   readonly admitBrowser: AdmitBrowser;
-  /** Returns what a browser key is for; undefined if the key is not one, or not valid. */
+  /** Returns the application and restrictions of a browser key; undefined if the key is not a valid browser key. */
   readonly findBrowserAccess: (key: string) => BrowserAccess | undefined;
   readonly ingestion: Ingestion;
   /** Counts rejections of known keys before their bodies were accepted. */
@@ -73,7 +73,7 @@ export interface WebSocketHandler {
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
 }
 
-/** What an address serves besides the receiver that listens on it. */
+/** Handlers of other receivers on the same address. */
 export interface SharedAddress {
   readonly handler: HttpHandler;
   readonly sockets: WebSocketHandler;

@@ -95,7 +95,7 @@ export const start = async (
   { bus, documents, counters, columns, metrics, log, clock, settings }: ReceiversOptions,
 ): Promise<Receivers> => {
   const resolveSource = createSourceResolver(settings.TRUSTED_PROXIES);
-  // A table that cannot be read stops the start before there is anything to close.
+  // Read first: if the table is unreadable, the start fails before anything has to be closed.
   const findCountry = await openCountries(settings.COUNTRY_FILE);
   const uses = new KeyUses(documents, clock, log);
   const keyring = await Keyring.load(documents, clock, uses).catch(async (error: unknown) => {
@@ -126,7 +126,7 @@ export const start = async (
     secretBox ??= loadSecretKey(settings)
       .then(createSecretBox)
       .catch((error: unknown) => {
-        // The next dead letter tries again.
+        // After a failure, the next dead letter tries again.
         secretBox = undefined;
         throw error;
       });
@@ -207,7 +207,7 @@ export const start = async (
           settings,
         }),
       );
-    // Their paths may begin as those of a receiver.
+    // Checked first, because their paths may have the same prefix as those of a receiver.
     openedReceivers.unshift(...extraEndpoints);
     const shared = {
       handler: createAddressHandler(openedReceivers, 'OTLP_HTTP_ADDRESS'),

@@ -62,7 +62,7 @@ export class TokenLease {
     // One call serves all requests that wait at the end of this iteration of the event loop.
     await Promise.resolve();
     const now = this.#clock.now();
-    // A lease used up before its end was too small, one that ended unspent too large.
+    // A lease that is used up early was too small; one with tokens left at its end was too large.
     this.#leaseSize = now < this.#validUntil ? Math.min(this.#leaseSize * 2, this.#maxLeaseTokens) : 1;
     const amount = this.#waitingTokens + this.#leaseSize - 1;
     this.#waitingTokens = 0;

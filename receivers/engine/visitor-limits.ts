@@ -1,6 +1,6 @@
 /**
  * Limits of one visitor of a page: requests and bytes of a browser key from one address or of one session, in this
- * instance. They keep a flood through a public key from using up what the key may send for all visitors.
+ * instance. A flood through a public key must not use up the limits of the key for all visitors.
  */
 import type { Clock } from '../../schemas/ports/clock.ts';
 import { createErrorResponse, type ErrorResponse } from './error-responses.ts';
@@ -59,7 +59,7 @@ export class VisitorLimits {
     return visitor;
   }
 
-  /** Forgets visitors without a request for a minute; all, if that is not enough. */
+  /** Removes visitors without a request for a minute; removes all if too many remain. */
   #forgetIdle(nowMs: number): void {
     for (const [id, { atMs }] of this.#visitors) if (nowMs - atMs > minuteMs) this.#visitors.delete(id);
     if (this.#visitors.size >= maxVisitors) this.#visitors.clear();

@@ -1,4 +1,7 @@
-/** Finds the heartbeat of a token in memory, which follows the documents' change feed. Reads no store once loaded. */
+/**
+ * Looks up the heartbeat of a token in memory. The documents' change feed updates it, so no store is read after
+ * loading.
+ */
 import { hash } from 'node:crypto';
 import type { Documents, Feed } from '../../schemas/ports/documents.ts';
 import { type StoredCheck, syntheticChecks } from '../../schemas/resources/synthetic-check.ts';

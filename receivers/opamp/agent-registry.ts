@@ -30,13 +30,13 @@ import { type ServerMessage, writeServerMessage } from './write-message.ts';
 /** Limits of memory: agents of an instance, and of one organization. */
 const maxAgents = 100_000;
 const maxAgentsOfTenant = 50_000;
-/** An agent without a message is forgotten after this time; its next message is then the first. */
+/** Agents without a message for this time are removed. Their next message counts as the first. */
 const forgetAfterMs = 3_600_000;
 const maxIntervalMs = 3_600_000;
 /** Consecutive time windows with connections to several instances, after which an agent is a duplicate. */
 const duplicateWindows = 2;
 const maxCountedInstances = 1_000_000;
-/** Time after which the receiver certainly has reported again, in shares of the time between reports. */
+/** Time after which the receiver has certainly reported again, as a multiple of the reporting interval. */
 const reportSlack = 1.5;
 
 /** A WebSocket. Several agents may share one. */
@@ -57,7 +57,7 @@ interface Session {
   readonly instanceUid: string;
   /** Undefined until a message was processed, and after one that was not stored. */
   sequence: bigint | undefined;
-  /** The sequence that another one replaced, when that was. If it continues, two agents have this UID. */
+  /** The previous sequence, and when another one replaced it. If it continues, two agents have this UID. */
   replacedSequence: { readonly sequence: bigint; readonly atMs: number } | undefined;
   readonly hashes: Map<AgentPart['kind'], string>;
   connection: AgentConnection | undefined;
@@ -92,7 +92,7 @@ const createNewUid = (instanceUid: Buffer, nowMs: number): ServerMessage => ({
 
 const formatUuid = (uid: Buffer): string => uid.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 
-/** Whether a message has all parts of a status that its agent reports. */
+/** Whether a message has all parts of the status that the agent can report. */
 const isFullState = ({ description, health, configuration, capabilities }: AgentMessage): boolean =>
   description !== undefined &&
   (health !== undefined || (capabilities & agentCapabilities.reportsHealth) === 0n) &&
@@ -105,7 +105,7 @@ const partReaders: Readonly<Record<'description' | 'health' | 'configuration', (
 };
 const partKinds = ['description', 'health', 'configuration'] as const;
 
-/** A part of a status that differs from what was published. */
+/** A part of a status that differs from the published one. */
 interface ChangedPart {
   readonly kind: (typeof partKinds)[number];
   readonly part: EncodedPart;
@@ -126,7 +126,7 @@ export interface AgentRegistryOptions {
   /** Resolves when the report is durable. */
   readonly publish: (report: FleetAgentReport) => Promise<void>;
   readonly isEnabled: (tenantId: string) => boolean;
-  /** Counts that instances share. An agent whose UID another instance has too gets a new one. */
+  /** Counters that instances share. If another instance has an agent with the same UID, the agent gets a new one. */
   readonly counters: Pick<Counters, 'spend'>;
   /** Called after each check of all agents. */
   readonly onCount?: (agents: { readonly connected: number; readonly polling: number }) => void;
@@ -165,7 +165,7 @@ export class AgentRegistry {
           message: `instance_uid must have ${uidBytes} bytes, and has ${instanceUid.length}: use a UUID`,
         },
       };
-    // The status follows under the new UID. Until then, the agent is not known.
+    // The agent sends its status under the new UID next. Until then, it is unknown.
     if (requestsInstanceUid || (await this.#isDuplicate(message, caller, connection)))
       return createNewUid(instanceUid, this.#options.clock.now());
     const session = this.#openSession(instanceUid, caller);
@@ -193,7 +193,7 @@ export class AgentRegistry {
     }
   }
 
-  /** Publishes what is not published yet. */
+  /** Publishes changes that are not published yet. */
   async close(): Promise<void> {
     this.#stopChecks();
     for (const session of this.#sessions.values())
@@ -205,7 +205,7 @@ export class AgentRegistry {
     return `${caller.tenantId}/${caller.projectId}/${instanceUid.toString('base64')}`;
   }
 
-  /** Whether another agent has the UID of a message. */
+  /** Returns whether another agent has the UID of a message. */
   async #isDuplicate(
     { instanceUid, sequence }: AgentMessage,
     caller: Caller,
@@ -274,7 +274,7 @@ export class AgentRegistry {
     if (sequence === previous + 1n) return false;
     session.replacedSequence = { sequence: previous, atMs: this.#options.clock.now() };
     session.hashes.clear();
-    // An agent that never increments its number would send its complete status in a loop.
+    // Otherwise, an agent that never increments its number would send its complete status in a loop.
     return !(session.wasFullStateRequested && isFullState(message));
   }
 
@@ -328,7 +328,7 @@ export class AgentRegistry {
 
   async #publish(session: Session, parts: readonly AgentPart[], nowMs: number): Promise<void> {
     const { tenantId, projectId, agentId, instanceUid, lastSeenMs, intervalMs, connectionState } = session;
-    // Two reports within a millisecond would have no order.
+    // Two reports within a millisecond would have no defined order.
     const atMs = Math.max(nowMs, session.publishedAtMs + 1);
     const heartbeat: AgentHeartbeat = {
       kind: 'heartbeat',
@@ -354,7 +354,7 @@ export class AgentRegistry {
   #reportHeartbeat(session: Session): void {
     const report = this.#publish(session, [], this.#options.clock.now())
       .catch(() => {
-        // The next check tries again.
+        // The next check retries.
         session.publishedSeenMs = 0;
         session.isPublishedAsSilent = false;
       })

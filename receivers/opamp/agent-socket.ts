@@ -1,4 +1,4 @@
-/** A WebSocket of one or more agents: messages in order, pings, and the limits of what waits. */
+/** A WebSocket of one or more agents: processes messages in order, sends pings, and limits waiting data. */
 import type { RawData, WebSocket } from 'ws';
 import { PermanentError } from '../../schemas/errors.ts';
 import type { Credentials } from '../engine/admission.ts';
@@ -8,12 +8,12 @@ import { readHeader } from './read-message.ts';
 /** Time for a client to respond to a ping before another connection takes over its agent. */
 const probeMs = 2_000;
 const closeTimeoutMs = 1_000;
-/** Messages that wait for a response. The client is not read further until they have one. */
+/** Maximum number of messages without a response. Reading pauses until they have one. */
 const maxWaiting = 16;
-/** A client that does not read its responses is disconnected. */
+/** Maximum number of unsent bytes, after which a client that does not read its responses is disconnected. */
 const maxBufferedBytes = 1024 * 1024;
 const maxReasonLength = 120;
-/** Agents of one connection, as of a proxy. */
+/** Maximum number of agents on one connection, for example behind a proxy. */
 const maxAgents = 10_000;
 
 export interface AgentSocketOptions {
