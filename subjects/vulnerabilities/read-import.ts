@@ -15,7 +15,7 @@ import {
 import { isGrype, readGrype } from './formats/grype.ts';
 import { isOsvAdvisory, isOsvScanner, readAdvisory, readOsvScanner } from './formats/osv.ts';
 import { isSarif, readSarif } from './formats/sarif.ts';
-import { isTrivy, isTrivyCluster, readTrivy, readTrivyCluster } from './formats/trivy.ts';
+import { isTrivy, isTrivyCluster, isTrivyList, readTrivy, readTrivyCluster, readTrivyList } from './formats/trivy.ts';
 import { type ReadJson, readJson } from './read-json.ts';
 import type { Advisory, ImportedReport, ReportProblem } from './report.ts';
 import { maxProblems } from './report.ts';
@@ -91,6 +91,7 @@ const readArchive = (bytes: Uint8Array): ImportedReport | UnreadableReport => {
 
 const readValue = (value: unknown, targetName: string): ImportedReport | UnreadableReport => {
   if (isTrivy(value)) return readTrivy(value);
+  if (isTrivyList(value)) return readTrivyList(value);
   if (isTrivyCluster(value)) return readTrivyCluster(value);
   if (isGrype(value)) return readGrype(value);
   if (isSarif(value)) return readSarif(value);

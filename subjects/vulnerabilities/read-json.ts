@@ -17,7 +17,7 @@ const skippedMembers = new Set([
   '__proto__',
   ...['Description', 'References', 'CweIDs', 'VendorSeverity', 'Layer', 'Locations', 'DependsOn', 'ImageConfig'],
   ...['cpes', 'licenses', 'hashes', 'evidence', 'dependencies', 'urls', 'matchDetails', 'advisories'],
-  ...['help', 'fullDescription', 'files', 'annotations', 'checksums', 'cweIds', 'Secrets', 'Misconfigurations'],
+  ...['markdown', 'fullDescription', 'files', 'annotations', 'checksums', 'cweIds', 'Secrets', 'Misconfigurations'],
 ]);
 
 /** Returns the end of a prefix with at most `maxTextLength` characters or more, which splits no escape. */

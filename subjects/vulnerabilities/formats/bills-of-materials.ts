@@ -187,6 +187,12 @@ const readSpdxPackage = (item: unknown): ReportedPackage => {
   return toPackage({ name: purl === '' ? getText(item, 'name') : '', version: purl === '' ? version : '', purl });
 };
 
+/** Operating systems and images are packages of SPDX, but nothing that advisories name. */
+const isPlatform = (item: unknown): boolean =>
+  /^(?:operating[-_]?system|container)$/i.test(
+    getText(item, 'primaryPackagePurpose') || getText(item, 'software_primaryPurpose'),
+  );
+
 export const readSpdx = (report: unknown): ScannerReport => {
   const elements = getList(report, '@graph');
   const items =
@@ -205,7 +211,7 @@ export const readSpdx = (report: unknown): ScannerReport => {
   const creators = getTexts(report, 'creationInfo', 'creators');
   const tool = creators.find((creator) => creator.startsWith('Tool: '))?.slice(6) ?? 'spdx';
   const packages = items
-    .filter((item) => !roots.has(getText(item, 'SPDXID')))
+    .filter((item) => !roots.has(getText(item, 'SPDXID')) && !isPlatform(item))
     .map(readSpdxPackage)
     .filter((item) => item.name !== '' && (item.purl !== '' || item.version !== ''));
   return {

@@ -17,6 +17,15 @@ export const isGrype = (report: unknown): boolean =>
 
 const scope = 'all';
 
+/**
+ * Returns the ids of each vulnerability of a match. An advisory of a distribution, such as ALAS-2023-1704, is about
+ * several, which other scanners report one by one.
+ */
+const separateVulnerabilities = (id: string, relatedIds: readonly string[]): string[][] => {
+  const cves = [...new Set(relatedIds.filter((other) => other.startsWith('CVE-')))];
+  return id.startsWith('CVE-') || cves.length < 2 ? [[id, ...relatedIds]] : cves.map((cve) => [cve]);
+};
+
 export const readGrype = (report: unknown): ScannerReport => {
   const target = readTarget(report);
   const findings: ReportedFinding[] = [];
@@ -31,8 +40,7 @@ export const readGrype = (report: unknown): ScannerReport => {
     const related = getList(match, 'relatedVulnerabilities');
     const sources = [getValue(match, 'vulnerability'), ...related];
     const epss = getValue(match, 'vulnerability', 'epss', 0, 'epss') ?? getValue(related[0], 'epss', 0, 'epss');
-    findings.push({
-      ids: [id, ...related.map((vulnerability) => getText(vulnerability, 'id')).filter((other) => other !== '')],
+    const finding: Omit<ReportedFinding, 'ids'> = {
       package: toPackage({
         name,
         version: getText(match, 'artifact', 'version'),
@@ -53,7 +61,9 @@ export const readGrype = (report: unknown): ScannerReport => {
       fixedVersions: getTexts(match, 'vulnerability', 'fix', 'versions'),
       epss: typeof epss === 'number' ? epss : null,
       isKnownExploited: sources.some((vulnerability) => getList(vulnerability, 'knownExploited').length > 0),
-    });
+    };
+    const relatedIds = related.map((vulnerability) => getText(vulnerability, 'id')).filter((other) => other !== '');
+    for (const ids of separateVulnerabilities(id, relatedIds)) findings.push({ ids, ...finding });
   }
   const configuration = getValue(report, 'descriptor', 'configuration');
   const isNarrower =

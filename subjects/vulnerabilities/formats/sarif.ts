@@ -9,11 +9,22 @@ export const isSarif = (report: unknown): boolean =>
 const vulnerabilityId =
   /\b(?:CVE-\d{4}-\d{4,10}|GHSA(?:-[0-9a-z]{4}){3}|GO-\d{4}-\d{1,10}|(?:RUSTSEC|PYSEC|OSV|DSA|DLA|ALSA|RHSA|USN|GMS)-\d[\w-]{1,32})/i;
 
+/** Grype writes an image, a layer and a path as the place of a package: `alpine:3.10@sha256:…:/lib/apk/db/installed`. */
+const readImageOfLocation = (place: string): string =>
+  place.slice(0, Math.max(0, place.search(/@(?:sha256:[0-9a-f]{64})?:\//)));
+
+const findDigest = (references: readonly string[]): string =>
+  references.map((reference) => reference.split('@')[1] ?? '').find((digest) => digest !== '') ?? '';
+
 const readTarget = (run: unknown): ReportTarget => {
   const imageId = getText(run, 'properties', 'imageID');
   const name = getText(run, 'properties', 'imageName');
   const references = [...getTexts(run, 'properties', 'repoTags'), ...getTexts(run, 'properties', 'repoDigests')];
   if (imageId !== '') return { id: imageId, name: name || imageId, kind: 'image', references };
+  const image =
+    name ||
+    readImageOfLocation(getText(run, 'results', 0, 'locations', 0, 'logicalLocations', 0, 'fullyQualifiedName'));
+  if (image !== '') return { id: findDigest(references) || image, name: image, kind: 'image', references };
   const root =
     getText(run, 'versionControlProvenance', 0, 'repositoryUri') ||
     getText(run, 'results', 0, 'locations', 0, 'physicalLocation', 'artifactLocation', 'uri');
@@ -51,6 +62,8 @@ const splitLocation = (text: string): { readonly name: string; readonly version:
 
 /** Returns name and version of the package, which scanners write into texts in different ways. */
 const readPackageNames = (message: string, result: unknown) => {
+  const reported = /\breports (\S+) at version (\S+)/.exec(message);
+  if (reported !== null) return { name: reported[1] ?? '', version: reported[2] ?? '' };
   const located = splitLocation(getText(result, 'locations', 0, 'message', 'text'));
   return {
     name:
@@ -80,7 +93,10 @@ const readResult = (run: unknown, result: unknown, target: ReportTarget): Report
     title: getText(rule, 'shortDescription', 'text'),
     url: getText(rule, 'helpUri'),
     vectors: readVectors(rule),
-    fixedVersions: splitVersions(readMessageField(message, /^Fixed Version: (.+)$/m)),
+    fixedVersions: splitVersions(
+      readMessageField(message, /^Fixed Version: (.+)$/m) ||
+        readMessageField(getText(rule, 'help', 'text'), /^Fix Version: (\S.*)$/m),
+    ),
     epss: null,
     isKnownExploited: false,
   };

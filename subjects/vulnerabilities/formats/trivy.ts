@@ -43,6 +43,12 @@ const readTarget = (report: unknown): ReportTarget => {
 export const isTrivy = (report: unknown): boolean =>
   getValue(report, 'SchemaVersion') !== undefined && getValue(report, 'ArtifactName') !== undefined;
 
+/** Reports before Trivy 0.20 are a list of results. */
+export const isTrivyList = (report: unknown): boolean =>
+  Array.isArray(report) &&
+  report.length > 0 &&
+  report.every((result) => getText(result, 'Target') !== '' && getValue(result, 'Vulnerabilities') !== undefined);
+
 const readListedPackage = (item: unknown, type: string): ReportedPackage => {
   const release = getText(item, 'Release');
   const version = getText(item, 'Version') + (release === '' ? '' : `-${release}`);
@@ -94,9 +100,13 @@ const addResult = (
   { path, isImage, problems }: { readonly path: string; readonly isImage: boolean; readonly problems: ReportProblem[] },
 ): void => {
   const type = getText(result, 'Type');
-  const scope = `${getText(result, 'Class')} ${type} ${getText(result, 'Target')}`;
-  scopes.push(scope);
-  const isLockFile = getText(result, 'Class') === 'lang-pkgs' && !isImage;
+  const packageClass = getText(result, 'Class');
+  const name = `${packageClass} ${type} ${getText(result, 'Target')}`;
+  // The name of a part about an operating system has its release, which updates of packages change. Stored findings may
+  // have this name as their scope.
+  const scope = packageClass === 'os-pkgs' ? packageClass : name;
+  scopes.push(...new Set([scope, name]));
+  const isLockFile = packageClass === 'lang-pkgs' && !isImage;
   for (const item of getList(result, 'Packages')) packages.push(readListedPackage(item, type));
   const place = { type, scope, location: isLockFile ? getText(result, 'Target') : '' };
   for (const [position, vulnerability] of getList(result, 'Vulnerabilities').entries()) {
@@ -135,13 +145,38 @@ export const readTrivy = (report: unknown): ScannerReport => {
   return createReport({ target, isComplete }, contents, problems);
 };
 
+/** Returns what a part about an operating system names before it: `alpine:3.10 (alpine 3.10.2)`. */
+const readSystemTarget = (result: unknown): string | undefined => {
+  const name = getText(result, 'Target');
+  const end = name.indexOf(' (');
+  return end > 0 && name.endsWith(')') ? name.slice(0, end) : undefined;
+};
+
+/** Returns a report of the present form for a list of results, of which one about an operating system names the image. */
+export const readTrivyList = (list: unknown): ScannerReport => {
+  const results = (Array.isArray(list) ? list : []) as readonly object[];
+  const image = results.map(readSystemTarget).find((name) => name !== undefined);
+  return readTrivy({
+    ArtifactName: image ?? getText(results[0], 'Target'),
+    ArtifactType: image === undefined ? 'repository' : 'container_image',
+    Results: results.map((result) => ({
+      ...result,
+      Class: readSystemTarget(result) === undefined ? 'lang-pkgs' : 'os-pkgs',
+    })),
+  });
+};
+
+/** Reports with details list resources, summaries list findings, and those before Trivy 0.36 list vulnerabilities. */
+const resourceLists = ['Resources', 'Findings', 'Vulnerabilities'] as const;
+
+const listResources = (report: unknown): { readonly path: string; readonly resource: unknown }[] =>
+  resourceLists.flatMap((name) =>
+    getList(report, name).map((resource, index) => ({ path: `${name}.${index}`, resource })),
+  );
+
 export const isTrivyCluster = (report: unknown): boolean =>
   typeof getValue(report, 'ClusterName') === 'string' &&
-  getList(report, getResourcesName(report)).every((resource) => getText(resource, 'Kind') !== '');
-
-/** Reports with details list resources, and summaries list them as findings. */
-const getResourcesName = (report: unknown): 'Resources' | 'Findings' =>
-  getValue(report, 'Findings') === undefined ? 'Resources' : 'Findings';
+  listResources(report).every(({ resource }) => getText(resource, 'Kind') !== '');
 
 /** Returns the images of a workload. Reports before Trivy 0.50 have the metadata of one image. */
 const listImages = (resource: unknown): ReportTarget[] => {
@@ -159,6 +194,17 @@ const hasVulnerabilitiesOrPackages = (result: unknown): boolean =>
   getList(result, 'Vulnerabilities').length > 0 ||
   getList(result, 'Packages').length > 0;
 
+/** Returns what a part is about that names no image: the image in its name, or else the workload. */
+const nameTarget = (resource: unknown, result: unknown): ReportTarget => {
+  const image = readSystemTarget(result);
+  if (image !== undefined) return { id: image, name: image, kind: 'image', references: [image] };
+  const name = ['Namespace', 'Kind', 'Name']
+    .map((field) => getText(resource, field))
+    .filter(Boolean)
+    .join('/');
+  return { id: name, name, kind: 'repository', references: [] };
+};
+
 /** Returns the image that a part is about: the part about its operating system begins with its name, and others follow. */
 const findImage = (images: readonly ReportTarget[], result: unknown, former: ReportTarget | undefined) => {
   const name = getText(result, 'Target');
@@ -166,32 +212,46 @@ const findImage = (images: readonly ReportTarget[], result: unknown, former: Rep
   return named ?? former ?? (images.length === 1 ? images[0] : undefined);
 };
 
+interface ClusterContents {
+  readonly byImage: Map<string, { readonly target: ReportTarget; isComplete: boolean; readonly contents: Contents }>;
+  readonly problems: ReportProblem[];
+}
+
+/** Adds the images of a workload. */
+const addResource = ({ byImage, problems }: ClusterContents, resource: unknown, path: string): void => {
+  const error = getText(resource, 'Error');
+  if (error !== '') problems.push({ path: `${path}.Error`, message: `the scan failed: ${error}` });
+  const isComplete = error === '' && !hidesVulnerabilities(resource);
+  const images = listImages(resource);
+  let image: ReportTarget | undefined;
+  for (const [position, result] of getList(resource, 'Results').entries()) {
+    if (!hasVulnerabilitiesOrPackages(result)) continue;
+    const resultPath = `${path}.Results.${position}`;
+    image = images.length === 0 ? nameTarget(resource, result) : findImage(images, result, image);
+    if (image === undefined) {
+      problems.push({ path: resultPath, message: 'is about no image that the resource names' });
+      continue;
+    }
+    const known = byImage.get(image.id) ?? {
+      target: image,
+      isComplete,
+      contents: { findings: [], packages: [], scopes: [] },
+    };
+    known.isComplete &&= isComplete;
+    byImage.set(image.id, known);
+    addResult(known.contents, result, { path: resultPath, isImage: true, problems });
+  }
+};
+
 /** Returns a report for each image that runs in a cluster. Images of several workloads are scanned once. */
 export const readTrivyCluster = (report: unknown): ClusterReport => {
-  const problems: ReportProblem[] = [];
-  const byImage = new Map<string, { target: ReportTarget; isComplete: boolean; contents: Contents }>();
-  const resourcesName = getResourcesName(report);
-  for (const [index, resource] of getList(report, resourcesName).entries()) {
-    const path = `${resourcesName}.${index}`;
-    const error = getText(resource, 'Error');
-    if (error !== '') problems.push({ path: `${path}.Error`, message: `the scan failed: ${error}` });
-    const images = listImages(resource);
-    let image: ReportTarget | undefined;
-    for (const [position, result] of getList(resource, 'Results').entries()) {
-      if (!hasVulnerabilitiesOrPackages(result)) continue;
-      const resultPath = `${path}.Results.${position}`;
-      image = findImage(images, result, image);
-      if (image === undefined) {
-        problems.push({ path: resultPath, message: 'is about no image that the resource names' });
-        continue;
-      }
-      const known = byImage.get(image.id);
-      const isComplete = error === '' && !hidesVulnerabilities(resource) && known?.isComplete !== false;
-      const contents = known?.contents ?? { findings: [], packages: [], scopes: [] };
-      byImage.set(image.id, { target: known?.target ?? image, isComplete, contents });
-      addResult(contents, result, { path: resultPath, isImage: true, problems });
-    }
-  }
-  const reports = [...byImage.values()].map(({ contents, ...head }) => createReport(head, contents, []));
-  return { kind: 'cluster', format: 'trivy-k8s', name: getText(report, 'ClusterName'), reports, problems };
+  const contents: ClusterContents = { byImage: new Map(), problems: [] };
+  for (const { path, resource } of listResources(report)) addResource(contents, resource, path);
+  return {
+    kind: 'cluster',
+    format: 'trivy-k8s',
+    name: getText(report, 'ClusterName'),
+    reports: Array.from(contents.byImage.values(), ({ contents: parts, ...head }) => createReport(head, parts, [])),
+    problems: contents.problems,
+  };
 };

@@ -137,3 +137,21 @@ test('a cluster without workloads has no reports, and a target cannot replace it
     problem: 'is about the images of a cluster, which `target` cannot replace',
   });
 });
+
+test('reports before Trivy 0.36 name images only in the parts about operating systems', (t) => {
+  const report = {
+    ClusterName: 'production',
+    Vulnerabilities: [
+      workload('web', undefined, [ofSystem('alpine:3.14', ['CVE-2021-1'])]),
+      workload('shop', undefined, [ofPackages(['CVE-2021-3'])]),
+    ],
+    Misconfigurations: [workload('web', undefined, [misconfigured])],
+  };
+  t.deepEqual(
+    summarize(report).reports.map(({ id, kind, findings }) => [id, kind, findings]),
+    [
+      ['alpine:3.14', 'image', ['CVE-2021-1']],
+      ['default/Deployment/shop', 'repository', ['CVE-2021-3']],
+    ],
+  );
+});

@@ -129,7 +129,7 @@ for (const [name, content, problem] of [
   ],
   ['without a comma', '{"a":{"b":[1,2 3]}}', /a\.b\[1\]: expected , or \] in the array, at byte 15/],
   ['too deep', `{"components":${'['.repeat(5_000)}`, /values nest deeper than 100, at byte/],
-  ['nested too deep in an ignored part', `{"help":${'['.repeat(5_000)}`, /values nest deeper than 100, at byte/],
+  ['nested too deep in an ignored part', `{"markdown":${'['.repeat(5_000)}`, /values nest deeper than 100, at byte/],
   ['not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /not UTF-8, at byte 2/],
   ['a string that does not end', `{"a":"${'x'.repeat(1_000_000)}`, /a: the string does not end, at byte 5/],
   ['a damaged archive', Buffer.from('PK\u0003\u0004 broken'), /archive/],
