@@ -145,7 +145,7 @@ const scoreObservation = (
     swapClocks(state);
     endAnomaly(state);
   }
-  const { rate, rates, tails, limit } = rarity;
+  const { rate, tails, limit } = rarity;
   const bound = (sign: number, direction: 1 | -1): number =>
     clamp(
       ((direction > 0 ? observation.maxExpected : observation.minExpected) +
@@ -160,8 +160,14 @@ const scoreObservation = (
     low: bound(1, -1),
     high: bound(0, 1),
     isAnomalous,
-    sign: isAnomalous ? (reportedSigns[rates.indexOf(rate)] ?? null) : null,
+    sign: isAnomalous ? findReportedSign(rarity) : null,
   };
+};
+
+/** Returns the rarest sign. A value that is unusual by itself is reported as such, and not as a sum of deviations. */
+const findReportedSign = ({ rates, rate, limit }: Rarity): Sign | null => {
+  const valueRate = Math.min(rates[0] ?? rate, rates[1] ?? rate);
+  return reportedSigns[rates.indexOf(valueRate < limit ? valueRate : rate)] ?? null;
 };
 
 const isTrained = (n: Float32Array, count: number): boolean =>

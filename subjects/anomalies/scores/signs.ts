@@ -13,10 +13,10 @@ const sizeOffset = 3;
 const restingSizes = [sizeOffset, sizeOffset, sizeOffset, sizeOffset, 2 * sizeOffset, 2 * sizeOffset, 2.6, 1.8];
 const weekMs = 604_800_000;
 /**
- * Weeks after which peaks restart, because the first ones were learned with little history; afterwards every
- * `maxEpochWeeks`.
+ * Weeks after which peaks restart, because the first ones were learned with little history, and often belong to a start
+ * or an outage; afterwards every `maxEpochWeeks`.
  */
-const rotations = [2 / 7, 1, 2, 4];
+const rotations = [1 / 7, 2 / 7, 4 / 7, 9 / 7, 2, 4];
 const maxEpochWeeks = 2.5;
 
 const clamp = (value: number, limit: number): number => Math.max(-limit, Math.min(limit, value));
