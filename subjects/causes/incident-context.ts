@@ -60,7 +60,7 @@ export interface IncidentContext {
   /** Time of detection, and end of the analyzed range. */
   readonly detectedMs: number;
   readonly untilMs: number;
-  /** Start of the analyzed part, if the requested range is longer than what is read by the minute. */
+  /** Start of the analyzed part until `untilMs`, if the requested range is longer than what is read by the minute. */
   readonly analyzedFromMs?: number;
   readonly nodes: ReadonlyMap<string, readonly MinuteActivity[]>;
   readonly edges: readonly ContextEdge[];

@@ -13,6 +13,7 @@ import { readChanges } from './read-changes.ts';
 import { readGauges } from './read-gauges.ts';
 import { readNovelties } from './read-novelties.ts';
 import type { SymptomSource } from './source-changes.ts';
+import { findLargestIncrease, readSample } from './wide-range.ts';
 
 /** An observed symptom, with location and time. */
 export interface Symptom {
@@ -30,7 +31,7 @@ export interface Symptom {
 
 const historyMs = 95 * minuteMs;
 const maxAfterMs = 45 * minuteMs;
-/** Maximum range that is read by the minute; of a longer one, the end is analyzed. */
+/** Maximum range that is read by the minute; a longer one is sampled, and the part with the clearest increase is read. */
 const maxRangeMs = 12 * 60 * minuteMs;
 const dayMs = 86_400_000;
 
@@ -40,14 +41,28 @@ const toRange = (fromMs: number, toMs: number): Range => ({
 });
 const floorToMinute = (ms: number): number => Math.floor(ms / minuteMs) * minuteMs;
 
-/** Returns the range to read, in complete minutes. */
-const chooseRange = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: TenantReader): Range => {
+/** Returns the whole range, in complete minutes. */
+const toCompleteRange = ({ noticedMs, untilMs, isRange }: Symptom, { plan, nowMs }: TenantReader): Range => {
   const retainedFromMs = nowMs - getRetentionDays(plan, 'traces') * dayMs;
   const latestMs = isRange ? untilMs : Math.min(untilMs, noticedMs + maxAfterMs);
   // The current minute counts too, so that a symptom is explained as soon as it has begun.
   const toMs = latestMs >= nowMs ? floorToMinute(nowMs) + minuteMs : floorToMinute(latestMs);
-  const earliestMs = Math.max(floorToMinute(noticedMs - historyMs), floorToMinute(retainedFromMs), toMs - maxRangeMs);
+  const earliestMs = Math.max(floorToMinute(noticedMs - historyMs), floorToMinute(retainedFromMs));
   return toRange(Math.min(toMs - minuteMs, earliestMs), toMs);
+};
+
+/** Returns the part of the range that is read by the minute. */
+const chooseRange = async (
+  columns: TenantReader['columns'],
+  services: readonly string[],
+  whole: Range,
+  scope: ProjectScope,
+): Promise<Range> => {
+  const [fromMs, toMs] = [Number(whole.from / 1_000_000n), Number(whole.to / 1_000_000n)];
+  if (toMs - fromMs <= maxRangeMs) return whole;
+  const increase = findLargestIncrease(await readSample(columns, services, whole, scope));
+  const endMs = Math.max(fromMs + maxRangeMs, Math.min(toMs, (increase?.atMs ?? toMs) + maxRangeMs / 2));
+  return toRange(endMs - maxRangeMs, endMs);
 };
 
 /** Reads the context of a symptom; undefined if no service is known for it. */
@@ -58,15 +73,16 @@ export const readIncidentContext = async (
   runPart: RunPartQuery,
 ): Promise<IncidentContext | undefined> => {
   requireReadAccess(reader, 'traces');
-  const minutes = chooseRange(symptom, reader);
-  const fromMs = Number(minutes.from / 1_000_000n);
+  const wholeRange = toCompleteRange(symptom, reader);
   const { columns } = reader;
   const serviceNames =
     symptom.services.length > 0 || symptom.hosts.length === 0
       ? symptom.services
-      : await readServicesOfHosts(columns, symptom.hosts, minutes);
+      : await readServicesOfHosts(columns, symptom.hosts, wholeRange);
   const symptoms = [...new Set(serviceNames)].map((service) => createNode('service', service).id);
   if (symptoms.length === 0) return undefined;
+  const minutes = await chooseRange(columns, serviceNames, wholeRange, scope);
+  const fromMs = Number(minutes.from / 1_000_000n);
   const calls = await readCalls(columns, symptoms, minutes, scope);
   const services = [...calls.nodes.keys()].map(getNodeDisplayName);
   const nodesOnPath = new Set(calls.nodes.keys());
@@ -83,7 +99,7 @@ export const readIncidentContext = async (
     readGauges(reader, { services, hosts }, minutes, scope, runPart),
     readNovelties(reader, services, toRange(detectedMs - 60 * minuteMs, untilMs)),
   ]);
-  const isShortened = symptom.isRange && symptom.noticedMs < fromMs;
+  const isShortened = minutes.from !== wholeRange.from || minutes.to !== wholeRange.to;
   return {
     symptoms,
     detectedMs,

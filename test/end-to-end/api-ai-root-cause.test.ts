@@ -24,6 +24,7 @@ interface Instance {
   /** Shares of requests that fail, before and after the start. */
   readonly failing?: readonly [number, number];
   readonly slower?: number;
+  readonly daysAgo?: number;
 }
 
 const rate = 40;
@@ -35,6 +36,7 @@ const land = async ({
   minutes = [0, total],
   failing = [0.01, 0.01],
   slower = 1,
+  daysAgo = 0,
 }: Instance) => {
   const resource = `cityHash64('${service}', '${version}', '${host}', '${pod}')`;
   await rows(
@@ -46,7 +48,7 @@ const land = async ({
   await rows(
     'spans',
     'project_id, received_at, timestamp, duration, service, resource_id, name, kind, status_code',
-    `'shop', now64(3), toDateTime64(${(at - before * minuteMs) / 1000} + 60 * ${minutes[0]}, 9, 'UTC') + (number + 0.5) * ${60 / rate},
+    `'shop', now64(3), toDateTime64(${(at - before * minuteMs) / 1000 - 86_400 * daysAgo} + 60 * ${minutes[0]}, 9, 'UTC') + (number + 0.5) * ${60 / rate},
     toUInt64(1e7 * if(${isAfter}, ${slower}, 1) * exp(0.5 * sin(cityHash64(number, '${service}') % 1000))), '${service}', ${resource}, 'call', 2,
     if(cityHash64(number, '${service}', '${host}') % 1000 < 1000 * if(${isAfter}, ${failing[1]}, ${failing[0]}), 2, 0) FROM numbers(${(minutes[1] - minutes[0]) * rate})`,
   );
@@ -105,6 +107,8 @@ test.before(async () => {
   await land({ service: 'cart', host: 'h2', version: '2', minutes: [before, total], failing: [0.01, 0.3] });
   await call('web', 'api', { failing: 0.3 });
   await call('api', 'cart', { failing: 0.3 });
+  // archive failed three days ago.
+  await land({ service: 'archive', host: 'h9', failing: [0.01, 0.3], daysAgo: 3 });
   // mail fails more often and is deployed at the same time, but nobody calls it.
   await land({ service: 'mail', host: 'h3', minutes: [0, before] });
   await land({ service: 'mail', host: 'h3', version: '2', minutes: [before, total], failing: [0.01, 0.9] });
@@ -266,6 +270,18 @@ test('if nothing explains the symptom, or nothing got worse, no cause is claimed
   t.like(alone, { state: 'inconclusive', causes: [] });
   t.regex(alone.symptom.degradations.join(), /^alone: errors .* → 4\d %/);
   t.regex(alone.reason, /^no event on the path/);
+});
+
+test('a wide range is sampled, and the part in which requests got worse is analyzed', async (t) => {
+  const dayMs = 86_400_000;
+  const { symptom } = await harness
+    .request('POST', '/api/ai/root-cause', {
+      as: 'viewer',
+      body: { service: 'archive', from: new Date(at - 6 * dayMs).toISOString(), to: new Date(at).toISOString() },
+    })
+    .then(({ body }) => body);
+  t.true(Math.abs(Date.parse(symptom.begin) - (at - 3 * dayMs)) <= 3 * minuteMs, symptom.begin);
+  t.is(Date.parse(symptom.analyzedTo) - Date.parse(symptom.analyzedFrom), dayMs / 2);
 });
 
 test('alerts, anomalies and incidents identify the symptom, and a reference that does not exist is refused', async (t) => {

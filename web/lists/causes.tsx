@@ -87,7 +87,10 @@ export const CauseResult = ({
       </p>
     )}
     {symptom.analyzedFrom === null ? null : (
-      <p class="soft">Of this range, the part since {formatIsoSecond(symptom.analyzedFrom)} was analyzed.</p>
+      <p class="soft">
+        The range was sampled. The part with the clearest increase was analyzed: {formatIsoSecond(symptom.analyzedFrom)}{' '}
+        to {formatIsoSecond(symptom.analyzedTo)}.
+      </p>
     )}
     {causes.length > 0 ? (
       <ol>

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type ProjectScope, projectScopeParameters } from '../../../queries/project-scope.ts';
 import { runWithoutCost } from '../../../queries/run.ts';
-import { getNodeDisplayName } from '../../../subjects/causes/incident-context.ts';
+import { getNodeDisplayName, type IncidentContext } from '../../../subjects/causes/incident-context.ts';
 import { readIncidentContext } from '../../../subjects/causes/read-incident-context.ts';
 import {
   type Causes,
@@ -91,7 +91,13 @@ export const RootCause = z.strictObject({
     analyzedFrom: z.iso
       .datetime()
       .nullable()
-      .describe('Start of the analyzed part, if the requested range is longer than 12 hours; null: all of it'),
+      .describe(
+        'Start of the analyzed 12 hours, which have the clearest increase in a sample of a longer range; null: all of it',
+      ),
+    analyzedTo: z.iso
+      .datetime()
+      .nullable()
+      .describe('End of the analyzed 12 hours; null: all of the range is analyzed'),
   }),
   causes: z.array(Cause).describe('Reported causes, the most likely first'),
   others: z.array(Cause).describe('Other candidates, with evidence against each; at most 20'),
@@ -126,6 +132,7 @@ export const analyzeRootCause = async (
       begin: null,
       degradations: [],
       analyzedFrom: null,
+      analyzedTo: null,
     };
     const scoredChanges = scoreSourceChanges(changes, { ...symptom, areRequestsWorse: false });
     return { ...toResult({ causes: [], sharesOnOthers: [], reason }, scoredChanges), symptom: symptomView };
@@ -142,12 +149,16 @@ export const analyzeRootCause = async (
       services: incidentContext.symptoms.map(getNodeDisplayName),
       noticed,
       degradations: [...degradations],
-      analyzedFrom:
-        incidentContext.analyzedFromMs === undefined ? null : new Date(incidentContext.analyzedFromMs).toISOString(),
+      ...toAnalyzedRange(incidentContext),
       begin: degradations.length === 0 ? null : new Date(onsetMs).toISOString(),
     },
   };
 };
+
+const toAnalyzedRange = ({ analyzedFromMs, untilMs }: IncidentContext) => ({
+  analyzedFrom: analyzedFromMs === undefined ? null : new Date(analyzedFromMs).toISOString(),
+  analyzedTo: analyzedFromMs === undefined ? null : new Date(untilMs).toISOString(),
+});
 
 export const findRootCause = defineOperation({
   method: 'POST',
