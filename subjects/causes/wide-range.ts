@@ -16,7 +16,7 @@ const comparedSteps = { before: 12, after: 2 };
 const minStepsBefore = 3;
 const minRequests = 20;
 /** Differences below these are noise: share of errors, and logarithm of the mean duration. */
-const leastSpread = { errors: 0.01, duration: 0.05 };
+const minSpread = { errors: 0.01, duration: 0.05 };
 
 /** Requests in a step */
 export interface SampledStep {
@@ -82,7 +82,7 @@ export const findLargestIncrease = (steps: readonly SampledStep[]): SampledStep 
         const after = counted.slice(index, index + comparedSteps.after).map(scores[aspect]);
         const mean = getMean(before);
         const spread = Math.sqrt(getMean(before.map((value) => (value - mean) ** 2)));
-        return (getMean(after) - mean) / Math.max(spread, leastSpread[aspect]);
+        return (getMean(after) - mean) / Math.max(spread, minSpread[aspect]);
       }),
     );
   const [best] = counted
