@@ -43,14 +43,23 @@ export const getReportedMs = ({ isOpen, lastMs }: MergedFinding): number => (isO
 export const resolveFindingState = (finding: MergedFinding, decisions: Decisions): ResolvedState =>
   resolveState(findTriage(decisions, finding), getReportedMs(finding), decisions.nowMs);
 
+/** Returns the process that has the name of the package: `nginx`, or `traefik` of `github.com/traefik/traefik`. */
+const findProcess = ({ target, package: item }: MergedFinding, runningTargets: RunningTargets): string | undefined => {
+  const processes = runningTargets.getProcesses(target);
+  if (processes.size === 0) return undefined;
+  const name = item.name.slice(item.name.search(/[^/:]*$/)).toLowerCase();
+  return processes.has(name) ? name : undefined;
+};
+
 /** Returns a finding with its priority. */
 export const assessFinding = (
   finding: MergedFinding,
   { inventory, runningTargets }: AssessContext,
 ): AssessedFinding => {
   const running = runningTargets.getState(finding.target);
+  const process = findProcess(finding, runningTargets);
   return {
-    ...assessPriority(finding, inventory.facts, running),
+    ...assessPriority(finding, inventory.facts, { target: running, process }),
     id: finding.id,
     finding,
     running: running ?? 'unknown',
@@ -73,7 +82,9 @@ const assessments = new WeakMap<
  */
 export const assessFindings = (context: AssessContext): Promise<readonly AssessedFinding[]> => {
   const { inventory, runningTargets } = context;
-  const running = inventory.targets.map((target) => runningTargets.getState(target)).join(' ');
+  const running = inventory.targets
+    .map((target) => `${runningTargets.getState(target)} ${[...runningTargets.getProcesses(target)].sort().join(' ')}`)
+    .join('\n');
   const known = assessments.get(inventory);
   if (known?.running === running) return known.findings;
   const findings = mapInSlices(inventory.findings, (finding) => assessFinding(finding, context)).then((assessed) =>

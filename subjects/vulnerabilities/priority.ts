@@ -2,7 +2,7 @@
 import { computeCvssScore } from './cvss.ts';
 import type { MergedFinding } from './findings.ts';
 
-export const priorityFactors = ['known-exploited', 'epss', 'cvss', 'fix-available', 'running'] as const;
+export const priorityFactors = ['known-exploited', 'epss', 'cvss', 'fix-available', 'running', 'process'] as const;
 export const priorities = ['critical', 'high', 'medium', 'low'] as const;
 export type Priority = (typeof priorities)[number];
 
@@ -24,6 +24,13 @@ export interface ExploitationFacts {
 /** Whether a target runs; undefined if telemetry does not tell */
 export type RunningState = 'exposed' | 'running' | 'not-running' | undefined;
 
+/** Whether what a finding is about runs */
+export interface RunningEvidence {
+  readonly target: RunningState;
+  /** Name of a process of the package; undefined if none was seen, as for libraries, which run in other processes */
+  readonly process: string | undefined;
+}
+
 export interface AssessedPriority {
   readonly priority: Priority;
   readonly score: number;
@@ -34,7 +41,7 @@ export interface AssessedPriority {
   readonly factors: readonly PriorityFactor[];
 }
 
-const maxPoints = { 'known-exploited': 35, epss: 15, cvss: 30, 'fix-available': 5, running: 15 } as const;
+const maxPoints = { 'known-exploited': 35, epss: 15, cvss: 30, 'fix-available': 5, running: 10, process: 5 } as const;
 const thresholds: readonly (readonly [Priority, number])[] = [
   ['critical', 65],
   ['high', 45],
@@ -114,28 +121,34 @@ const createCvssFactor = (cvss: number | null, { sources }: MergedFinding): Prio
   return createFactor('cvss', null, averageScore / 10);
 };
 
-/** Priorities of findings of an inventory, which is in memory while it does not change */
-const assessments = new WeakMap<ExploitationFacts, WeakMap<MergedFinding, Map<RunningState, AssessedPriority>>>();
+const createProcessFactor = (running: RunningState, process: string | undefined): PriorityFactor => {
+  if (process !== undefined) return createFactor('process', process, 1);
+  return running === 'not-running' ? createFactor('process', 'no', 0) : createFactor('process', null, 0.5);
+};
 
-/** Returns the priority of a finding of an inventory, computed once for each running state. */
+/** Priorities of findings of an inventory, which is in memory while it does not change */
+const assessments = new WeakMap<ExploitationFacts, WeakMap<MergedFinding, Map<string, AssessedPriority>>>();
+
+/** Returns the priority of a finding of an inventory, computed once for each evidence. */
 export const assessPriority = (
   finding: MergedFinding,
   facts: ExploitationFacts,
-  running: RunningState,
+  evidence: RunningEvidence,
 ): AssessedPriority => {
-  const byFinding = assessments.get(facts) ?? new WeakMap<MergedFinding, Map<RunningState, AssessedPriority>>();
+  const byFinding = assessments.get(facts) ?? new WeakMap<MergedFinding, Map<string, AssessedPriority>>();
   assessments.set(facts, byFinding);
-  const byState = byFinding.get(finding) ?? new Map<RunningState, AssessedPriority>();
+  const byState = byFinding.get(finding) ?? new Map<string, AssessedPriority>();
   byFinding.set(finding, byState);
-  const assessed = byState.get(running) ?? computePriority(finding, facts, running);
-  byState.set(running, assessed);
+  const key = `${evidence.target} ${evidence.process ?? ''}`;
+  const assessed = byState.get(key) ?? computePriority(finding, facts, evidence);
+  byState.set(key, assessed);
   return assessed;
 };
 
 const computePriority = (
   finding: MergedFinding,
   { epss: epssScores, exploited }: ExploitationFacts,
-  running: RunningState,
+  { target: running, process }: RunningEvidence,
 ): AssessedPriority => {
   const ids = [finding.vulnerability, ...finding.aliases];
   const isKnownExploited = findKnownExploited(ids, finding, exploited);
@@ -154,6 +167,7 @@ const computePriority = (
     createCvssFactor(cvss, finding),
     createFactor('fix-available', fixedVersions.join(', ') || 'no', Number(fixedVersions.length > 0)),
     createFactor('running', running ?? null, runningShares[running ?? 'unknown'] ?? 0),
+    createProcessFactor(running, process),
   ];
   const score = Math.round(factors.reduce((sum, { points }) => sum + points, 0) * 10) / 10;
   const priority = thresholds.find(([, min]) => score >= min)?.[0] ?? 'low';

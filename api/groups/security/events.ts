@@ -184,7 +184,7 @@ const createSources = ({ range, projectId, scope }: FeedQuery, { reader, documen
         return takeAfter(rows, limit, after);
       },
       ({ finding, facts }) => ({
-        severity: assessPriority(finding, facts, undefined).priority,
+        severity: assessPriority(finding, facts, { target: undefined, process: undefined }).priority,
         title: `${finding.vulnerability} in ${finding.package.name} ${finding.package.version}`,
         projectId: '',
         service: '',

@@ -263,7 +263,9 @@ export const importReport = async (
 
 const Problem = z.strictObject({ path: z.string(), message: z.string() });
 
-const Body = z.instanceof(PackedBytes).meta({ type: 'string', format: 'binary' });
+const Body = z
+  .instanceof(PackedBytes, { error: 'is required: the content of a report' })
+  .meta({ type: 'string', format: 'binary' });
 const passBytes = (bytes: Uint8Array): Uint8Array => bytes;
 
 export const importVulnerabilities = defineOperation({

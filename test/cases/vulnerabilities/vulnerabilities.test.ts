@@ -212,14 +212,18 @@ test('ids that any report names together are one vulnerability, also in a cycle'
 test('unknown factors of a priority are shown as unknown, and do not count as low', (t) => {
   const [finding] = mergeFindings([applyReport(undefined, read(osvScanner), 0)]);
   if (finding === undefined) throw new Error('there is no finding');
-  const unknown = assessPriority(finding, { epss: new Map(), exploited: undefined }, undefined);
+  const unknown = assessPriority(
+    finding,
+    { epss: new Map(), exploited: undefined },
+    { target: undefined, process: undefined },
+  );
   const known = assessPriority(
     finding,
     { epss: new Map([['CVE-2026-0001', 0.0001]]), exploited: new Set() },
-    'not-running',
+    { target: 'not-running', process: undefined },
   );
   t.true(unknown.score > known.score);
-  t.is(unknown.factors.filter(({ value }) => value === null).length, 4);
+  t.is(unknown.factors.filter(({ value }) => value === null).length, 5);
   t.is(
     unknown.score,
     unknown.factors.reduce((sum, { points }) => sum + points, 0),

@@ -19,6 +19,7 @@ const factorTitles: Readonly<Record<Vulnerability['factors'][number]['factor'], 
   cvss: 'CVSS',
   'fix-available': 'Fix available',
   running: 'Running',
+  process: 'Process of the package',
 };
 
 const Factors = ({ factors, score }: Pick<Vulnerability, 'factors' | 'score'>) => (
