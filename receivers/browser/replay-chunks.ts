@@ -46,13 +46,31 @@ const toKey = ({ tenantId = '', application }: BrowserContext, { sessionId, tabI
  */
 const pages = new Map<string, RecordedPage>();
 
-const openPage = (key: string, first: number): RecordedPage => {
+/**
+ * Returns the page that some events continue. Events that were overtaken by later ones complete it: ids of nodes are
+ * unique between full snapshots, so their order does not matter. Other late events have a page of their own.
+ */
+const openPage = (key: string, first: number, events: readonly JsonObject[]): RecordedPage => {
   const page = pages.get(key) ?? createRecordedPage();
+  const { next, missing } = page;
+  const end = first + events.length;
+  const isLate = first < next && !events.some(({ type }) => type === fullSnapshotType);
+  const isMissing = first === missing?.first && end === missing.end;
+  if (isLate && !isMissing) return createRecordedPage();
+
   pages.delete(key);
-  if (page.next !== first) page.isComplete = false;
   const [oldest] = pages.keys();
   if (pages.size >= maxPages && oldest !== undefined) pages.delete(oldest);
   pages.set(key, page);
+  if (isLate) {
+    page.isComplete = true;
+    page.missing = undefined;
+    return page;
+  }
+  page.next = end;
+  if (first === next) return page;
+  page.missing = page.isComplete && first > next ? { first: next, end: first } : undefined;
+  page.isComplete = false;
   return page;
 };
 
@@ -170,9 +188,8 @@ export const publishEvents = (
 ): PublishedEvents => {
   const { application, privacy } = browser;
   const { sessionId, tabId } = document;
-  const page = openPage(toKey(browser, document), first);
+  const page = openPage(toKey(browser, document), first, events);
   const masker = new ReplayMasker(privacy, page);
-  page.next = first + events.length;
 
   const publications: Publication[] = [];
   let draft = createDraft(first);

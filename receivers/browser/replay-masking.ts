@@ -15,6 +15,8 @@ export interface RecordedPage {
   next: number;
   /** Whether all nodes are known, because the recording has no gap since its last full snapshot. */
   isComplete: boolean;
+  /** The only gap, if all nodes were known without it: later events overtook those events, which may still arrive. */
+  missing: { readonly first: number; readonly end: number } | undefined;
   /** Ids of editable nodes */
   readonly editableIds: Set<number>;
   readonly passwordIds: Set<number>;
@@ -23,6 +25,7 @@ export interface RecordedPage {
 export const createRecordedPage = (): RecordedPage => ({
   next: -1,
   isComplete: false,
+  missing: undefined,
   editableIds: new Set(),
   passwordIds: new Set(),
 });
@@ -104,6 +107,7 @@ export class ReplayMasker {
     if (type === eventTypes.incremental) return this.#maskIncremental(data);
     if (type === eventTypes.fullSnapshot) {
       this.#page.isComplete = true;
+      this.#page.missing = undefined;
       this.#page.editableIds.clear();
       this.#page.passwordIds.clear();
       if (isObject(data['node'])) this.#maskNode(data['node'], outside, 0);
@@ -152,7 +156,7 @@ export class ReplayMasker {
     if (!isObject(attributes)) return;
     // The nodes below are not known, so texts are masked until the next full snapshot.
     const isNewlyPrivate = isPrivate(attributes) && !this.#page.passwordIds.has(id as number);
-    if (isEditable(attributes) || isNewlyPrivate) this.#page.isComplete = false;
+    if (isEditable(attributes) || isNewlyPrivate) this.#loseNodes();
     if (isPassword(attributes) && typeof id === 'number') this.#page.passwordIds.add(id);
     const isMasked = this.#policy !== 'passwords' || this.#isIn(this.#page.passwordIds, id);
     // The element may be a canvas or an image.
@@ -227,9 +231,15 @@ export class ReplayMasker {
 
   #remember(id: number, isOfPassword: boolean): void {
     const { editableIds, passwordIds } = this.#page;
-    if (editableIds.size >= maxEditableIds) this.#page.isComplete = false;
+    if (editableIds.size >= maxEditableIds) this.#loseNodes();
     else editableIds.add(id);
     if (isOfPassword) passwordIds.add(id);
+  }
+
+  /** Nodes are unknown until the next full snapshot. */
+  #loseNodes(): void {
+    this.#page.isComplete = false;
+    this.#page.missing = undefined;
   }
 
   /** Returns whether a node is in a set. Unknown nodes count as members. */

@@ -363,6 +363,42 @@ walk('a recording that begins while the last request of another is in flight is 
   await tab.page.close();
 });
 
+walk('events of a page that is left while a request is in flight arrive, and show their texts', async (t) => {
+  let isHeld = false;
+  const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await using site = await openSite('data-replay-sample="1"');
+  const tab = await chromium.open();
+  await tab.go(site.origin);
+  await eventually('the picture of the page arrives', () => readRecording(site.fixture).includes('"type":2'));
+  await tab.page.route('**/rum/*/replay', async (route) => {
+    if (!isHeld) {
+      isHeld = true;
+      held.resolve();
+      await released.promise;
+    }
+    await route.continue();
+  });
+  const setTitle = (title: string): Promise<unknown> =>
+    tab.evaluate(`document.querySelector('h1').textContent = '${title}'`);
+  await setTitle('First title');
+  await tab.evaluate('oiq.flush()');
+  await held.promise;
+  await setTitle('Second title');
+  await tab.evaluate(`window.dispatchEvent(new Event('pagehide'))`);
+  await eventually('the last events arrive', () => readChunks(site.fixture).length > 1);
+  t.false(readRecording(site.fixture).includes('First title'));
+  released.resolve();
+  await eventually('the first request arrives', () => readRecording(site.fixture).includes('First title'));
+  // The page was only hidden, and goes on.
+  await setTitle('Third title');
+  await tab.evaluate('oiq.flush()');
+  await eventually('texts are readable again', () => readRecording(site.fixture).includes('Third title'));
+  const numbers = readChunks(site.fixture).map(({ first }) => first);
+  t.is(new Set(numbers).size, numbers.length, 'no event arrives twice');
+  t.deepEqual(tab.complaints, []);
+  await tab.page.close();
+});
+
 walk('after a denial while the recorder is loaded, recording begins with the next consent', async (t) => {
   await using site = await openSite('data-replay-sample="1"');
   const tab = await chromium.open();

@@ -118,10 +118,10 @@ const startScript = (options: Options): void => {
     if (element?.nonce) script.nonce = element.nonce;
     document.head.append(script);
   });
-  const flush = guard((): void => {
+  const flush = guard((isLeaving?: boolean): void => {
     events.flush();
     spans.flush();
-    recorder?.flush();
+    recorder?.flush(isLeaving);
   });
   const setConsent = (next: Consent): void => {
     consent = next;
@@ -158,11 +158,11 @@ const startScript = (options: Options): void => {
       ((initiatorType === 'fetch' || initiatorType === 'xmlhttprequest') && isTraced(name)),
   });
   const flushIfHidden = (): void => {
-    if (document.visibilityState === 'hidden') flush();
+    if (document.visibilityState === 'hidden') flush(true);
   };
   // Registered last, so that web vitals of a page that is left are reported first.
   document.addEventListener('visibilitychange', flushIfHidden);
-  window.addEventListener('pagehide', flush);
+  window.addEventListener('pagehide', () => flush(true));
 
   Object.assign(oiq, {
     setConsent: guard((next: Consent) => setConsent(next)),
@@ -176,7 +176,7 @@ const startScript = (options: Options): void => {
     addEvent: guard((name: string, attributes: Attributes = {}) =>
       report({ eventName: String(name), attributes: { ...attributes } }),
     ),
-    flush,
+    flush: () => flush(),
   });
 };
 

@@ -20,7 +20,8 @@ export interface Recorder {
   keepLastMinute(): void;
   /** Begins again with a complete picture of the page, for a new session. */
   restart(): void;
-  flush(): void;
+  /** With `isLeaving`, requests do not wait for each other, because the page may be left. */
+  flush(isLeaving?: boolean): void;
   /** Ends the recording, and drops what was not sent. */
   stop(): void;
 }
@@ -37,8 +38,10 @@ const retainedMs = 60_000;
 const maxBodyLength = 400_000;
 /** The receiver accepts 5 MiB. */
 const maxEventLength = 4_500_000;
-/** Requests that may outlive their page. */
-const maxKeepaliveLength = 32 * 1024;
+/** Requests that may outlive their page: browsers allow 64 KiB of them at a time. */
+const maxKeepaliveLength = 30 * 1024;
+/** Above the length of the fields beside the events. */
+const maxHeadLength = 1_024;
 const maxWaitingLength = 8_000_000;
 const retryMs = 5_000;
 const fullSnapshotType = 2;
@@ -46,6 +49,7 @@ const fullSnapshotType = 2;
 interface Body {
   readonly text: string;
   readonly session: string;
+  isInFlight?: boolean;
 }
 
 const createRecorder = (host: RecorderHost): void => {
@@ -70,7 +74,7 @@ const createRecorder = (host: RecorderHost): void => {
     waitingLength += text.length;
     bodies.push({ text, session });
   };
-  const packEvents = (): void => {
+  const packEvents = (maxLength: number): void => {
     let begin = 0;
     let length = 0;
     const pack = (end: number): void => {
@@ -80,44 +84,64 @@ const createRecorder = (host: RecorderHost): void => {
       length = 0;
     };
     for (const [index, text] of events.entries()) {
-      if (length + text.length > maxBodyLength) pack(index);
+      if (length + text.length > maxLength) pack(index);
       length += text.length;
     }
     pack(events.length);
     events = [];
     eventsLength = 0;
   };
-  const post = async ({ text }: Body): Promise<number> => {
-    const response = await host.fetch(host.url, {
-      method: 'POST',
-      headers: { 'content-type': 'text/plain' },
-      body: text,
-      keepalive: text.length < maxKeepaliveLength,
-      credentials: 'omit',
-      referrerPolicy: 'origin',
-    });
-    const shouldRetry = response.status === 429 || response.status >= 500;
-    return shouldRetry ? Math.max(1, Number(response.headers.get('retry-after')) || 5) * 1_000 : 0;
+  const post = async (body: Body): Promise<number> => {
+    body.isInFlight = true;
+    try {
+      const response = await host.fetch(host.url, {
+        method: 'POST',
+        headers: { 'content-type': 'text/plain' },
+        body: body.text,
+        keepalive: body.text.length < maxKeepaliveLength,
+        credentials: 'omit',
+        referrerPolicy: 'origin',
+      });
+      const shouldRetry = response.status === 429 || response.status >= 500;
+      return shouldRetry ? Math.max(1, Number(response.headers.get('retry-after')) || 5) * 1_000 : 0;
+    } catch {
+      return retryMs;
+    } finally {
+      body.isInFlight = false;
+    }
   };
+  /** Returns whether the next body may be sent. */
+  const send = async (body: Body): Promise<boolean> => {
+    const waitMs = await post(body);
+    if (waitMs > 0) {
+      notBefore = Date.now() + waitMs;
+      return false;
+    }
+    // A stop meanwhile dropped the body, and the next recording may have added others.
+    const index = bodies.indexOf(body);
+    if (index >= 0) {
+      bodies.splice(index, 1);
+      waitingLength -= body.text.length;
+    }
+    return true;
+  };
+  const findNext = (): Body | undefined => bodies.find(({ isInFlight }) => isInFlight !== true);
   const sendAll = async (): Promise<void> => {
     if (isSending || Date.now() < notBefore) return;
     isSending = true;
-    for (let body = bodies[0]; body !== undefined; body = bodies[0]) {
-      const waitMs = await post(body).catch(() => retryMs);
-      if (waitMs > 0) {
-        notBefore = Date.now() + waitMs;
-        break;
-      }
-      // A stop meanwhile dropped the body, and the next recording may have added others.
-      if (bodies[0] !== body) continue;
-      bodies.shift();
-      waitingLength -= body.text.length;
-    }
+    for (let body = findNext(); body !== undefined; body = findNext()) if (!(await send(body))) break;
     isSending = false;
   };
-  const flush = guard((): void => {
-    if (events.length > 0) packEvents();
-    void sendAll();
+  /** Nothing follows if the page is left. The receiver expects requests that overtake others. */
+  const sendAllAtOnce = (): void => {
+    if (Date.now() < notBefore) return;
+    for (const body of [...bodies]) if (body.isInFlight !== true) void send(body);
+  };
+  const flush = guard((isLeaving?: boolean): void => {
+    const maxLength = isLeaving === true ? maxKeepaliveLength - maxHeadLength : maxBodyLength;
+    if (events.length > 0) packEvents(maxLength);
+    if (isLeaving === true) sendAllAtOnce();
+    else void sendAll();
   });
   const addToRing = (event: RecordedEvent, text: string, isPicture: boolean): void => {
     const now = Date.now();

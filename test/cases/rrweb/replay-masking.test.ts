@@ -212,6 +212,41 @@ test('events after a gap are masked until the next full snapshot', (t) => {
   t.true(read(10, [page, change]).includes('other'));
 });
 
+test('events that arrive after later ones end the gap, and what people type stays masked', (t) => {
+  const page = snapshot(element('p', {}, [text('words', 5)], 4));
+  const add = (node: object): Event => mutation({ adds: [{ parentId: 1, node }] });
+  const change = (id: number, value: string): Event => mutation({ texts: [{ id, value }] });
+  const session = `session-${sessions++}`;
+  const read = (first: number, ...events: readonly Event[]): string =>
+    JSON.stringify(readEvents(translate(createBody(events, { session, first }))));
+  read(0, page);
+  const editable = (id: number): object => element('div', { contenteditable: 'true' }, [text('', id + 1)], id);
+  t.false(read(2, change(5, 'early'), add(editable(30))).includes('early'));
+  t.false(read(4, change(5, 'still early')).includes('still early'), 'the gap is open');
+  // These two events do not fit into the gap, which has one event.
+  t.false(read(1, add(editable(20)), change(5, 'late')).includes('late'));
+  t.false(read(5, change(5, 'unknown')).includes('unknown'));
+  t.false(read(1, add(editable(20))).includes(secret));
+  t.true(read(6, change(5, 'known')).includes('known'));
+  t.false(read(7, change(21, secret), change(31, secret)).includes(secret));
+  // A repeated request changes nothing.
+  t.false(read(5, change(5, 'again')).includes('again'));
+  t.true(read(9, change(5, 'next')).includes('next'));
+});
+
+test('a full snapshot after a gap is the only one that counts', (t) => {
+  const page = snapshot(element('p', {}, [text('words', 5)], 4));
+  const editable = element('div', { contenteditable: 'true' }, [text('', 5)], 4);
+  const change = mutation({ texts: [{ id: 5, value: secret }] });
+  const session = `session-${sessions++}`;
+  const read = (first: number, ...events: readonly Event[]): string =>
+    JSON.stringify(readEvents(translate(createBody(events, { session, first }))));
+  read(0, page);
+  read(2, snapshot(editable));
+  t.false(read(1, change).includes(secret), 'late events are of the previous page');
+  t.false(read(3, change).includes(secret));
+});
+
 test('chunks are numbered without gaps, and start at full snapshots', (t) => {
   const events = [
     incremental({ source: 3 }),
