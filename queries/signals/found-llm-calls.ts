@@ -120,7 +120,7 @@ const pricedColumns = ['own_price', 'has_own_price', 'cost', 'currency', 'price_
 
 /** Returns a FROM clause: the selected spans that match a condition, with the named columns or all of them. */
 const buildSource = (
-  condition: string,
+  { table = 'llm_calls FINAL', condition }: { readonly table?: string; readonly condition: string },
   { tenant, range, ownPrices }: SpanSelection = requestedSpans,
   names?: readonly string[],
 ): string => {
@@ -136,7 +136,7 @@ const buildSource = (
   return `(
   ${isPriced ? `WITH ${ownPrices} AS own_prices` : ''}
   SELECT ${selection.filter((text) => text !== '').join(', ')}
-  FROM llm_calls FINAL
+  FROM ${table}
   WHERE tenant_id = ${tenant}
     AND ${range}
     AND ${condition}) AS llm_calls`;
@@ -144,12 +144,15 @@ const buildSource = (
 
 /** Returns the source of calls that count. */
 export const buildCallsSource = (selection?: SpanSelection, names?: readonly string[]): string =>
-  buildSource("llm_calls.kind = 'call' AND nested % 2 = 0 AND duplicate % 2 = 0", selection, names);
+  buildSource({ condition: "llm_calls.kind = 'call' AND nested % 2 = 0 AND duplicate % 2 = 0" }, selection, names);
 export const llmCallsSource = buildCallsSource();
 
-/** Returns the source of agents, workflows and chains with tokens of their own. */
+/**
+ * Returns the source of agents, workflows and chains with tokens of their own. Only one row of a span has a kind, and all
+ * fields beside verdicts, so rows need no merging; a row that was written again is there twice.
+ */
 export const buildContainersSource = (selection?: SpanSelection, names?: readonly string[]): string =>
-  buildSource("llm_calls.kind = 'container'", selection, names);
+  buildSource({ table: 'llm_calls', condition: "llm_calls.kind = 'container'" }, selection, names);
 export const llmContainersSource = buildContainersSource();
 
 /**
@@ -164,7 +167,7 @@ export const selectTracesWithCalls = (traces: string, { tenant, range }: SpanSel
   WHERE merged_kind = 'call' AND merged_nested % 2 = 0 AND merged_duplicate % 2 = 0`;
 
 /** All spans with tokens, also those that do not count. */
-export const llmSpansSource = buildSource("llm_calls.kind != ''");
+export const llmSpansSource = buildSource({ condition: "llm_calls.kind != ''" });
 
 const tokenFields = Object.fromEntries(
   tokenKinds.map((kind): [string, FieldDefinition] => [

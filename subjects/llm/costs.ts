@@ -1,12 +1,12 @@
 /** Costs of calls by groups and steps, in exact decimals. */
 import { createValidationError } from '../../queries/errors.ts';
-import { inputTokensSql, llmCallsSource, tokenColumns } from '../../queries/signals/found-llm-calls.ts';
+import { inputTokensSql, tokenColumns } from '../../queries/signals/found-llm-calls.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { ValueReader } from '../../queries/values.ts';
 import { type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
 import { type Amount, readTokenList, type TokenSums, toTokenSums } from './calls.ts';
 import { formatDecimal, parseDecimal } from './decimals.ts';
-import { type CallSource, findCallSource, hourMs, type SummedColumn } from './hours.ts';
+import { type CallSource, findCallSource, hourMs, readParts, type SummedColumn } from './hours.ts';
 import { findPrice, type StoredPrice } from './own-prices.ts';
 import { computeCostOfCalls } from './prices.ts';
 import type { LlmScope } from './scope.ts';
@@ -227,6 +227,41 @@ const costColumns: readonly SummedColumn[] = [
 const isSummed = ({ prices, groupBy = [], stepMs = hourMs }: CostOptions): boolean =>
   prices === 'call' && groupBy.every(isSummedField) && stepMs % hourMs === 0;
 
+interface CostStatement {
+  readonly groupBy: readonly string[];
+  readonly stepMs: number | undefined;
+  /** Numbers of input tokens at which prices of today change; undefined at the prices of the calls. */
+  readonly bounds: readonly number[] | undefined;
+}
+
+/** Returns the SELECT of the costs of calls. */
+const selectCosts = (calls: string, condition: string, { groupBy, stepMs, bounds }: CostStatement): string => {
+  const values = new ValueReader('llm', calls);
+  const getColumn = (expression: string): string => values.addColumn(expression);
+  const groupValues = groupBy.map((name) => values.getEachValue(name).text);
+  const stepNs = BigInt(stepMs ?? 0) * 1_000_000n;
+  const bucket = getColumn(
+    stepMs === undefined ? '0' : `intDiv(toUnixTimestamp64Nano(timestamp), ${stepNs}) * ${stepNs}`,
+  );
+  // At the prices of the calls, SQL adds their costs; at those of today, tokens of a model and tier are priced here.
+  const keyColumns =
+    bounds === undefined
+      ? ['currency', 'price_problem']
+      : [
+          ...['provider', 'model', 'request_model', 'usage_problem'],
+          `arrayCount(bound -> ${inputTokensSql} > bound, [${bounds.join(', ')}]::Array(UInt64))`,
+        ];
+  const keys = keyColumns.map(getColumn);
+  return `SELECT [${groupValues.join(', ')}]::Array(String) AS group_values, toString(${bucket}) AS bucket, toString(sum(${getColumn('calls')})) AS requests,
+      [${tokenKinds.map((kind) => `toString(sum(${getColumn(tokenColumns[kind])}))`).join(', ')}] AS tokens,
+      toString(sum(${getColumn('cost')})) AS amount, [${keys.map((key) => `toString(${key})`).join(', ')}] AS keys,
+      toString(sumIf(${getColumn('calls')}, ${getColumn('is_failed')} = 1)) AS failed, toString(sumIf(${getColumn('calls')}, ${getColumn('usage_problem')} != '')) AS unknown_usage,
+      toString(sum(${getColumn('reported_amount')})) AS reported, toString(sum(${getColumn('reporting')})) AS reporting,
+      ${bounds === undefined ? "'0'" : `toString(min(${getColumn(inputTokensSql)}))`} AS least_input
+    FROM ${values.buildSource(condition)}
+    GROUP BY ${[...groupValues, bucket, ...keys].join(', ')} LIMIT ${maxRows + 1}`;
+};
+
 /** Reads costs by groups, names of the search language, and by steps. Groups are sorted by cost, the highest first. */
 export const readCosts = async (
   { columns, nowMs }: Pick<TenantReader, 'columns' | 'nowMs'>,
@@ -236,39 +271,28 @@ export const readCosts = async (
   const { condition, parameters } = scope;
   const { prices, storedPrices, groupBy = [], stepMs } = options;
   const isToday = prices === 'today';
-  const source = isSummed(options) ? (options.source ?? (await findCallSource({ columns }, scope))) : undefined;
+  const isFromSums = scope.isSummable && isSummed(options);
+  const source =
+    (isFromSums ? options.source : undefined) ??
+    (await findCallSource({ columns }, { ...scope, isSummable: isFromSums }));
   const models = isToday
-    ? await columns.query<ModelNames>(
-        `SELECT DISTINCT provider, model, request_model FROM ${llmCallsSource} LIMIT ${maxRows}`,
-        parameters,
+    ? await readParts(source, (buildCalls) =>
+        columns.query<ModelNames>(
+          `SELECT DISTINCT provider, model, request_model FROM ${buildCalls(costColumns)} LIMIT ${maxRows}`,
+          parameters,
+        ),
       )
     : [];
-  const bounds = listTierBounds(models, nowMs, storedPrices);
-  const values = new ValueReader('llm', source?.buildCalls(costColumns));
-  const getColumn = (expression: string): string => values.addColumn(expression);
-  const groupValues = groupBy.map((name) => values.getEachValue(name).text);
-  const stepNs = BigInt(stepMs ?? 0) * 1_000_000n;
-  const bucket = getColumn(
-    stepMs === undefined ? '0' : `intDiv(toUnixTimestamp64Nano(timestamp), ${stepNs}) * ${stepNs}`,
+  const statement = {
+    groupBy,
+    stepMs,
+    bounds: isToday ? listTierBounds(models, nowMs, storedPrices) : undefined,
+  };
+  const rows = await readParts(source, (buildCalls) =>
+    columns.query<Row>(selectCosts(buildCalls(costColumns), condition, statement), parameters),
   );
-  const tier = `arrayCount(bound -> ${inputTokensSql} > bound, [${bounds.join(', ')}]::Array(UInt64))`;
-  // At the prices of the calls, SQL adds their costs; at those of today, tokens of a model and tier are priced here.
-  const keyColumns = isToday
-    ? ['provider', 'model', 'request_model', 'usage_problem', tier]
-    : ['currency', 'price_problem'];
-  const keys = keyColumns.map(getColumn);
-  const rows = await columns.query<Row>(
-    `SELECT [${groupValues.join(', ')}]::Array(String) AS group_values, toString(${bucket}) AS bucket, toString(sum(${getColumn('calls')})) AS requests,
-      [${tokenKinds.map((kind) => `toString(sum(${getColumn(tokenColumns[kind])}))`).join(', ')}] AS tokens,
-      toString(sum(${getColumn('cost')})) AS amount, [${keys.map((key) => `toString(${key})`).join(', ')}] AS keys,
-      toString(sumIf(${getColumn('calls')}, ${getColumn('is_failed')} = 1)) AS failed, toString(sumIf(${getColumn('calls')}, ${getColumn('usage_problem')} != '')) AS unknown_usage,
-      toString(sum(${getColumn('reported_amount')})) AS reported, toString(sum(${getColumn('reporting')})) AS reporting,
-      ${isToday ? `toString(min(${getColumn(inputTokensSql)}))` : "'0'"} AS least_input
-    FROM ${values.buildSource(condition)}
-    GROUP BY ${[...groupValues, bucket, ...keys].join(', ')} LIMIT ${maxRows + 1}`,
-    parameters,
-  );
-  if (rows.length > maxRows)
+  const groups = new Set(rows.map((row) => JSON.stringify([row.group_values, row.bucket, row.keys])));
+  if (groups.size > maxRows)
     throw createValidationError(
       'groupBy',
       `gives more than ${maxRows} groups: use a larger step, a shorter range or a search`,

@@ -6,6 +6,8 @@
  *
  * A view counts the changes of each hour. On several shards, each has the sums of its calls. Numbers of changes only
  * grow, so equal totals of them mean that the sums of all shards are current.
+ *
+ * Many calls that are read one by one are divided by time: merging the parts of a table takes memory for each of them.
  */
 import {
   buildCallsSource,
@@ -31,6 +33,8 @@ const endOfHours = 2n ** 32n * 1_000_000_000n;
 const minChanges = 200_000;
 /** Maximum number of separate ranges of calls beside the sums. */
 const maxRanges = 100;
+/** Maximum number of changes of the calls that one statement reads, unless they are of one hour. */
+const maxChangesPerPart = 1_000_000;
 /** Maximum number of groups of an hour: groups of a busy hour with other names for each call would be no summary. */
 const maxGroups = 20_000;
 const maxContainers = 20_000;
@@ -65,6 +69,14 @@ export const selectHoursWithOtherPrices = (tenant: string, ownPrices: string): s
   FROM (SELECT hour, sum(changes) AS current_changes FROM llm_hour_changes WHERE tenant_id = ${tenant} GROUP BY hour) AS current
   INNER JOIN (SELECT hour, price_hash FROM llm_hours FINAL WHERE tenant_id = ${tenant}) AS summed USING (hour)
   WHERE price_hash != ${buildPriceHashSql('hour')}`;
+
+/**
+ * Returns the INSERT of a change of all hours of a tenant, after calls were deleted: sums that were computed before, and
+ * may be written later, are outdated. Every change counts, so replicas must not take it for a repeated insert.
+ */
+export const insertHourChanges = (tenant: string): string =>
+  `INSERT INTO llm_hour_changes (tenant_id, hour, changes, changed_at) SETTINGS insert_deduplicate = 0
+  SELECT tenant_id, hour, 1, now('UTC') FROM llm_hour_changes WHERE tenant_id = ${tenant} GROUP BY tenant_id, hour`;
 
 /** Returns the INSERT of the sums of hours of a tenant. */
 export const insertHourSums = (
@@ -113,29 +125,48 @@ export const insertHourSums = (
   LEFT JOIN (
     SELECT hour, count() AS container_count, groupArray(${maxContainers})((${containerColumns.join(', ')})) AS summed_containers
     FROM (
-      SELECT ${hourSql}, ${containerColumns.join(', ')} FROM ${containers}
+      SELECT DISTINCT ${hourSql}, ${containerColumns.join(', ')} FROM ${containers}
       WHERE ${inHours} AND trace_id NOT IN (${tracesWithCalls}))
     GROUP BY hour
   ) AS uncounted USING (hour)`;
 };
 
+/** Returns a FROM clause of calls. */
+type CallsBuilder = (columns: readonly SummedColumn[]) => string;
+
 /** What to read instead of all calls of a range. */
 export interface CallSource {
-  /** Whether it contains sums, so that durations are histograms. */
+  /** Whether it contains sums of hours. */
   readonly isSummed: boolean;
   /**
-   * Returns a FROM clause with calls, or sums of calls: `calls` is their number. All columns of calls are there without
-   * sums, and otherwise the dimensions and the named ones.
+   * Each returns a FROM clause with some of the calls, or sums of calls: `calls` is their number. All columns of calls
+   * are there without sums, and otherwise the dimensions and the named ones.
    */
-  buildCalls(columns: readonly SummedColumn[]): string;
-  /** FROM clause of agents, workflows and chains with tokens of their own: with sums, those of traces without calls. */
-  readonly containers: string;
+  readonly parts: readonly CallsBuilder[];
+  /**
+   * FROM clauses of agents, workflows and chains with tokens of their own. With sums or several parts, those of traces
+   * without calls in the hour or the part.
+   */
+  readonly containers: readonly string[];
+  /** All spans of the range: those of each part. */
+  readonly spans: readonly SpanSelection[];
 }
 
 const unsummedCalls: CallSource = {
   isSummed: false,
-  buildCalls: () => llmCallsSource,
-  containers: llmContainersSource,
+  parts: [() => llmCallsSource],
+  containers: [llmContainersSource],
+  spans: [requestedSpans],
+};
+
+/** Reads the rows of all parts, one part after the other. */
+export const readParts = async <Row>(
+  { parts }: CallSource,
+  read: (buildCalls: CallsBuilder) => Promise<Row[]>,
+): Promise<Row[]> => {
+  const rows: Row[][] = [];
+  for (const part of parts) rows.push(await read(part));
+  return rows.flat();
 };
 
 interface HourRow {
@@ -148,27 +179,59 @@ interface HourRow {
   readonly price_count: string;
 }
 
-/** Returns the parts of a range outside of whole hours with current sums, as pairs of nanoseconds, both inclusive. */
-const listOtherRanges = (
-  { from, to }: LlmScope['range'],
+type TimeRange = [first: bigint, last: bigint];
+
+/**
+ * Divides a range without its summed hours by numbers of changes. Returns the ranges of each part, in nanoseconds, both
+ * inclusive.
+ */
+const divideOtherCalls = (
+  { range: { from, to }, maxPartChanges = maxChangesPerPart }: Pick<LlmScope, 'range' | 'maxPartChanges'>,
   summedHours: readonly number[],
-  otherHours: readonly number[],
-): [bigint, bigint][] => {
+  changes: ReadonlyMap<number, number>,
+): TimeRange[][] => {
   const summed = new Set(summedHours);
   const ends = [from, to].map((time) => Number(time / 1_000_000_000n));
-  const hours = [...new Set([...otherHours, ...ends.map((second) => second - (second % 3_600))])]
-    .filter((hour) => !summed.has(hour))
-    .sort((left, right) => left - right);
-  const ranges: [bigint, bigint][] = [];
-  for (const hour of hours) {
-    const start = BigInt(hour) * 1_000_000_000n;
-    const end = start + 3_600_000_000_000n - 1n;
-    const previous = ranges.at(-1);
-    if (previous?.[1] === start - 1n) previous[1] = end;
-    else ranges.push([start, end]);
+  const hours = new Set([...changes.keys(), ...ends.map((second) => second - (second % 3_600))]);
+  const parts: TimeRange[][] = [];
+  let changesOfPart = 0;
+  /** End of the previous range, if there are only hours without calls since then. */
+  let previousEnd: bigint | undefined;
+  for (const hour of [...hours].sort((left, right) => left - right)) {
+    if (summed.has(hour)) {
+      previousEnd = undefined;
+      continue;
+    }
+    const start: bigint = previousEnd === undefined ? BigInt(hour) * 1_000_000_000n : previousEnd + 1n;
+    const end = BigInt(hour + 3_600) * 1_000_000_000n - 1n;
+    const changesOfHour = changes.get(hour) ?? 0;
+    const part = parts.at(-1);
+    const last = part?.at(-1);
+    changesOfPart += changesOfHour;
+    if (part === undefined || changesOfPart > maxPartChanges) {
+      parts.push([[start, end]]);
+      changesOfPart = changesOfHour;
+    } else if (previousEnd !== undefined && last !== undefined) last[1] = end;
+    else part.push([start, end]);
+    previousEnd = end;
   }
-  return ranges.map(([start, end]) => [start < from ? from : start, end > to ? to : end]);
+  return parts.map((ranges) =>
+    ranges.map(([start, end]): TimeRange => [start < from ? from : start, end > to ? to : end]),
+  );
 };
+
+/** Returns the spans of ranges. */
+const selectRanges = (ranges: readonly TimeRange[]): SpanSelection => ({
+  ...requestedSpans,
+  range: `(${
+    ranges
+      .map(
+        ([start, end]) =>
+          `llm_calls.timestamp >= fromUnixTimestamp64Nano(toInt64(${start}), 'UTC') AND llm_calls.timestamp <= fromUnixTimestamp64Nano(toInt64(${end}), 'UTC')`,
+      )
+      .join(' OR ') || 'false'
+  })`,
+});
 
 /** Reads the hashes of current prices for the hours of a range. */
 const readPriceHashes = (
@@ -183,27 +246,24 @@ const readPriceHashes = (
     parameters,
   );
 
-/** Returns what to read for a scope: sums of whole hours and the other calls, or all calls if those are few. */
-export const findCallSource = async (
+const inRange =
+  "tenant_id = {tenant:String} AND hour >= toStartOfHour(fromUnixTimestamp64Nano({from:Int64}, 'UTC')) AND hour <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
+const currentHours = `SELECT hour, sum(changes) AS current_changes FROM llm_hour_changes WHERE ${inRange} GROUP BY hour`;
+const changesSql = 'toUnixTimestamp(hour) AS hour, toString(current_changes) AS changes';
+const hoursSql = `SELECT ${changesSql}, toString(summed_changes) AS summed_changes, is_complete,
+  [toString(least_hash), toString(greatest_hash)] AS price_hashes, toString((SELECT count() FROM llm_prices WHERE tenant_id = {tenant:String})) AS price_count
+FROM (${currentHours}) AS current
+LEFT JOIN (
+  SELECT hour, sum(changes) AS summed_changes, min(is_complete) AS is_complete, min(price_hash) AS least_hash, max(price_hash) AS greatest_hash
+  FROM llm_hours FINAL WHERE ${inRange} GROUP BY hour
+) AS summed USING (hour)`;
+
+/** Returns the hours whose sums can be read, of those of a range. */
+const findSummedHours = async (
   { columns }: Pick<TenantReader, 'columns'>,
-  { range, isSummable, minSummedChanges = minChanges }: LlmScope,
-): Promise<CallSource> => {
-  if (!isSummable || range.to >= endOfHours) return unsummedCalls;
-  const inRange =
-    "tenant_id = {tenant:String} AND hour >= toStartOfHour(fromUnixTimestamp64Nano({from:Int64}, 'UTC')) AND hour <= fromUnixTimestamp64Nano({to:Int64}, 'UTC')";
-  const parameters = { from: String(range.from), to: String(range.to) };
-  const rows = await columns.query<HourRow>(
-    `SELECT toUnixTimestamp(hour) AS hour, toString(current_changes) AS changes, toString(summed_changes) AS summed_changes, is_complete,
-      [toString(least_hash), toString(greatest_hash)] AS price_hashes, toString((SELECT count() FROM llm_prices WHERE tenant_id = {tenant:String})) AS price_count
-    FROM (SELECT hour, sum(changes) AS current_changes FROM llm_hour_changes WHERE ${inRange} GROUP BY hour) AS current
-    LEFT JOIN (
-      SELECT hour, sum(changes) AS summed_changes, min(is_complete) AS is_complete, min(price_hash) AS least_hash, max(price_hash) AS greatest_hash
-      FROM llm_hours FINAL WHERE ${inRange} GROUP BY hour
-    ) AS summed USING (hour)`,
-    parameters,
-  );
-  const changes = rows.reduce((sum, row) => sum + Number(row.changes), 0);
-  if (changes < minSummedChanges) return unsummedCalls;
+  rows: readonly HourRow[],
+  { range, parameters }: Pick<LlmScope, 'range' | 'parameters'>,
+): Promise<number[]> => {
   const hasPrices = rows.some((row) => row.price_count !== '0');
   const priceHashes = new Map(
     hasPrices ? (await readPriceHashes({ columns }, inRange, parameters)).map(({ hour, hash }) => [hour, hash]) : [],
@@ -214,42 +274,86 @@ export const findCallSource = async (
     row.price_hashes.every((hash) => hash === (priceHashes.get(row.hour) ?? '0'));
   const isWhole = (hour: number): boolean =>
     BigInt(hour) * 1_000_000_000n >= range.from && BigInt(hour + 3_600) * 1_000_000_000n - 1n <= range.to;
-  const hours = rows.filter((row) => isCurrent(row) && isWhole(row.hour)).map(({ hour }) => hour);
-  if (hours.length === 0) return unsummedCalls;
-  const others = rows.map(({ hour }) => hour);
-  const ranges = listOtherRanges(range, hours, others);
-  if (ranges.length > maxRanges) return unsummedCalls;
+  return rows.filter((row) => isCurrent(row) && isWhole(row.hour)).map(({ hour }) => hour);
+};
+
+const containerNames = ['tenant_id', 'timestamp', ...containerColumns];
+
+/** Returns the SELECT of containers in traces without calls, among the selected spans. */
+const selectContainersWithoutCalls = (spans: SpanSelection, names?: readonly string[]): string => {
+  const containers = buildContainersSource(spans, names);
+  const tracesWithCalls = selectTracesWithCalls(`SELECT trace_id FROM ${containers}`, spans);
+  return `SELECT ${names?.join(', ') ?? '*'} FROM ${containers} WHERE trace_id NOT IN (${tracesWithCalls})`;
+};
+
+const buildContainersWithoutCalls = (spans: SpanSelection): string =>
+  `(${selectContainersWithoutCalls(spans)}) AS llm_calls`;
+
+/** Returns the calls of hours with sums, and the others. */
+const buildSummedSource = (
+  hours: readonly number[],
+  parts: readonly (readonly TimeRange[])[],
+  spans: CallSource['spans'],
+): CallSource => {
   const inSummedHours = `tenant_id = {tenant:String} AND hour >= toDateTime(${Math.min(...hours)}, 'UTC') AND hour <= toDateTime(${Math.max(...hours)}, 'UTC')
     AND toUnixTimestamp(hour) IN (${hours.join(', ')})`;
-  const otherSpans: SpanSelection = {
-    ...requestedSpans,
-    range: `(${
-      ranges
-        .map(
-          ([start, end]) =>
-            `llm_calls.timestamp >= fromUnixTimestamp64Nano(toInt64(${start}), 'UTC') AND llm_calls.timestamp <= fromUnixTimestamp64Nano(toInt64(${end}), 'UTC')`,
-        )
-        .join(' OR ') || 'false'
-    })`,
-  };
-  const buildCalls: CallSource['buildCalls'] = (columns) => {
+  const buildOtherCalls = (ranges: readonly TimeRange[], columns: readonly SummedColumn[]): string =>
+    buildCallsSource(selectRanges(ranges), ['tenant_id', 'timestamp', ...dimensionColumns, ...columns]);
+  const [firstRanges = [], ...otherParts] = parts;
+  const buildCalls: CallsBuilder = (columns) => {
     // All arrays of an ARRAY JOIN are read.
     const arrays = [...dimensionColumns, ...columns];
-    const names = ['tenant_id', 'timestamp', ...arrays];
     return `(
       SELECT tenant_id, toDateTime64(hour, 9, 'UTC') AS timestamp, ${arrays.join(', ')} FROM llm_hours FINAL ARRAY JOIN ${arrays.join(', ')} WHERE ${inSummedHours}
-      UNION ALL SELECT ${names.join(', ')} FROM ${buildCallsSource(otherSpans, names)}) AS llm_calls`;
+      UNION ALL SELECT ${['tenant_id', 'timestamp', ...arrays].join(', ')} FROM ${buildOtherCalls(firstRanges, columns)}) AS llm_calls`;
   };
-  const containerNames = ['tenant_id', 'timestamp', ...containerColumns];
-  const otherContainers = buildContainersSource(otherSpans, containerNames);
   return {
     isSummed: true,
-    buildCalls,
-    containers: `(
-      SELECT ${containerNames.join(', ')}, '' AS currency, '' AS price_problem FROM (
-        SELECT tenant_id, toDateTime64(hour, 9, 'UTC') AS timestamp, ${containerColumns.map((column) => `container.${column} AS ${column}`).join(', ')}
-        FROM llm_hours FINAL ARRAY JOIN containers AS container WHERE ${inSummedHours}
-        UNION ALL SELECT ${containerNames.join(', ')} FROM ${otherContainers}
-        WHERE trace_id NOT IN (${selectTracesWithCalls(`SELECT trace_id FROM ${otherContainers}`, otherSpans)}))) AS llm_calls`,
+    parts: [
+      buildCalls,
+      ...otherParts.map(
+        (ranges): CallsBuilder =>
+          (columns) =>
+            buildOtherCalls(ranges, columns),
+      ),
+    ],
+    containers: [
+      `(
+        SELECT ${containerNames.join(', ')}, '' AS currency, '' AS price_problem FROM (
+          SELECT tenant_id, toDateTime64(hour, 9, 'UTC') AS timestamp, ${containerColumns.map((column) => `container.${column} AS ${column}`).join(', ')}
+          FROM llm_hours FINAL ARRAY JOIN containers AS container WHERE ${inSummedHours}
+          UNION ALL ${selectContainersWithoutCalls(selectRanges(firstRanges), containerNames)})) AS llm_calls`,
+      ...otherParts.map((ranges) => buildContainersWithoutCalls(selectRanges(ranges))),
+    ],
+    spans,
+  };
+};
+
+/** Returns what to read for a scope: sums of whole hours and the other calls, or all calls if those are few. */
+export const findCallSource = async (
+  { columns }: Pick<TenantReader, 'columns'>,
+  scope: LlmScope,
+): Promise<CallSource> => {
+  const { range, isSummable, minSummedChanges = minChanges } = scope;
+  if (range.to >= endOfHours) return unsummedCalls;
+  const parameters = { from: String(range.from), to: String(range.to) };
+  const rows = await columns.query<HourRow>(
+    isSummable ? hoursSql : `SELECT ${changesSql} FROM (${currentHours})`,
+    parameters,
+  );
+  const changes = new Map(rows.map((row) => [row.hour, Number(row.changes)]));
+  if ([...changes.values()].reduce((sum, each) => sum + each, 0) < minSummedChanges) return unsummedCalls;
+  const hours = isSummable ? await findSummedHours({ columns }, rows, { range, parameters }) : [];
+  const allSpans = divideOtherCalls(scope, [], changes).map(selectRanges);
+  if (hours.length > 0) {
+    const parts = divideOtherCalls(scope, hours, changes);
+    const spans = parts.length > 1 ? allSpans : [requestedSpans];
+    if (parts.flat().length <= maxRanges) return buildSummedSource(hours, parts, spans);
+  }
+  return {
+    isSummed: false,
+    parts: allSpans.map((spans) => () => buildCallsSource(spans)),
+    containers: allSpans.length === 1 ? [llmContainersSource] : allSpans.map(buildContainersWithoutCalls),
+    spans: allSpans,
   };
 };

@@ -7,8 +7,8 @@ import { computeEditDistance } from '../../schemas/edit-distance.ts';
 import { type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
 import { findTableModel, findTablePrice, priceTableName, tableOfProviders } from './built-in-prices.ts';
 import { Amounts, readTokenList, TokenSums, tokenSumListSql, toTokenSums } from './calls.ts';
-import { formatRate } from './decimals.ts';
-import { findCallSource } from './hours.ts';
+import { formatDecimal, formatRate, parseDecimal } from './decimals.ts';
+import { findCallSource, readParts } from './hours.ts';
 import { findOwnPrice, type StoredPrice } from './own-prices.ts';
 import type { Price } from './prices.ts';
 import type { LlmScope } from './scope.ts';
@@ -103,13 +103,51 @@ const describePrice = (
 interface Row {
   readonly provider_name: string;
   readonly model_name: string;
+  readonly currency_name: string;
   readonly requests: string;
   readonly tokens: readonly string[];
-  readonly amounts: readonly (readonly [currency: string, amount: string])[];
-  readonly last_seen: string;
+  readonly amount: string;
+  readonly seen: string;
 }
 
 const maxModels = 1_000;
+/** Maximum number of models and currencies of a statement. */
+const maxRows = 20_000;
+
+interface ModelSums {
+  readonly provider: string;
+  readonly model: string;
+  requests: number;
+  lastSeen: bigint;
+  readonly tokens: Record<TokenKind, bigint>;
+  readonly amounts: Map<string, bigint>;
+}
+
+/** Returns the sums of each model, the one with the most requests first. */
+const sumModels = (rows: readonly Row[]): ModelSums[] => {
+  const models = new Map<string, ModelSums>();
+  for (const { provider_name: provider, model_name: model, currency_name: currency, ...row } of rows) {
+    const key = JSON.stringify([provider, model]);
+    const sums = models.get(key) ?? {
+      provider,
+      model,
+      requests: 0,
+      lastSeen: 0n,
+      tokens: readTokenList([]),
+      amounts: new Map<string, bigint>(),
+    };
+    models.set(key, sums);
+    sums.requests += Number(row.requests);
+    const seen = BigInt(row.seen);
+    if (seen > sums.lastSeen) sums.lastSeen = seen;
+    const tokens = readTokenList(row.tokens);
+    for (const kind of tokenKinds) sums.tokens[kind] += tokens[kind];
+    if (currency !== '') sums.amounts.set(currency, (sums.amounts.get(currency) ?? 0n) + parseDecimal(row.amount));
+  }
+  return [...models]
+    .sort(([leftKey, left], [rightKey, right]) => right.requests - left.requests || (leftKey < rightKey ? -1 : 1))
+    .map(([, sums]) => sums);
+};
 
 /** Reads the models of a scope, the one with the most requests first. */
 export const readLlmModels = async (
@@ -117,24 +155,24 @@ export const readLlmModels = async (
   scope: LlmScope,
   storedPrices: readonly StoredPrice[],
 ): Promise<LlmModelView[]> => {
-  const source = await findCallSource({ columns }, scope);
-  const rows = await columns.query<Row>(
-    `SELECT provider_name, model_name, toString(sum(count)) AS requests, arrayMap(total -> toString(total), sumForEach(kinds)) AS tokens,
-      arrayFilter(pair -> pair.1 != '', groupArray((currency_name, toString(amount)))) AS amounts, toString(max(seen)) AS last_seen
-    FROM (
-      SELECT provider AS provider_name, model AS model_name, currency AS currency_name, sum(calls) AS count, sum(cost) AS amount,
-        arrayMap(text -> toUInt64(text), ${tokenSumListSql}) AS kinds, max(last_seen) AS seen
-      FROM ${source.buildCalls(['calls', 'cost', 'last_seen', ...Object.values(tokenColumns)])} WHERE ${scope.condition} GROUP BY provider, model, currency)
-    GROUP BY provider_name, model_name ORDER BY sum(count) DESC, provider_name, model_name LIMIT ${maxModels}`,
-    scope.parameters,
+  const rows = await readParts(await findCallSource({ columns }, scope), (buildCalls) =>
+    columns.query<Row>(
+      `SELECT provider AS provider_name, model AS model_name, currency AS currency_name, toString(sum(calls)) AS requests,
+        ${tokenSumListSql} AS tokens, toString(sum(cost)) AS amount, toString(max(last_seen)) AS seen
+      FROM ${buildCalls(['calls', 'cost', 'last_seen', ...Object.values(tokenColumns)])} WHERE ${scope.condition}
+      GROUP BY provider, model, currency ORDER BY sum(calls) DESC LIMIT ${maxRows}`,
+      scope.parameters,
+    ),
   );
-  return rows.map((row) => ({
-    provider: row.provider_name,
-    model: row.model_name,
-    requests: Number(row.requests),
-    tokens: toTokenSums(readTokenList(row.tokens)),
-    costs: row.amounts.map(([currency, amount]) => ({ currency, amount })),
-    lastSeen: formatTime(BigInt(row.last_seen)),
-    ...describePrice({ provider: row.provider_name, model: row.model_name }, storedPrices, nowMs),
-  }));
+  return sumModels(rows)
+    .slice(0, maxModels)
+    .map(({ provider, model, requests, tokens, amounts, lastSeen }) => ({
+      provider,
+      model,
+      requests,
+      tokens: toTokenSums(tokens),
+      costs: [...amounts].map(([currency, units]) => ({ currency, amount: formatDecimal(units) })),
+      lastSeen: formatTime(lastSeen),
+      ...describePrice({ provider, model }, storedPrices, nowMs),
+    }));
 };

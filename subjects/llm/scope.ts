@@ -44,6 +44,8 @@ export interface LlmScope {
   readonly isSummable: boolean;
   /** Number of changes from which sums are read, if it is not the default. */
   readonly minSummedChanges?: number;
+  /** Number of changes above which a statement reads only part of the calls, if it is not the default. */
+  readonly maxPartChanges?: number;
 }
 
 /** Returns the requested range. Access to calls equals access to traces. */

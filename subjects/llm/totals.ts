@@ -5,7 +5,7 @@ import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { computeQuantile } from '../../schemas/tables/durations.ts';
 import { Amount, Amounts, TokenSums } from './calls.ts';
 import { readCosts } from './costs.ts';
-import { type CallSource, findCallSource } from './hours.ts';
+import { type CallSource, findCallSource, readParts } from './hours.ts';
 import type { StoredPrice } from './own-prices.ts';
 import type { LlmScope } from './scope.ts';
 
@@ -48,59 +48,109 @@ export const toQuantiles = (values: readonly (number | null)[]): LatencyQuantile
 type QuantileList = readonly (number | null)[];
 
 const maxErrorTypes = 50;
+/** Maximum number of error types of a statement. */
+const maxReadErrorTypes = 1_000;
 
 interface DurationsAndErrors {
   readonly durations: QuantileList;
   /** Types with the number of requests that failed with them, the most frequent first. */
+  readonly errors: LlmTotals['errors'];
+}
+
+interface DurationRow {
+  readonly buckets: readonly number[];
+  readonly counts: readonly string[];
+  readonly durations: QuantileList;
   readonly errors: readonly (readonly [type: string, requests: string])[];
 }
 
+/** Adds up counts by name. */
+const sumCounts = <Name>(pairs: Iterable<readonly [name: Name, count: string | undefined]>): Map<Name, number> => {
+  const counts = new Map<Name, number>();
+  for (const [name, count] of pairs) counts.set(name, (counts.get(name) ?? 0) + Number(count));
+  return counts;
+};
+
 /**
- * Reads quantiles of durations, exact ones of calls or those of histograms of sums, and types of errors. As planning is
- * most of the cost, one statement reads both.
+ * Reads quantiles of durations, exact ones of calls or those of histograms of sums and of many calls, and types of errors.
+ * As planning is most of the cost, one statement reads both.
  */
 const readDurationsAndErrors = async (
   { columns }: Pick<TenantReader, 'columns'>,
   { condition, parameters }: LlmScope,
   source: CallSource,
 ): Promise<DurationsAndErrors> => {
-  const { isSummed } = source;
-  const durationsSql = isSummed
+  const hasHistogram = source.isSummed || source.parts.length > 1;
+  const durationsSql = hasHistogram
     ? 'sumMap(duration_bucket, duration_count) AS histogram, [] AS durations'
     : `([], []) AS histogram, quantilesExactInclusive(${quantiles.join(', ')})(duration_ns) AS durations`;
-  const calls = source.buildCalls(isSummed ? ['calls', 'duration_bucket', 'duration_count'] : []);
-  const [row] = await columns.query<{
-    buckets: readonly number[];
-    counts: readonly string[];
-    durations: QuantileList;
-    errors: DurationsAndErrors['errors'];
-  }>(
-    `SELECT histogram.1 AS buckets, arrayMap(count -> toString(count), histogram.2) AS counts, durations,
-      arrayMap(each -> [each.1, toString(each.2)], arraySlice(arraySort(each -> (-toInt64(each.2), each.1), arrayZip(failed.1, failed.2)), 1, ${maxErrorTypes})) AS errors
-    FROM (
-      SELECT ${durationsSql}, sumMapIf([toString(error_type)], [calls], is_failed = 1) AS failed FROM ${calls} WHERE ${condition})`,
-    parameters,
+  const rows = await readParts(source, (buildCalls) =>
+    columns.query<DurationRow>(
+      `SELECT histogram.1 AS buckets, arrayMap(count -> toString(count), histogram.2) AS counts, durations,
+        arrayMap(each -> [each.1, toString(each.2)], arraySlice(arraySort(each -> (-toInt64(each.2), each.1), arrayZip(failed.1, failed.2)), 1, ${maxReadErrorTypes})) AS errors
+      FROM (
+        SELECT ${durationsSql}, sumMapIf([toString(error_type)], [calls], is_failed = 1) AS failed
+        FROM ${buildCalls(hasHistogram ? ['calls', 'duration_bucket', 'duration_count'] : [])} WHERE ${condition})`,
+      parameters,
+    ),
   );
-  const histogram = new Map(row?.buckets.map((bucket, index) => [bucket, Number(row.counts[index])]));
+  const histogram = sumCounts(
+    rows.flatMap(({ buckets, counts }) => buckets.map((bucket, index) => [bucket, counts[index]] as const)),
+  );
   return {
-    durations: isSummed
+    durations: hasHistogram
       ? quantiles.map((quantile) => computeQuantile(histogram, quantile) ?? null)
-      : (row?.durations ?? []),
-    errors: row?.errors ?? [],
+      : (rows[0]?.durations ?? []),
+    errors: [...sumCounts(rows.flatMap(({ errors }) => errors))]
+      .sort(([left, leftCount], [right, rightCount]) => rightCount - leftCount || (left < right ? -1 : 1))
+      .slice(0, maxErrorTypes)
+      .map(([type, requests]) => ({ type, requests })),
   };
+};
+
+/** Maximum number of traces of a statement that finds their calls. */
+const maxTraces = 20_000;
+
+/** Counts the traces of containers that have no calls in any part. */
+const countTracesWithoutCalls = async (
+  { columns }: Pick<TenantReader, 'columns'>,
+  { condition, parameters }: LlmScope,
+  { containers, spans }: CallSource,
+): Promise<number> => {
+  const traces = new Set<string>();
+  for (const from of containers) {
+    const rows = await columns.query<{ traces: readonly string[] }>(
+      `SELECT groupUniqArray(trace_id) AS traces FROM ${from} WHERE ${condition}`,
+      parameters,
+    );
+    for (const trace of rows.flatMap((row) => row.traces)) traces.add(trace);
+  }
+  for (const part of spans) {
+    const candidates = [...traces];
+    for (let start = 0; start < candidates.length; start += maxTraces) {
+      const rows = await columns.query<{ trace_id: string }>(
+        `SELECT DISTINCT trace_id FROM (${selectTracesWithCalls('SELECT arrayJoin({candidates:Array(String)})', part)})`,
+        { ...parameters, candidates: candidates.slice(start, start + maxTraces) },
+      );
+      for (const { trace_id: trace } of rows) traces.delete(trace);
+    }
+  }
+  return traces.size;
 };
 
 /** Counts the traces in which only agents, workflows or chains report tokens. */
 const countTracesWithUncountedTokens = async (
   { columns }: Pick<TenantReader, 'columns'>,
-  { condition, parameters }: LlmScope,
-  { containers }: CallSource,
+  scope: LlmScope,
+  source: CallSource,
 ): Promise<number> => {
-  const traces = `SELECT trace_id FROM ${containers} WHERE ${condition}`;
+  const [containers = '', ...otherContainers] = source.containers;
+  if (otherContainers.length > 0) return countTracesWithoutCalls({ columns }, scope, source);
+  const traces = `SELECT trace_id FROM ${containers} WHERE ${scope.condition}`;
   const count = async (filter: string): Promise<number> => {
     const rows = await columns.query<{ traces: string }>(
       `SELECT toString(uniqExact(trace_id)) AS traces FROM (${traces})${filter}`,
-      parameters,
+      scope.parameters,
     );
     return Number(rows[0]?.traces ?? 0);
   };
@@ -133,6 +183,6 @@ export const readLlmTotals = async (
     latency: requests === 0 ? null : toQuantiles(durations),
     reportedCost: costs.reportedCost,
     tracesWithUncountedTokens,
-    errors: errors.map(([type, failed]) => ({ type, requests: Number(failed) })),
+    errors,
   };
 };

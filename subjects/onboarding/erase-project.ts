@@ -5,6 +5,7 @@ import type { Log } from '../../schemas/ports/log.ts';
 import { anyRowClause } from '../../schemas/tables/any-row.ts';
 import { tenantTables } from '../../schemas/tables/index.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
+import { insertHourChanges } from '../llm/hours.ts';
 
 /** Expressions of the columns that state projects, also within tuples. */
 const projectTables = tenantTables.flatMap(({ name, columns }) => {
@@ -38,5 +39,7 @@ export const eraseProjectTelemetry = async (
     const matches = await columns.query(`SELECT 1 AS found FROM ${name} WHERE ${condition} ${anyRowClause}`);
     if (matches.length > 0) await columns.execute(`DELETE FROM ${name} WHERE ${condition}`);
   }
+  // Also without matches: an earlier attempt may have ended before this.
+  await columns.execute(insertHourChanges(quoteString(tenantId)));
   await removeDeletedRows({ columns, log }, { signal });
 };

@@ -17,6 +17,7 @@ const calls = Number(process.env['BENCH_ROWS'] ?? 10_000_000);
 const rounds = Number(process.env['BENCH_ROUNDS'] ?? 5);
 const days = 30;
 const dayMs = 86_400_000;
+const partsPerDay = 4;
 const tenantId = 'bench';
 
 const columns = await openChdbColumns({ directory: process.env['BENCH_KEEP'] ?? scratch() });
@@ -30,10 +31,10 @@ const fromMs = nowMs - days * dayMs;
 
 /** Calls and a few evaluations: independent models, services, users and conversations, and agents with own tokens. */
 const fill = async (): Promise<void> => {
-  const perDay = Math.ceil(calls / days);
-  const stepNs = Math.floor((dayMs * 1e6) / perDay);
-  for (let day = 0; day < days; day += 1) {
-    const startNs = BigInt(fromMs + day * dayMs) * 1_000_000n;
+  const perDay = Math.ceil(calls / days / partsPerDay);
+  const stepNs = Math.floor((dayMs * 1e6) / perDay / partsPerDay);
+  for (let day = 0; day < days * partsPerDay; day += 1) {
+    const startNs = BigInt(fromMs + (day * dayMs) / partsPerDay) * 1_000_000n;
     const time = `fromUnixTimestamp64Nano(toInt64(${startNs} + number * ${stepNs}), 'UTC')`;
     const ids = `lower(hex(sipHash128(intDiv(number, 4), ${day}))) AS trace_id, lower(hex(sipHash64(number, ${day}))) AS span_id`;
     await columns.execute(

@@ -132,12 +132,18 @@ const createReader = (tenantId: string) => ({
 
 type Range = readonly [fromMs: number, toMs: number];
 
-/** Reads everything, from sums or call by call. */
-const readAll = async (tenantId: string, [fromMs, toMs]: Range, isSummed: boolean, query: LlmScopeQuery = {}) => {
+/** Reads everything, from sums or call by call; with `maxPartChanges`, few calls at a time. */
+const readAll = async (
+  tenantId: string,
+  [fromMs, toMs]: Range,
+  isSummed: boolean,
+  { maxPartChanges, ...query }: LlmScopeQuery & { readonly maxPartChanges?: number } = {},
+) => {
   const reader = createReader(tenantId);
   const scope = {
     ...createLlmScope({ scope: 'account', ...query }, { from: toNs(fromMs), to: toNs(toMs) }),
     minSummedChanges: isSummed ? 0 : Number.POSITIVE_INFINITY,
+    ...(maxPartChanges !== undefined && { maxPartChanges }),
   };
   const options = { prices: 'call', storedPrices: [] } as const;
   const { latency, ...totals } = await readLlmTotals(reader, scope, options);
@@ -169,6 +175,8 @@ const queries: readonly LlmScopeQuery[] = [
 const comparesEqual = async (t: ExecutionContext, tenantId: string, range = all, query: LlmScopeQuery = {}) => {
   const [summed, single] = [await readAll(tenantId, range, true, query), await readAll(tenantId, range, false, query)];
   t.deepEqual(summed.read, single.read, JSON.stringify({ range, query }));
+  const divided = await readAll(tenantId, range, true, { ...query, maxPartChanges: 70 });
+  t.deepEqual(divided.read, single.read, JSON.stringify({ range, query, maxPartChanges: 70 }));
   t.is(summed.latency === null, single.latency === null);
   // Buckets have a width of 9 %. With few calls, the exact quantile is between two of them.
   if (single.read.totals.requests > 100)
@@ -282,10 +290,31 @@ test.serial('a project is deleted from calls and from sums of hours, and the sum
     "SELECT count() AS hours FROM llm_hours WHERE tenant_id = 'e' AND toString(tuple(*)) LIKE '%shop%'";
   t.like(await tables.read(sumsWithShop), [{ hours: '0' }]);
   t.is(await sum(), 4, 'sums with the project were deleted as a whole');
+  t.is(await sum(), 0);
   t.true(await isFromSums('e', all));
   t.deepEqual(await countOf('e', true), after);
   await comparesEqual(t, 'e');
   t.deepEqual(await countOf('f', true), before, 'another organization has a project of the same name');
+});
+
+test.serial('sums that are written after the deletion of a project, from calls before it, are not used', async (t) => {
+  const calls = Array.from({ length: 12 }, (_, id): Call => ({ id, atMs: startMs + (id % 2) * hourMs + id }));
+  await landCalls(calls, 'g');
+  await sum();
+  // The job read the calls before the deletion, and writes their sums after it.
+  const { columns } = tables;
+  await columns.execute('CREATE TABLE late_llm_hours AS llm_hours');
+  t.teardown(() => columns.execute('DROP TABLE late_llm_hours'));
+  await columns.execute("INSERT INTO late_llm_hours SELECT * FROM llm_hours WHERE tenant_id = 'g'");
+  await eraseProjectTelemetry({ columns, log: silentLog }, { tenantId: 'g', projectId: 'shop' });
+  // The same rows were inserted before.
+  await columns.execute('INSERT INTO llm_hours SETTINGS insert_deduplicate = 0 SELECT * FROM late_llm_hours');
+
+  const countRequests = async (): Promise<number> => (await readAll('g', all, true)).read.totals.requests;
+  t.is(await countRequests(), 6);
+  t.is(await sum(), 2);
+  t.true(await isFromSums('g', all));
+  t.is(await countRequests(), 6);
 });
 
 test.serial('in any order of calls, verdicts, prices and sums, totals are those of the calls', async (t) => {
@@ -309,6 +338,7 @@ test.serial('in any order of calls, verdicts, prices and sums, totals are those 
         else await sum();
       const [summed, single] = [await readAll(tenantId, all, true), await readAll(tenantId, all, false)];
       t.deepEqual(summed.read, single.read);
+      t.deepEqual((await readAll(tenantId, all, true, { maxPartChanges: 2 })).read, single.read);
     }),
     { numRuns: propertyRuns(16) },
   );
