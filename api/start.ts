@@ -27,7 +27,7 @@ import { type FeedDependencies, pollThreatFeeds } from '../subjects/threat-intel
 import { listScopes } from './callers/scopes.ts';
 import { collections } from './collections.ts';
 import { createPublisher, type EventPublisher, type ValuePublisher } from './event-publisher.ts';
-import { removeOldSilences } from './groups/alerts/old-silences.ts';
+import { removeOldSilences } from './groups/alerts/remove-old-silences.ts';
 import { listConfigurationActions } from './groups/audit/chain/configuration-actions.ts';
 import { openEvidence } from './groups/audit/chain/evidence.ts';
 import { createReplayJobs } from './groups/dead-letter/replay/replay-jobs.ts';

@@ -6,7 +6,7 @@ import type { QueryReader } from './promql/query-reader.ts';
 import { Query, type QueryRequest } from './query.ts';
 import { getQueryKind, type RunContext } from './query-kind.ts';
 import type { ResultData } from './query-result.ts';
-import { requireReadable } from './readable.ts';
+import { requireReadable } from './require-readable.ts';
 import type { Result } from './result.ts';
 import { formatTime } from './time.ts';
 

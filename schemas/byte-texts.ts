@@ -2,7 +2,7 @@
  * Finds which of a few dozen texts occur in UTF-8 bytes, checking only every few positions. A text of six bytes, for
  * example, contains three-byte runs at four consecutive positions, so checking every fourth position finds one of them.
  */
-import { equalsAt, equalsIgnoringCaseAt } from './is-run.ts';
+import { equalsAt, equalsIgnoringCaseAt } from './equal-bytes.ts';
 
 interface RunEntry {
   readonly id: number;

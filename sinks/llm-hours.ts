@@ -1,6 +1,6 @@
 /** Sums calls of models by hour. Queries over many calls then read these sums, and other calls one by one. */
 
-import { buildKnownPricesSql } from '../queries/signals/found-llm-calls.ts';
+import { buildKnownPricesSql } from '../queries/signals/llm-calls-source.ts';
 import { defineJob } from '../runtime/jobs.ts';
 import type { Clock } from '../schemas/ports/clock.ts';
 import type { Columns, ServerColumns } from '../schemas/ports/columns.ts';

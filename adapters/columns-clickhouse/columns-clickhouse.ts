@@ -13,8 +13,8 @@ import type {
 } from '../../schemas/ports/columns.ts';
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
 import type { StoreMembers } from '../../schemas/ports/store-members.ts';
-import { landingsTable } from '../../schemas/tables/landings.ts';
 import { getTenantPartition } from '../../schemas/tables/sharding.ts';
+import { watermarksTable } from '../../schemas/tables/watermarks.ts';
 import { toInsertError, toQueryError } from '../columns-sql/engine-errors.ts';
 import { buildInsertSettings } from '../columns-sql/query-settings.ts';
 import { nativeFormat, parseRows, resultFormat } from '../columns-sql/rows.ts';
@@ -22,13 +22,13 @@ import { bindLiterals, quoteName } from '../columns-sql/sql-literals.ts';
 import { createTenantColumns } from '../columns-sql/tenant-filter.ts';
 import { StoredWatermarks } from '../columns-sql/watermarks.ts';
 import { BrokenParts } from './broken-parts.ts';
-import { buildReadSettings, countFailures, type MapError, SingleServer, withMappedErrors } from './one-server.ts';
+import { createClusterTables } from './cluster-tables.ts';
+import { findTables, readsSingleSource } from './find-tables.ts';
 import { Placements } from './placements.ts';
 import type { ClickhouseServer } from './server.ts';
 import { ClickhouseServers, type Member } from './servers.ts';
+import { buildReadSettings, countFailures, type MapError, SingleServer, withMappedErrors } from './single-server.ts';
 import { applyStoragePolicy, type Storage } from './storage.ts';
-import { findTables, readsSingleSource } from './tables-read.ts';
-import { createClusterTables } from './whole-tables.ts';
 
 export interface ClickhouseColumnsOptions {
   /**
@@ -225,7 +225,7 @@ class ClickhouseColumns implements Columns {
   }
 
   async #writeWatermarks(sql: string, slot: number, tenants: readonly string[]): Promise<void> {
-    await this.#allowPlacement(landingsTable.name, slot, tenants);
+    await this.#allowPlacement(watermarksTable.name, slot, tenants);
     await this.#servers.runOnShardOfSlot(slot, (server) =>
       server.runRepeatable(async (client) => {
         await client.command({ query: sql, clickhouse_settings: { wait_end_of_query: 1 } });

@@ -4,8 +4,8 @@
  */
 import type { Columns, TenantColumns } from '../../schemas/ports/columns.ts';
 import { type Log, silentLog } from '../../schemas/ports/log.ts';
-import { landingsTable } from '../../schemas/tables/landings.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
+import { watermarksTable } from '../../schemas/tables/watermarks.ts';
 
 type NewestByTenant = Parameters<Columns['recordWatermark']>[1];
 
@@ -86,7 +86,7 @@ export class StoredWatermarks {
     if (rows.length === 0) return;
     try {
       await this.#execute(
-        `INSERT INTO ${landingsTable.name} (tenant_id, landed_in, newest) SELECT tupleElement(watermark, 1), tupleElement(watermark, 2), tupleElement(watermark, 3) FROM (SELECT arrayJoin([${rows.join(', ')}]) AS watermark)`,
+        `INSERT INTO ${watermarksTable.name} (tenant_id, landed_in, newest) SELECT tupleElement(watermark, 1), tupleElement(watermark, 2), tupleElement(watermark, 3) FROM (SELECT arrayJoin([${rows.join(', ')}]) AS watermark)`,
         slot,
         [...new Set([...tables.values()].flatMap((newestByTenant) => [...newestByTenant.keys()]))],
       );
@@ -133,7 +133,7 @@ export class StoredWatermarks {
 /** Returns the newest watermark per table; unmerged rows can contain several. */
 const fetchWatermarks = async (query: TenantColumns['query']): Promise<Watermarks> => {
   const rows = await query<{ table_name: string; newest: string }>(
-    `SELECT landed_in AS table_name, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${landingsTable.name}
+    `SELECT landed_in AS table_name, toString(toUnixTimestamp64Milli(max(newest))) AS newest FROM ${watermarksTable.name}
     WHERE tenant_id = {tenant:String} GROUP BY table_name`,
     {},
     { runsOnEachServer: true },

@@ -18,9 +18,9 @@ import { authorizeCaller } from '../kernel/admission.ts';
 import type { Operation } from '../kernel/operation.ts';
 import type { Ports } from '../kernel/ports.ts';
 import type { RequestFacts } from '../request-facts.ts';
-import { countTokens, encode, shortenWithin } from './concise.ts';
 import { prompts } from './prompts.ts';
 import { dashboardUriPrefix, type McpResource, resources } from './resources.ts';
+import { countTokens, encode, shortenWithin } from './shorten.ts';
 import { createTool, type Json, type Tool, type ToolArguments, type ToolRequest, toRequest } from './tool.ts';
 import { toolDefinitions } from './tools.ts';
 

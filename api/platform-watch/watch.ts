@@ -31,7 +31,7 @@ import {
 import { createPlatformAlertSubject, platformTransition } from '../../subjects/alerts/platform-alerts.ts';
 import { publishTransition, type TransitionPublisher } from './notify.ts';
 import type { OperatorChannel, Problem } from './operator.ts';
-import { endUnusedChannelAlerts } from './untried-channels.ts';
+import { endUnusedChannelAlerts } from './unused-channel-alerts.ts';
 import { WatchedRules } from './watched-rules.ts';
 
 export interface PlatformWatchPorts extends TransitionPublisher {

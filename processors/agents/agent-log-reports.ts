@@ -1,5 +1,5 @@
 import { type Fields, isFields } from '../../runtime/fields.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { AgentReport } from '../../schemas/agent-events.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';

@@ -1,4 +1,4 @@
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { spans } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { type CapturedCall, readSpanReports } from '../../subjects/agents/read-span.ts';

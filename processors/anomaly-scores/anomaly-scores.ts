@@ -1,4 +1,4 @@
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import {
   type AnomalyChange,
   type AnomalyEvaluation,

@@ -1,7 +1,7 @@
 /**
  * Opens an incident for a group of alerts whose receiver has an escalation policy, or adds to the existing incident.
  */
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { getFields } from '../../runtime/stored-fields.ts';
 import { buildTopicMessage } from '../../runtime/topic-message.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';

@@ -1,4 +1,4 @@
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { topics } from '../../schemas/topics.ts';
 import { parseThreat } from '../../subjects/runtime-threats/read-threat.ts';

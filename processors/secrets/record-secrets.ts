@@ -1,6 +1,6 @@
 /** Finds secrets in the texts of a record. */
 import { getFingerprintKey } from '../../runtime/fingerprint-key.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { Attribute } from '../../schemas/records/attributes.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import type { Span } from '../../schemas/records/span.ts';

@@ -1,7 +1,7 @@
 /** Searches stored records for threat indicators that were added later. */
 import { z } from 'zod';
 import { QueryError } from '../../queries/errors.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import { type IndicatorHunt, indicatorHunts } from '../../schemas/resources/threat-intel.ts';

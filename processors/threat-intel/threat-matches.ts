@@ -1,4 +1,4 @@
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { LogRecord } from '../../schemas/records/log-record.ts';
 import { logRecords } from '../../schemas/records/sources.ts';
 import { indicatorBlocks } from '../../schemas/resources/threat-intel.ts';
@@ -7,9 +7,9 @@ import { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { topics } from '../../schemas/topics.ts';
 import type { SigmaEvent } from '../../subjects/detections/event.ts';
 import { getRecordValues } from '../../subjects/detections/record-event.ts';
+import { addRecord, createMatch, groupingWindowMs, toEvent } from '../../subjects/threat-intel/create-match.ts';
 import { computeScore } from '../../subjects/threat-intel/indicator.ts';
 import { matchEvent, type Sighting } from '../../subjects/threat-intel/match.ts';
-import { addRecord, createMatch, groupingWindowMs, toEvent } from '../../subjects/threat-intel/match-of.ts';
 import { type Context, defineProcessor } from '../engine/definition.ts';
 import { keyedState } from '../engine/state.ts';
 import { getIndex } from './indicators.ts';

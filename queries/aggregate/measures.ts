@@ -1,9 +1,9 @@
 /** Aggregate functions over records, as SQL. */
 import type { Reference } from '../../schemas/fields.ts';
 import { createValidationError } from '../errors.ts';
-import { roundNoise } from '../figures.ts';
 import type { Measure } from '../query.ts';
 import type { TableColumn } from '../result.ts';
+import { roundNoise } from '../round-numbers.ts';
 import { buildSearchCondition } from '../search/condition.ts';
 import { parseSearch } from '../search/parse.ts';
 import { getSignalRecords, type QuerySignal } from '../signals/index.ts';

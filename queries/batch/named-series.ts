@@ -2,10 +2,10 @@
 
 import { sortByLabels } from '../promql/engine/labels.ts';
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import { type SelectedSeries, selectSeries } from '../promql/fetch/choose.ts';
-import { PointBlockReader } from '../promql/fetch/pieces.ts';
+import { readBlockSeries } from '../promql/fetch/block-series.ts';
+import { PointBlockReader } from '../promql/fetch/point-blocks.ts';
 import type { Scope, Window } from '../promql/fetch/scope.ts';
-import { readBlockSeries } from '../promql/fetch/series-of-piece.ts';
+import { type SelectedSeries, selectSeries } from '../promql/fetch/select-series.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import { RowCache } from '../row-cache.ts';
 import { escapeRegex } from '../variables/formats.ts';

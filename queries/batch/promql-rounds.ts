@@ -1,8 +1,8 @@
 /** Plans PromQL queries over one range: their order, their batches, and which are too large for a batch. */
 import type { EvaluationWindow } from '../promql/evaluation/messages.ts';
-import type { SelectedSeries } from '../promql/fetch/choose.ts';
-import { type BlockFingerprints, countPoints } from '../promql/fetch/landed-pieces.ts';
+import { type BlockFingerprints, countPoints } from '../promql/fetch/block-fingerprints.ts';
 import type { Scope } from '../promql/fetch/scope.ts';
+import type { SelectedSeries } from '../promql/fetch/select-series.ts';
 import { listSelections, type ParsedQuery } from '../promql/index.ts';
 import type { Selection, Series } from '../promql/series.ts';
 import { type CachedStepsReader, getBlockLengthMs, hasCachedSteps, type StepsQuery } from '../promql/steps-cache.ts';

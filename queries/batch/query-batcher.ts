@@ -9,7 +9,7 @@ import type { QueryReader } from '../promql/query-reader.ts';
 import type { Query } from '../query.ts';
 import { getQueryKind, listPartQueries, type QueryBatch, type RunPartQuery } from '../query-kind.ts';
 import type { QueryContext, ResultData } from '../query-result.ts';
-import { requireReadable } from '../readable.ts';
+import { requireReadable } from '../require-readable.ts';
 import { extendColumns, type RowsAndBytes, runWithoutCost } from '../run.ts';
 import { toContextKey } from './context-key.ts';
 import { RecentDurations } from './recent-durations.ts';

@@ -13,7 +13,7 @@ import {
   createTrendModel,
   type Model,
 } from './models.ts';
-import { computeStudentCdf, computeStudentQuantile, forecastFromFewValues } from './short.ts';
+import { computeStudentCdf, computeStudentQuantile, forecastFromFewValues } from './short-series.ts';
 
 /** Range of values: counts are never below 0, shares never outside 0 to 1. */
 export type ValueKind = 'any' | 'count' | 'share';
@@ -37,7 +37,7 @@ export interface Forecast {
 
 /** Minimum number of values for a forecast. */
 export const minValues = 3;
-/** Minimum number of values for a backtest from earlier origins; shorter series use `short.ts`. */
+/** Minimum number of values for a backtest from earlier origins; shorter series use `short-series.ts`. */
 const minBacktestValues = 24;
 const maxValues = 4000;
 const originCount = 10;

@@ -1,12 +1,12 @@
 /** Evaluates formulas over the results of other queries. */
 
 import { createValidationError } from '../errors.ts';
-import { roundNoise } from '../figures.ts';
 import { satisfiesHaving } from '../having.ts';
 import type { FormulaQuery, Query } from '../query.ts';
 import { getQueryKind } from '../query-kind.ts';
 import { buildSeriesResult, buildTableResult, type ResultData } from '../query-result.ts';
 import type { Incompleteness, TableColumn } from '../result.ts';
+import { roundNoise } from '../round-numbers.ts';
 import { evaluate, type Quantity } from './arithmetic.ts';
 import { collectNames, parseFormula } from './parse.ts';
 

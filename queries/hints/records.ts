@@ -5,7 +5,7 @@ import { parseSearch } from '../search/parse.ts';
 import type { Search, SearchReference } from '../search/tree.ts';
 import { type QuerySignal, type SearchSignal, signalDefinitions } from '../signals/index.ts';
 import type { TenantReader } from '../tenant-reader.ts';
-import { findMisreadSyntax } from './misread.ts';
+import { findMisreadSyntax } from './misread-syntax.ts';
 import { hasRecordsInRange, listProjects, type RecordNames, readNames } from './names.ts';
 import { buildValueHint } from './values.ts';
 

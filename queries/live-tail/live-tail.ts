@@ -8,7 +8,7 @@ import { buildTenantKeys } from '../../schemas/tenant-key.ts';
 import { Listener, type ListenerFilter, type TailBatch } from './listener.ts';
 import { getTailTopicName } from './match-records.ts';
 import { PartitionTail } from './partition-tail.ts';
-import { attachWithGap, catchUp, offerLastRecords } from './past.ts';
+import { attachWithGap, catchUp, offerLastRecords } from './past-records.ts';
 import type { Positions } from './positions.ts';
 import { TenantCpuTime } from './tenant-time.ts';
 

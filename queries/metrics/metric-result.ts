@@ -1,10 +1,10 @@
 /** Converts values by group and window to the common result format. */
 
-import { roundNoise } from '../figures.ts';
 import { satisfiesHaving } from '../having.ts';
 import type { MetricQuery } from '../query.ts';
 import { buildSeriesResult, buildTableResult, type QueryContext, type ResultData } from '../query-result.ts';
 import type { Incompleteness } from '../result.ts';
+import { roundNoise } from '../round-numbers.ts';
 import type { Cell } from './cells.ts';
 import type { MetricPlan, ReadValue } from './plan.ts';
 

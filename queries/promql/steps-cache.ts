@@ -14,7 +14,7 @@ import {
   findFirstChangeMs,
   type SelectorRead,
   selectFingerprints,
-} from './fetch/landed-pieces.ts';
+} from './fetch/block-fingerprints.ts';
 import type { Scope } from './fetch/scope.ts';
 import type { EvaluationResult, ParsedQuery } from './index.ts';
 import { type DurationPart, type Expression, getAllParts } from './syntax/tree.ts';

@@ -1,6 +1,6 @@
 import { computedBodySearch } from '../../schemas/tables/search.ts';
+import { agentEventFields, agentEventsSource } from './agent-events-source.ts';
 import { defineSignal } from './definition.ts';
-import { agentEventFields, agentEventsSource } from './found-agent-events.ts';
 
 /** Events of agents on hosts. They arrive as log records and spans, and have the retention of logs. */
 export const agents = defineSignal({

@@ -1,6 +1,6 @@
 import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { signalFields, signalsSource } from './found-signals.ts';
+import { signalFields, signalsSource } from './signals-source.ts';
 
 /**
  * Security signals of detection rules. They have no retention of their own: the longest retention of the plan applies.

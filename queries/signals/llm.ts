@@ -1,6 +1,6 @@
 import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { llmCallFields, llmCallsSource } from './found-llm-calls.ts';
+import { llmCallFields, llmCallsSource } from './llm-calls-source.ts';
 
 /** Calls of language models. They are derived from spans, so the retention of traces applies. */
 export const llm = defineSignal({

@@ -1,6 +1,6 @@
 import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { rumEventsSource, rumFields } from './found-rum-events.ts';
+import { rumEventsSource, rumFields } from './rum-events-source.ts';
 
 /** Events of browsers. They arrive as log records and spans, and have the retention of logs. */
 export const rum = defineSignal({

@@ -1,7 +1,7 @@
 import { runsRetentionDays } from '../../schemas/synthetic-runs.ts';
 import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { runFields, runsSource } from './found-runs.ts';
+import { runFields, runsSource } from './synthetic-runs-source.ts';
 
 /** Runs of synthetic checks. They are measurements, so the plan's retention of metrics applies. */
 export const synthetics = defineSignal({

@@ -1,6 +1,6 @@
 import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { threatFields, threatsSource } from './found-threats.ts';
+import { threatFields, threatsSource } from './threats-source.ts';
 
 /** Events of runtime security sensors. They have no retention of their own: the longest retention of the plan applies. */
 export const threats = defineSignal({

@@ -1,6 +1,6 @@
 import { computedBodySearch } from '../../schemas/tables/search.ts';
 import { defineSignal } from './definition.ts';
-import { vulnerabilitiesSource, vulnerabilityFields } from './found-vulnerabilities.ts';
+import { vulnerabilitiesSource, vulnerabilityFields } from './vulnerabilities-source.ts';
 
 /** Vulnerabilities of packages, by hour. They have no retention of their own: the longest retention of the plan applies. */
 export const vulnerabilities = defineSignal({

@@ -9,7 +9,7 @@ import { buildOptions, limitOptions, type Option, type Options } from './options
 import { type OrderedVariable, sortByDependency } from './order.ts';
 import { formatStep } from './platform.ts';
 import { type Scope, toSingleValue, type VariableValue } from './scope.ts';
-import { queryVariableTexts, type ValuesRequest } from './texts-found.ts';
+import { queryVariableTexts, type ValuesRequest } from './variable-texts.ts';
 
 export interface ResolvedVariable {
   readonly name: string;

@@ -3,7 +3,7 @@
  * before it is acknowledged; heartbeats only touch memory, and are published once a minute.
  */
 import { randomBytes } from 'node:crypto';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { runEvery } from '../../runtime/interval.ts';
 import { UnavailableError } from '../../schemas/errors.ts';
 import {

@@ -1,5 +1,5 @@
 /** Lazy access to attributes in wire format: found by key, and decoded on access. */
-import { equalsAt } from '../is-run.ts';
+import { equalsAt } from '../equal-bytes.ts';
 import { decodeText, readTypeCode, readValueText, typeCodes, valueTags } from '../otlp/any-value.ts';
 import type { WireCursor } from '../protobuf/cursor.ts';
 

@@ -12,7 +12,6 @@ import { evidenceHeadsTable } from './evidence-heads.ts';
 import { fieldsTable } from './fields.ts';
 import { fileChangesTable, packageChangesTable } from './file-changes.ts';
 import { fleetAgentsTable } from './fleet-agents.ts';
-import { landingsTable } from './landings.ts';
 import { llmCallsTable, llmHourChangesTable, llmHourChangesView, llmHoursTable, llmPricesTable } from './llm.ts';
 import { logPatternCountsTable, logPatternsTable } from './log-patterns.ts';
 import { logsTable } from './logs.ts';
@@ -49,6 +48,7 @@ import type { MaterializedView, Table } from './table.ts';
 import { threatMatchesTable } from './threat-matches.ts';
 import { usageTable } from './usage.ts';
 import { vulnerabilityFindingsTable } from './vulnerability-findings.ts';
+import { watermarksTable } from './watermarks.ts';
 
 export const allTables: readonly Table[] = [
   logsTable,
@@ -76,7 +76,7 @@ export const allTables: readonly Table[] = [
   deadLettersTable,
   deadLetterMarksTable,
   usageTable,
-  landingsTable,
+  watermarksTable,
   evidenceHeadsTable,
   eventsTable,
   alertTransitionsTable,

@@ -1,4 +1,4 @@
-import { equalsAt } from '../../schemas/is-run.ts';
+import { equalsAt } from '../../schemas/equal-bytes.ts';
 import { typeCodes } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import { buildServiceName } from '../../schemas/records/namespaced-name.ts';

@@ -3,8 +3,8 @@ import { Int64Column, NumberColumn } from '../native/fixed-size-columns.ts';
 import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { Murmur } from './hash.ts';
+import { LandedHours } from './landed-hours.ts';
 import type { Metadata } from './remote-write-metadata.ts';
-import { LandedHours } from './seen-ids.ts';
 import { type RowSource, toHour } from './source.ts';
 
 /**

@@ -7,7 +7,7 @@ import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, getAttributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
-import { LandedHours } from './seen-ids.ts';
+import { LandedHours } from './landed-hours.ts';
 import { type RowSource, toHour } from './source.ts';
 
 const millisecondType = "DateTime64(3, 'UTC')";

@@ -2,8 +2,8 @@ import { decompress } from '../../schemas/compression.ts';
 import { PermanentError } from '../../schemas/errors.ts';
 import { decodeHeaders, type Format, maxMessageDecompressedBytes } from '../../schemas/telemetry-message.ts';
 import type { TableWriters } from '../native/rows.ts';
+import type { LandedHours } from './landed-hours.ts';
 import type { MessageUsage } from './message-usage.ts';
-import type { LandedHours } from './seen-ids.ts';
 import type { RowSource } from './source.ts';
 
 /** A message of the bus, in the form in which a worker receives it. */

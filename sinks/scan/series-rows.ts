@@ -5,8 +5,8 @@ import { createTableWriters, type TableWriters } from '../native/rows.ts';
 import { DictionaryColumn, StringColumn } from '../native/strings.ts';
 import { AttributeWriter, getAttributeColumns, SortedAttributes } from './attributes.ts';
 import { Murmur } from './hash.ts';
+import { LandedHours } from './landed-hours.ts';
 import type { ScopeTexts } from './scope-columns.ts';
-import { LandedHours } from './seen-ids.ts';
 import { type RowSource, toHour } from './source.ts';
 
 const millisecondType = "DateTime64(3, 'UTC')";

@@ -2,7 +2,7 @@
  * Places reports in processes, agents, sessions and turns, and links effects to tool calls. Reports of a host come in
  * the order of their times. Free of I/O: what is remembered is in the stores.
  */
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import {
   type AgentEvent,
   type AgentReport,

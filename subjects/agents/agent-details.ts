@@ -1,8 +1,8 @@
 /** One agent: its processes, files, connections and requests to models. */
 import { z } from 'zod';
 import { canRead } from '../../queries/entitlement.ts';
-import { agentEventsSource } from '../../queries/signals/found-agent-events.ts';
-import { llmCallsSource } from '../../queries/signals/found-llm-calls.ts';
+import { agentEventsSource } from '../../queries/signals/agent-events-source.ts';
+import { llmCallsSource } from '../../queries/signals/llm-calls-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';

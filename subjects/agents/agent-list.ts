@@ -1,6 +1,6 @@
 /** Agents of a range, with counts of what they did. */
 import { z } from 'zod';
-import { agentEventsSource } from '../../queries/signals/found-agent-events.ts';
+import { agentEventsSource } from '../../queries/signals/agent-events-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';

@@ -1,6 +1,6 @@
 /** Risks: security signals of rules for events of agents. */
 import { z } from 'zod';
-import { agentEventsSource } from '../../queries/signals/found-agent-events.ts';
+import { agentEventsSource } from '../../queries/signals/agent-events-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { signalSeverities } from '../../schemas/signals.ts';
 import { parseDocument, type StoredRule } from '../detections/deployment.ts';

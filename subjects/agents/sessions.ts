@@ -1,6 +1,6 @@
 /** Sessions of agents: in each turn, the prompt and tool calls, and their effects. */
 import { z } from 'zod';
-import { agentEventsSource } from '../../queries/signals/found-agent-events.ts';
+import { agentEventsSource } from '../../queries/signals/agent-events-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';

@@ -5,7 +5,7 @@ import { type Measure, parseSavedQuery, Query } from '../../queries/query.ts';
 import { getQueryKind, listMeasures } from '../../queries/query-kind.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import { durationSchema, minManagedInterval, parseDurationMs } from './durations.ts';
-import { maxLabelLength } from './plain.ts';
+import { maxLabelLength } from './escape-template.ts';
 import { isUnit } from './units.ts';
 
 /** Comparisons of a value with a threshold. `any`: every group of the result, as in Prometheus rules. */

@@ -6,7 +6,7 @@ import { buildStepsContext, toValuesByStep } from '../../queries/complete-steps.
 import type { Query } from '../../queries/query.ts';
 import { listMeasures } from '../../queries/query-kind.ts';
 import type { QueryContext, ResultData } from '../../queries/query-result.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { type AnomalyPoints, maxSeries } from '../../schemas/anomalies.ts';
 import { boundLabels } from '../../schemas/bounded-labels.ts';
 import { parseDurationMs } from '../alerts/durations.ts';

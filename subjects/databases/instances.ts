@@ -11,7 +11,7 @@ import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 import { quoteString } from '../../schemas/tables/literal.ts';
-import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from '../services/call-figures.ts';
+import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from '../services/call-metrics.ts';
 import { engines } from './engines.ts';
 import { buildSystemExpression, getCurrentSystemName } from './systems.ts';
 

@@ -14,7 +14,7 @@ import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { toExactNumberOrText } from '../../queries/time.ts';
 import { buildBucketSql } from '../../schemas/tables/durations.ts';
 import { buildFirstAttributeSql, quoteString } from '../../schemas/tables/literal.ts';
-import { CallDurations, type QuantilesRow, quantileColumns, toDurations } from '../services/call-figures.ts';
+import { CallDurations, type QuantilesRow, quantileColumns, toDurations } from '../services/call-metrics.ts';
 import { buildStatementDigestSql, buildStatementFormSql, truncationMark } from './statement-form.ts';
 import { attributeKeys, buildSystemExpression, getCurrentSystemName } from './systems.ts';
 

@@ -1,7 +1,7 @@
 /** Correlation windows: matches of one group by record time. */
 
 import { z } from 'zod';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { type DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import type { DeployedCorrelation } from './deployment.ts';
 import { deduplicateEntities, toSignalRuleFields } from './detect.ts';

@@ -1,5 +1,5 @@
 /** Evaluates one record: returns security signals, and matches for correlations over several records. */
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { DetectionMatch, DetectionSignal, SignalEvent } from '../../schemas/signals.ts';
 import { parseAttackTags } from '../attack/matrix.ts';
 import {

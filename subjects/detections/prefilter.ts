@@ -2,7 +2,7 @@
  * Rejects records that no rule can match, based on their bytes. Most records are rejected, which saves their
  * conversion to events, the largest cost of rules.
  */
-import { equalsAt } from '../../schemas/is-run.ts';
+import { equalsAt } from '../../schemas/equal-bytes.ts';
 import { decodeText, readValueText } from '../../schemas/otlp/any-value.ts';
 import type { WireCursor } from '../../schemas/protobuf/cursor.ts';
 import type { AttributeVisitor } from '../../schemas/records/attributes.ts';

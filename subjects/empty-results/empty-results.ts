@@ -3,7 +3,7 @@
  * and never alert.
  */
 import { iterateDocuments } from '../../runtime/documents-in.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { PlatformEvent } from '../../schemas/events.ts';
 import { ConflictError, type TenantDocuments } from '../../schemas/ports/documents.ts';
 import { type EmptyResultKind, emptyResults } from '../../schemas/resources/empty-result.ts';

@@ -2,7 +2,7 @@
  * Determines how an incident changes when its group of alerts sends a notification. Pure, so a repeated notification
  * changes nothing.
  */
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';

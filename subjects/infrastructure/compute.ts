@@ -6,6 +6,8 @@ import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason } from '../../queries/unknown-numbers.ts';
 import { type Cell, readCells } from './cells.ts';
+import { identifyHost } from './host-identity.ts';
+import { type Host, readHosts, recentRange } from './hosts.ts';
 import {
   type CellsByMetric,
   explainMissing,
@@ -14,9 +16,7 @@ import {
   listSourceMetrics,
   toKnownSum,
   toKnownText,
-} from './figures.ts';
-import { identifyHost } from './host-identity.ts';
-import { type Host, readHosts, recentRange } from './hosts.ts';
+} from './item-values.ts';
 import { containerSources } from './names.ts';
 
 export const Compute = z.strictObject({

@@ -8,6 +8,9 @@ import { quoteString } from '../../schemas/tables/literal.ts';
 import type { CellQuery } from './cell-points.ts';
 import { type Cell, readCells } from './cells.ts';
 import { DaysUntilFull, forecastFull, type UsagePoint } from './disk-fill.ts';
+import { type Disk as Filesystem, findDisks, getDeviceIo, isShared } from './filesystems.ts';
+import { groupByHost, type HostData } from './host-parts.ts';
+import { recentRange } from './hosts.ts';
 import {
   type CellsByMetric,
   explainMissing,
@@ -16,10 +19,7 @@ import {
   sumValues,
   toKnown,
   toKnownText,
-} from './figures.ts';
-import { type Disk as Filesystem, findDisks, getDeviceIo, isShared } from './filesystems.ts';
-import { groupByHost, type HostData } from './host-parts.ts';
-import { recentRange } from './hosts.ts';
+} from './item-values.ts';
 import { filesystemMetrics, hostLabels, hostSources, volumeSources } from './names.ts';
 
 export const Disk = z.strictObject({

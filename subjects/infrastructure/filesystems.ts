@@ -3,7 +3,7 @@
  * mounts once.
  */
 import type { Cell } from './cells.ts';
-import { type CellsByMetric, findFirstAvailable, getSourceValues, type Source, sumValues } from './figures.ts';
+import { type CellsByMetric, findFirstAvailable, getSourceValues, type Source, sumValues } from './item-values.ts';
 import {
   filesystemSources,
   getDevice,

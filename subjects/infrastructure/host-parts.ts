@@ -1,7 +1,7 @@
 /** Groups cells and signs of activity by host, across senders. */
 import type { Cell } from './cells.ts';
+import type { HostActivity } from './host-activity.ts';
 import { collectNodeNames, createHostKeys, type HostIdentity, identifyHost } from './host-identity.ts';
-import type { HostActivity } from './host-signs.ts';
 
 /** Data found for one host */
 export interface HostData {

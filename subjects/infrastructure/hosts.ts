@@ -7,6 +7,10 @@ import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
 import { type Cell, readCells } from './cells.ts';
+import { sumHostDisks, sumIo } from './filesystems.ts';
+import { readLastRecords, readMetricActivity, readReportedHosts, type Senders } from './host-activity.ts';
+import { groupByHost, type HostData } from './host-parts.ts';
+import { determineHostState, type HostState, type LastReceived, minSilenceMs } from './host-state.ts';
 import {
   type CellsByMetric,
   explainMissing,
@@ -18,11 +22,7 @@ import {
   toKnownRatio,
   toKnownSum,
   toKnownText,
-} from './figures.ts';
-import { sumHostDisks, sumIo } from './filesystems.ts';
-import { groupByHost, type HostData } from './host-parts.ts';
-import { readLastRecords, readMetricActivity, readReportedHosts, type Senders } from './host-signs.ts';
-import { determineHostState, type HostState, type LastReceived, minSilenceMs } from './host-state.ts';
+} from './item-values.ts';
 import {
   filesystemMetrics,
   getCpuMode,

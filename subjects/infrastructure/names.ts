@@ -4,7 +4,7 @@
  * `kubeletstats`), and those of node_exporter and cAdvisor through remote-write or the `prometheus` receiver. In each
  * list, current names are first.
  */
-import { createLevelSource, createRateSource, listRateMetrics, listSourceMetrics, type Source } from './figures.ts';
+import { createLevelSource, createRateSource, listRateMetrics, listSourceMetrics, type Source } from './item-values.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

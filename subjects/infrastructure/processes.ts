@@ -8,6 +8,8 @@ import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason } from '../../queries/unknown-numbers.ts';
 import { buildServiceName } from '../../schemas/records/namespaced-name.ts';
 import { type Cell, readCells } from './cells.ts';
+import { collectNodeNames, createHostKeys, identifyHost } from './host-identity.ts';
+import { recentRange } from './hosts.ts';
 import {
   type CellsByMetric,
   explainMissing,
@@ -17,9 +19,7 @@ import {
   type Source,
   toKnownSum,
   toKnownText,
-} from './figures.ts';
-import { collectNodeNames, createHostKeys, identifyHost } from './host-identity.ts';
-import { recentRange } from './hosts.ts';
+} from './item-values.ts';
 import { processSources } from './names.ts';
 
 export const Process = z.strictObject({

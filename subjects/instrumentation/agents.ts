@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { ConfigurationFile } from '../../schemas/fleet-agents.ts';
 import { toTextOrEmpty } from '../../schemas/text.ts';
 import { type Distribution, distributions } from './distributions.ts';

@@ -4,7 +4,7 @@ import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { toTextOrEmpty } from '../../schemas/text.ts';
-import { readReportedHosts } from '../infrastructure/host-signs.ts';
+import { readReportedHosts } from '../infrastructure/host-activity.ts';
 import { readEdges } from '../services/edges.ts';
 import { toFullMinutes } from '../services/minutes.ts';
 import { readDuplicatedShares } from './duplicates.ts';

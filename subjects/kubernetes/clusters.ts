@@ -5,7 +5,7 @@ import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
-import { KnownText, listSourceMetrics, toKnown, toKnownText } from '../infrastructure/figures.ts';
+import { KnownText, listSourceMetrics, toKnown, toKnownText } from '../infrastructure/item-values.ts';
 import { namespaceSources } from './names.ts';
 import { type Node, nodeMetrics, sumOverNodes, sumRequests, toNodes } from './nodes.ts';
 import {

@@ -16,7 +16,7 @@ import {
   toKnownRatio,
   toKnownSum,
   toKnownText,
-} from '../infrastructure/figures.ts';
+} from '../infrastructure/item-values.ts';
 import { countNodeMemoryEvents } from './events.ts';
 import { containerSources, oomCounters } from './names.ts';
 import {

@@ -3,7 +3,7 @@
  * those of the collector's receivers (contrib 0.155: `k8s_cluster`, `kubeletstats`), and those of kube-state-metrics
  * (2, and 1 where it differed) and cAdvisor. In each list, current names are first.
  */
-import { createLevelSource, createRateSource, listRateMetrics, type Source } from '../infrastructure/figures.ts';
+import { createLevelSource, createRateSource, listRateMetrics, type Source } from '../infrastructure/item-values.ts';
 
 type Labels = Readonly<Record<string, string>>;
 

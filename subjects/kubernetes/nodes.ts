@@ -16,7 +16,7 @@ import {
   toKnownRatio,
   toKnownSum,
   toKnownText,
-} from '../infrastructure/figures.ts';
+} from '../infrastructure/item-values.ts';
 import { conditionNames, containerSources, nodeSources, podSources } from './names.ts';
 import {
   findAttribute,

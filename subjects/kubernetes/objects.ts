@@ -8,9 +8,9 @@ import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { CellQuery } from '../infrastructure/cell-points.ts';
 import { type Cell, readCells } from '../infrastructure/cells.ts';
-import type { CellsByMetric, Source } from '../infrastructure/figures.ts';
-import { getSourceValues } from '../infrastructure/figures.ts';
 import { recentRange } from '../infrastructure/hosts.ts';
+import type { CellsByMetric, Source } from '../infrastructure/item-values.ts';
+import { getSourceValues } from '../infrastructure/item-values.ts';
 import { kubernetesCounters, kubernetesLabels, oomCounters } from './names.ts';
 
 /** Position in a cluster; empty fields are not reported */

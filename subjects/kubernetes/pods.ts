@@ -12,7 +12,7 @@ import {
   sumValues,
   toKnown,
   toKnownText,
-} from '../infrastructure/figures.ts';
+} from '../infrastructure/item-values.ts';
 import { containerMetrics } from './containers.ts';
 import { containerSources, phases, podSources } from './names.ts';
 import { findActiveLabel, findAttribute, groupByPod, type PodParts, readPositionedCells } from './objects.ts';

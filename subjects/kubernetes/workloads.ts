@@ -5,7 +5,7 @@ import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { NumberOrReason, toKnownNumber, toUnknownNumber } from '../../queries/unknown-numbers.ts';
-import { KnownText, listSourceMetrics, type Source, toKnownSum, toKnownText } from '../infrastructure/figures.ts';
+import { KnownText, listSourceMetrics, type Source, toKnownSum, toKnownText } from '../infrastructure/item-values.ts';
 import { type WorkloadKind, workloadKinds, workloads } from './names.ts';
 import { hasNotEnded } from './nodes.ts';
 import { groupByMetric, groupByPod, type PositionedCell, readPositionedCells } from './objects.ts';

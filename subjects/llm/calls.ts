@@ -1,6 +1,6 @@
 /** Calls of models as responses show them. */
 import { z } from 'zod';
-import { callIdSql, inputTokensSql, outputTokensSql, tokenColumns } from '../../queries/signals/found-llm-calls.ts';
+import { callIdSql, inputTokensSql, outputTokensSql, tokenColumns } from '../../queries/signals/llm-calls-source.ts';
 import { formatTime } from '../../queries/time.ts';
 import { inputKinds, outputKinds, type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';

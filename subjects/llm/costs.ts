@@ -1,6 +1,6 @@
 /** Costs of calls by groups and steps, in exact decimals. */
 import { createValidationError } from '../../queries/errors.ts';
-import { inputTokensSql, tokenColumns } from '../../queries/signals/found-llm-calls.ts';
+import { inputTokensSql, tokenColumns } from '../../queries/signals/llm-calls-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { ValueReader } from '../../queries/values.ts';
 import { type TokenKind, tokenKinds } from '../../schemas/llm-calls.ts';

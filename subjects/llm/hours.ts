@@ -19,7 +19,7 @@ import {
   type SpanSelection,
   selectTracesWithCalls,
   tokenColumns,
-} from '../../queries/signals/found-llm-calls.ts';
+} from '../../queries/signals/llm-calls-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import type { QueryParameters } from '../../schemas/ports/columns.ts';
 import type { LlmScope } from './scope.ts';

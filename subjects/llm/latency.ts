@@ -1,6 +1,6 @@
 /** Latency of calls: duration, time to the first token, and tokens per second after it. */
 import { z } from 'zod';
-import { tokensPerSecondSql } from '../../queries/signals/found-llm-calls.ts';
+import { tokensPerSecondSql } from '../../queries/signals/llm-calls-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { ValueReader } from '../../queries/values.ts';
 import type { LlmScope } from './scope.ts';

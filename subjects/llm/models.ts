@@ -1,6 +1,6 @@
 /** Models that an organization calls, with their prices. */
 import { z } from 'zod';
-import { tokenColumns } from '../../queries/signals/found-llm-calls.ts';
+import { tokenColumns } from '../../queries/signals/llm-calls-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { computeEditDistance } from '../../schemas/edit-distance.ts';

@@ -47,7 +47,7 @@ const computeRank = (number: number, text: string, provider: string): number =>
 const endOfTime = '9223372036854775807';
 const toNanoseconds = (time: string): string => String(BigInt(Date.parse(time)) * 1_000_000n);
 
-/** Returns JSON of the periods and tiers of a price, as `queries/signals/found-llm-calls.ts` reads them. */
+/** Returns JSON of the periods and tiers of a price, as `queries/signals/llm-calls-source.ts` reads them. */
 export const toPriceRows = (priceId: string, { model, periods }: LlmPrice): string => {
   const rows = periods.flatMap((period, index) => {
     const { number, text } = readMatch(period.match, model);

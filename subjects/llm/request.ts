@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { canRead } from '../../queries/entitlement.ts';
 import { restrictToRetention } from '../../queries/range.ts';
-import { buildCallsSource, llmSpansSource, requestedSpans } from '../../queries/signals/found-llm-calls.ts';
+import { buildCallsSource, llmSpansSource, requestedSpans } from '../../queries/signals/llm-calls-source.ts';
 import type { LogRecord } from '../../queries/signals/log-record.ts';
 import type { Span } from '../../queries/signals/span-record.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';

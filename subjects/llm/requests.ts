@@ -4,7 +4,7 @@ import { createValidationError } from '../../queries/errors.ts';
 import type { Range } from '../../queries/range.ts';
 import { createCondition } from '../../queries/records.ts';
 import { readRowsInOrder } from '../../queries/rows/in-order.ts';
-import { llmCallsSource } from '../../queries/signals/found-llm-calls.ts';
+import { llmCallsSource } from '../../queries/signals/llm-calls-source.ts';
 import { listSortValues, parseSort } from '../../queries/sort.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type LlmCallRow, type LlmCallView, llmCallSelection, sortKeys, toLlmCallView } from './calls.ts';

@@ -1,6 +1,6 @@
 /** Totals of calls: tokens, costs and errors. */
 import { z } from 'zod';
-import { selectTracesWithCalls } from '../../queries/signals/found-llm-calls.ts';
+import { selectTracesWithCalls } from '../../queries/signals/llm-calls-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { computeQuantile } from '../../schemas/tables/durations.ts';
 import { Amount, Amounts, TokenSums } from './calls.ts';

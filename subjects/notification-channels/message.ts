@@ -1,7 +1,7 @@
 /** The content that channels send for a notification: Alertmanager's payload, and a title and text for people */
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
+import { escapeMarkdown, formatDuration, formatTime } from './format-text.ts';
 import { createExternalUrl, createPayload, type Payload, toIncidentPath } from './payload.ts';
-import { escapeMarkdown, formatDuration, formatTime } from './readable.ts';
 import { parseTemplate } from './template.ts';
 
 interface MessageTexts {

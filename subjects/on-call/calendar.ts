@@ -1,8 +1,8 @@
 /** Shifts as iCalendar (RFC 5545). Times are in UTC, which requires no time zone definition. */
 import { createHash } from 'node:crypto';
 import ical, { ICalCalendarMethod } from 'ical-generator';
-import type { TimeSlice } from './pieces.ts';
 import type { OnCall } from './shifts.ts';
+import type { TimeSlice } from './sorted-slices.ts';
 
 /** Returns a name on one line, because a carriage return in it would start a new line of the calendar. */
 const toSingleLine = (text: string): string => text.replace(/\p{Cc}+/gu, ' ');

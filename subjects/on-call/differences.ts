@@ -1,7 +1,7 @@
 /** Differences in on-call shifts between two versions of a schedule */
 import type { OnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
-import { createReader, splitRange } from './pieces.ts';
 import { type Absences, computeShifts } from './shifts.ts';
+import { createReader, splitRange } from './sorted-slices.ts';
 
 /** A period in which other people would be on call; times are ISO-8601 in UTC */
 export interface OnCallDifference {

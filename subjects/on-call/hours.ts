@@ -1,9 +1,9 @@
 /** On-call hours of a person, including those at night and on weekends */
 import type { TimeInterval } from '../../schemas/resources/alert-routing.ts';
 import { intervalContains } from '../alerts/routing/times.ts';
-import { createReader, type TimeSlice } from './pieces.ts';
 import { findActiveSlices } from './restrictions.ts';
 import type { OnCall } from './shifts.ts';
+import { createReader, type TimeSlice } from './sorted-slices.ts';
 
 /** Hours of one person in a range. An hour of a Saturday night counts in all three fields. */
 export interface OnCallHours {

@@ -2,7 +2,7 @@
  * Notifies external services (such as PagerDuty), in which a page opened an item, that the incident was acknowledged
  * or resolved
  */
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Escalation, PageOpening } from '../../schemas/resources/escalation.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';

@@ -1,5 +1,5 @@
 /** Converts a page to an entry of the delivery ledger */
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { Notification, NotifiedAlert } from '../../schemas/notifications.ts';
 import type { StoredMetadata } from '../../schemas/ports/documents.ts';
 import type { Incident } from '../../schemas/resources/incident.ts';

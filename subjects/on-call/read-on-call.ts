@@ -6,8 +6,8 @@ import { type EscalationPolicy, escalationPolicies } from '../../schemas/resourc
 import { onCallVersions, type StoredOnCallVersion } from '../../schemas/resources/on-call-schedule.ts';
 import { memberships } from '../../schemas/resources/user.ts';
 import { deriveAbsences } from './absences.ts';
-import type { TimeSlice } from './pieces.ts';
 import { type Absence, type Absences, computeShifts, type OnCall, onCallAt } from './shifts.ts';
+import type { TimeSlice } from './sorted-slices.ts';
 
 type TenantCollections = Pick<TenantDocuments, 'collection'>;
 

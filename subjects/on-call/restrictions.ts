@@ -2,7 +2,7 @@
 import { getWallClock } from '../../runtime/wall-clock.ts';
 import { type TimeInterval, timeRanges } from '../../schemas/resources/alert-routing.ts';
 import { intervalContains } from '../alerts/routing/times.ts';
-import { splitRange, type TimeSlice } from './pieces.ts';
+import { splitRange, type TimeSlice } from './sorted-slices.ts';
 
 const dayMs = 86_400_000;
 

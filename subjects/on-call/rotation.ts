@@ -2,7 +2,7 @@
 import { addMonths } from '../../runtime/calendar.ts';
 import { parseWallTime, type WallClock } from '../../runtime/wall-clock.ts';
 import type { Layer } from '../../schemas/resources/on-call-schedule.ts';
-import type { TimeSlice } from './pieces.ts';
+import type { TimeSlice } from './sorted-slices.ts';
 
 const hourMs = 3_600_000;
 const unitMs = { hours: hourMs, days: 24 * hourMs, weeks: 7 * 24 * hourMs };

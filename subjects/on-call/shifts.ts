@@ -1,9 +1,9 @@
 /** Past, current and future shifts: one pure function of a schedule's versions, its people and a range */
 import { getWallClock } from '../../runtime/wall-clock.ts';
 import type { Layer, OnCallVersion, Override } from '../../schemas/resources/on-call-schedule.ts';
-import { createReader, splitRange, type TimeSlice } from './pieces.ts';
 import { findActiveSlices } from './restrictions.ts';
 import { findRotationPeriods } from './rotation.ts';
+import { createReader, splitRange, type TimeSlice } from './sorted-slices.ts';
 
 /** Reasons why nobody is on call. If layers have different reasons, the first of this list is returned. */
 export const gapReasons = ['unreachable', 'left', 'restricted', 'no-one'] as const;

@@ -13,7 +13,7 @@ import type { ErrorDecisions } from '../errors/merges.ts';
 import { readDisks } from '../infrastructure/disks.ts';
 import { readHosts } from '../infrastructure/hosts.ts';
 import { countPatterns, judgePattern } from '../log-patterns/patterns.ts';
-import { buildActivityFilter } from '../services/chosen-activity.ts';
+import { buildActivityFilter } from '../services/activity-filter.ts';
 import { readSlowerServices, readWorseDeployments } from '../services/regressions.ts';
 import type { OverviewQuery } from './counters.ts';
 import { hasGrownSignificantly } from './growth.ts';

@@ -11,14 +11,14 @@ import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/serie
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { countPatterns, judgePattern } from '../log-patterns/patterns.ts';
-import { buildActivityFilter } from '../services/chosen-activity.ts';
+import { buildActivityFilter } from '../services/activity-filter.ts';
 import { readDeployments } from '../services/deployments.ts';
 import {
   getDurationAtQuantile,
   type RequestCountRow,
   requestCountColumns,
   toRequestCounts,
-} from '../services/figures.ts';
+} from '../services/request-counts.ts';
 import { emptyVolume, readVolumes, sumVolumes } from '../usage/ledger.ts';
 
 const Value = z.union([z.number(), Unknown]);

@@ -5,7 +5,7 @@ import { findRangeProblem } from '../../queries/range.ts';
 import type { Incompleteness, Series } from '../../queries/result.ts';
 import { buildSteps } from '../../queries/steps.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { buildActivityFilter } from '../services/chosen-activity.ts';
+import { buildActivityFilter } from '../services/activity-filter.ts';
 import {
   getDurationAtQuantile,
   noRequestCounts,
@@ -13,7 +13,7 @@ import {
   type RequestCounts,
   requestCountColumns,
   toRequestCounts,
-} from '../services/figures.ts';
+} from '../services/request-counts.ts';
 import type { OverviewQuery } from './counters.ts';
 
 interface Row extends RequestCountRow {

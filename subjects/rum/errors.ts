@@ -1,7 +1,7 @@
 /** Errors of browsers by error group, with their sessions. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
+import { rumReportsSource } from '../../queries/signals/rum-events-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { toNullIfEmpty } from '../../schemas/text.ts';

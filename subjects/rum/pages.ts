@@ -1,7 +1,7 @@
 /** Pages of a range: views, exits, errors, and how long documents take to load. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
+import { rumReportsSource } from '../../queries/signals/rum-events-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { type LoadPhase, loadPhases } from '../../schemas/rum.ts';
 import { buildEventsCondition, type RumFilter } from './scope.ts';

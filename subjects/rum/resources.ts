@@ -1,7 +1,7 @@
 /** Resources and requests of pages by host, type or party, compared with the range before. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
+import { rumReportsSource } from '../../queries/signals/rum-events-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { buildEventsCondition, type RumFilter } from './scope.ts';
 

@@ -1,7 +1,7 @@
 /** Events of one session in the order of their time, and the traces that they belong to. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import { rumEventsSource } from '../../queries/signals/found-rum-events.ts';
+import { rumEventsSource } from '../../queries/signals/rum-events-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { loadPhases, type RumEventKind, rumEventKinds } from '../../schemas/rum.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { buildProjectScopeCondition, toProjectScopeParameters } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
-import { rumReportsSource } from '../../queries/signals/found-rum-events.ts';
+import { rumReportsSource } from '../../queries/signals/rum-events-source.ts';
 import { parseSort } from '../../queries/sort.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';

@@ -1,7 +1,7 @@
 /** Web vitals of a range: percentiles of all samples, where the last report of a vital is its sample. */
 import { z } from 'zod';
 import type { Range } from '../../queries/range.ts';
-import { rumReportsSource, rumVitalsSource } from '../../queries/signals/found-rum-events.ts';
+import { rumReportsSource, rumVitalsSource } from '../../queries/signals/rum-events-source.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { type VitalName, vitalNames, vitalRatings, vitalThresholds } from '../../schemas/rum.ts';

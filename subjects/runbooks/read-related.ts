@@ -1,6 +1,6 @@
 /** Related sources in addition to runbooks: resolved incidents, texts of alert rules, log patterns */
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { TenantDocuments } from '../../schemas/ports/documents.ts';
 import { alertRules } from '../../schemas/resources/alert-rule.ts';
 import { incidentNotes, incidentPostmortems, incidents } from '../../schemas/resources/incident.ts';

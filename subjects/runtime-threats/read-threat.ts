@@ -1,6 +1,6 @@
 /** Reads events of sensors from log records, by the tables of `shapes.ts`. */
 import { isFields } from '../../runtime/fields.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { RuntimeThreat } from '../../schemas/runtime-threats.ts';
 import { truncateText } from '../../schemas/text.ts';
 import { clampToPlausibleTime, parseTime } from '../file-integrity/read.ts';

@@ -9,10 +9,10 @@ import type { Range } from '../../queries/range.ts';
 import type { Incompleteness } from '../../queries/result.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { toTextOrEmpty } from '../../schemas/text.ts';
 import { type FeedEvent, readEvents } from '../events/events.ts';
-import { buildEnvironmentSql } from './chosen-activity.ts';
+import { buildEnvironmentSql } from './activity-filter.ts';
 import { type DetectedDeployment, detectDeployments, type VersionActivity } from './detection.ts';
 import { minuteMs, minutesCondition, toMinutesParameters } from './minutes.ts';
 

@@ -12,7 +12,7 @@ import { type Incompleteness, Unknown } from '../../queries/result.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import { anyRowClause } from '../../schemas/tables/any-row.ts';
-import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter } from './activity-filter.ts';
 import { readEdges } from './edges.ts';
 
 const telemetryFields = {

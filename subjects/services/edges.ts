@@ -8,7 +8,7 @@ import {
 import type { Range } from '../../queries/range.ts';
 import { type Connection, connections, type NodeKind, nodeKinds, unpairedReasons } from '../../schemas/edges.ts';
 import type { TenantColumns } from '../../schemas/ports/columns.ts';
-import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from './call-figures.ts';
+import { CallDurations, type CallMetricsRow, callColumns, toCallMetrics } from './call-metrics.ts';
 import { minutesCondition, toMinutesParameters, toSeconds } from './minutes.ts';
 
 /** A caller or a called node */

@@ -2,15 +2,15 @@
 import { z } from 'zod';
 import type { Incompleteness } from '../../queries/result.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter } from './activity-filter.ts';
+import { toSeconds } from './minutes.ts';
 import {
   type RequestCountRow,
   RequestMetrics,
   requestCountColumns,
   toRequestCounts,
   toRequestMetrics,
-} from './figures.ts';
-import { toSeconds } from './minutes.ts';
+} from './request-counts.ts';
 
 const spanKinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 

@@ -7,7 +7,9 @@ import { seriesSeenCondition, toSeriesSeenParameters } from '../../queries/serie
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime } from '../../queries/time.ts';
 import type { ServiceSettings } from '../../schemas/resources/apdex-settings.ts';
-import { type ActivityFilter, buildActivityFilter, buildEnvironmentSql } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter, buildEnvironmentSql } from './activity-filter.ts';
+import { getMetricValue, metricSorts } from './metric-sorts.ts';
+import { toSeconds } from './minutes.ts';
 import {
   createThresholdLookup,
   type RequestCountRow,
@@ -15,9 +17,7 @@ import {
   requestCountColumns,
   toRequestCounts,
   toRequestMetrics,
-} from './figures.ts';
-import { getMetricValue, metricSorts } from './metric-sorts.ts';
-import { toSeconds } from './minutes.ts';
+} from './request-counts.ts';
 
 const textList = z.array(z.string());
 

@@ -1,5 +1,5 @@
 /** Sort orders of service and endpoint lists */
-import type { RequestMetrics } from './figures.ts';
+import type { RequestMetrics } from './request-counts.ts';
 
 /** Metrics by which lists can be sorted */
 export const metricSorts = ['requests', 'errors', 'errorRate', 'p50', 'p95', 'p99', 'apdex'] as const;

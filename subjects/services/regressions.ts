@@ -2,9 +2,10 @@
 import type { Range } from '../../queries/range.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { parseTime } from '../../queries/time.ts';
-import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter } from './activity-filter.ts';
 import { type AspectComparison, compare, minMinutes, minRequests } from './comparison.ts';
 import { type Deployment, type DeploymentQuery, readDeployments } from './deployments.ts';
+import { minuteMs } from './minutes.ts';
 import {
   getDurationAtQuantile,
   type RequestCountRow,
@@ -12,8 +13,7 @@ import {
   requestCountColumns,
   sumRequestCounts,
   toRequestCounts,
-} from './figures.ts';
-import { minuteMs } from './minutes.ts';
+} from './request-counts.ts';
 import { evaluateDeployment, extendByMargin, type Judgment } from './verdicts.ts';
 
 /** Maximum number of steps in a comparison of two ranges; more steps do not improve the result */

@@ -5,7 +5,8 @@ import { buildSeriesResult, type ResultData } from '../../queries/query-result.t
 import type { Series } from '../../queries/result.ts';
 import { buildSteps } from '../../queries/steps.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter } from './activity-filter.ts';
+import { minuteMs } from './minutes.ts';
 import {
   computeApdex,
   getDurationAtQuantile,
@@ -14,8 +15,7 @@ import {
   type RequestCounts,
   requestCountColumns,
   toRequestCounts,
-} from './figures.ts';
-import { minuteMs } from './minutes.ts';
+} from './request-counts.ts';
 
 export interface ServiceSeriesQuery extends ActivityFilter {
   readonly service: string;

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { buildSteps, chooseStepForPoints } from '../../queries/steps.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
-import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter } from './activity-filter.ts';
+import { minuteMs } from './minutes.ts';
 import {
   getDurationAtQuantile,
   noRequestCounts,
@@ -10,8 +11,7 @@ import {
   type RequestCounts,
   requestCountColumns,
   toRequestCounts,
-} from './figures.ts';
-import { minuteMs } from './minutes.ts';
+} from './request-counts.ts';
 
 export const Trend = z.strictObject({
   from: z.number().describe('Start of the first step in epoch milliseconds'),

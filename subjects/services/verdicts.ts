@@ -4,7 +4,7 @@ import type { Range } from '../../queries/range.ts';
 import { Unknown } from '../../queries/result.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { formatTime, parseTime } from '../../queries/time.ts';
-import { type ActivityFilter, buildActivityFilter } from './chosen-activity.ts';
+import { type ActivityFilter, buildActivityFilter } from './activity-filter.ts';
 import {
   type Aspect,
   type AspectComparison,
@@ -15,6 +15,7 @@ import {
   minRequests,
 } from './comparison.ts';
 import { Deployment } from './deployments.ts';
+import { minuteMs } from './minutes.ts';
 import {
   type RequestCountRow,
   type RequestCounts,
@@ -23,8 +24,7 @@ import {
   sumRequestCounts,
   toRequestCounts,
   toRequestMetrics,
-} from './figures.ts';
-import { minuteMs } from './minutes.ts';
+} from './request-counts.ts';
 
 const windowMs = 60 * minuteMs;
 /** Margin around a range in which other deployments may end the windows of its deployments */

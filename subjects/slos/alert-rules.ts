@@ -1,7 +1,7 @@
 /** Alert rules of an SLO, generated from its `alerting` and evaluated like all other rules */
 
 import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
-import { escapeTemplate } from '../alerts/plain.ts';
+import { escapeTemplate } from '../alerts/escape-template.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type BurnRule, createDefaultBurnRules, isReachable } from './burn-rules.ts';
 import type { SloFields } from './document.ts';

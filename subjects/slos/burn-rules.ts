@@ -1,6 +1,6 @@
 /** Burn rate rules of the SRE workbook, scaled to a window */
 
-import type { Objective } from './slices/figures.ts';
+import type { Objective } from './slices/error-budget.ts';
 import {
   compare,
   createFraction,

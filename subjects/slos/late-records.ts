@@ -1,8 +1,8 @@
 /** Finds slices that received records after their end; only these are measured again */
 
 import type { QueryBatcher } from '../../queries/batch/query-batcher.ts';
-import { readMetricNames } from '../../queries/promql/metrics-read.ts';
 import type { QueryReader } from '../../queries/promql/query-reader.ts';
+import { readMetricNames } from '../../queries/promql/read-metric-names.ts';
 import { defaultLookbackMs } from '../../queries/promql/run-promql.ts';
 import type { Query } from '../../queries/query.ts';
 import { getPromql, getQueryKind, listPartQueries } from '../../queries/query-kind.ts';

@@ -1,6 +1,6 @@
 /** Schedules slice measurements of an SLO: completed slices, late records, and the time before the SLO was created */
 
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { maxSlicesPerMessage, slicesRetentionDays } from '../../schemas/slo-slices.ts';
 import { parseDurationMs } from '../alerts/durations.ts';
 import type { DataState } from '../empty-results/empty-results.ts';

@@ -4,7 +4,7 @@ import { parseDurationMs } from '../alerts/durations.ts';
 import type { IdentifiedSlo } from './document.ts';
 import { computeForecast } from './forecast.ts';
 import { getSeriesId } from './measurement-times.ts';
-import { computeBurnRate } from './slices/figures.ts';
+import { computeBurnRate } from './slices/error-budget.ts';
 import { createFraction, fractionToNumber, subtract } from './slices/fraction.ts';
 import { readMeasurements } from './slices/slices.ts';
 import { readPartSums } from './slices/tallies.ts';

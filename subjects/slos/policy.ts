@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { alertSeverities } from '../../schemas/alerts.ts';
 import { durationSchema, parseDurationMs } from '../alerts/durations.ts';
 import type { SloFields } from './document.ts';
-import { type Budget, computeBurnRate, type Objective, type Sums } from './slices/figures.ts';
+import { type Budget, computeBurnRate, type Objective, type Sums } from './slices/error-budget.ts';
 import { compare, createFraction, decimalToFraction, divide } from './slices/fraction.ts';
 
 const hundred = createFraction(100n);

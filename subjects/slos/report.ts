@@ -6,7 +6,7 @@ import { parseDurationMs } from '../alerts/durations.ts';
 import type { IdentifiedSlo } from './document.ts';
 import { findExcludedPeriods } from './exclusions.ts';
 import { getSeriesId } from './measurement-times.ts';
-import { computeSli, toObjective } from './slices/figures.ts';
+import { computeSli, toObjective } from './slices/error-budget.ts';
 import { compare } from './slices/fraction.ts';
 import { readMeasurements } from './slices/slices.ts';
 import { readWindows } from './slices/window-sums.ts';

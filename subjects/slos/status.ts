@@ -15,7 +15,7 @@ import {
   type Objective,
   toObjective as objectiveBy,
   type Sums,
-} from './slices/figures.ts';
+} from './slices/error-budget.ts';
 import { createFraction, type Fraction, fractionToNumber, multiply } from './slices/fraction.ts';
 import { type LastMeasurement, readMeasurements } from './slices/slices.ts';
 import { readWindows } from './slices/window-sums.ts';

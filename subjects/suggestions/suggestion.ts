@@ -1,5 +1,5 @@
 /** A suggestion for an organization with its reason, its effect, and the request that implements it */
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 
 export const suggestionKinds = [
   'slo',

@@ -1,7 +1,7 @@
 /** Alert rule of a check, evaluated by the same evaluator as all other rules */
 
 import { type AlertSeverity, alertSeverities } from '../../schemas/alerts.ts';
-import { escapeTemplate } from '../alerts/plain.ts';
+import { escapeTemplate } from '../alerts/escape-template.ts';
 import { AlertRuleFields } from '../alerts/rule.ts';
 import { type CheckFields, getVotingLocations } from './check.ts';
 import { createAlertLabels } from './downtimes.ts';

@@ -1,6 +1,6 @@
 /** Finds problems that the schema of a check does not detect and that prevent its execution */
 import { formatDuration, parseDurationMs } from '../alerts/durations.ts';
-import { escapeTemplate, maxLabelLength } from '../alerts/plain.ts';
+import { escapeTemplate, maxLabelLength } from '../alerts/escape-template.ts';
 import type { Problem } from './assertions.ts';
 import { type CheckFields, getTypedSettings, listCheckTexts, listTargets, localLocation } from './check.ts';
 import { checkTypes, getCheckType } from './registry.ts';

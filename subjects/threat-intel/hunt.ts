@@ -9,10 +9,10 @@ import type { IndicatorHunt } from '../../schemas/resources/threat-intel.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { toDetectedRecord } from '../detections/backtest.ts';
 import type { DetectedRecord } from '../detections/detect.ts';
+import { addRecord, createMatch, createMatchKey, groupingWindowMs, toEvent } from './create-match.ts';
 import { computeScore } from './indicator.ts';
 import { IndicatorIndex } from './indicator-index.ts';
 import { matchEvent } from './match.ts';
-import { addRecord, createMatch, createMatchKey, groupingWindowMs, toEvent } from './match-of.ts';
 import { readMatches } from './stored-matches.ts';
 
 const maxRecords = 500_000;

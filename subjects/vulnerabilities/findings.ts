@@ -2,7 +2,7 @@
  * Findings of several scanners, merged: one per target, package, location and vulnerability, whatever ids the scanners use,
  * and in whatever order their reports arrive.
  */
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import { toPackageKey } from './packages.ts';
 import type { ReportedFinding, ReportedPackage, ReportTarget } from './report.ts';
 

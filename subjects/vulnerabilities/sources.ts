@@ -1,7 +1,7 @@
 /** Stored sources: heads, and contents in parts. */
 
 import { iterateDocuments } from '../../runtime/documents-in.ts';
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { StoredMetadata, TenantDocuments } from '../../schemas/ports/documents.ts';
 import {
   type VulnerabilitySource,

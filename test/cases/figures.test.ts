@@ -2,9 +2,9 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { buildAggregations } from '../../queries/aggregate/measures.ts';
-import { roundNoise } from '../../queries/figures.ts';
 import { buildMetricResult } from '../../queries/metrics/metric-result.ts';
 import { MetricQuery } from '../../queries/query.ts';
+import { roundNoise } from '../../queries/round-numbers.ts';
 
 test('computed values are rounded to their significant digits', (t) => {
   for (const [given, expected] of [

@@ -1,11 +1,11 @@
 /** OTLP and remote-write points as Prometheus series. */
 import test from 'ava';
-import { selectSeries } from '../../queries/promql/fetch/choose.ts';
+import { readBlockSeries } from '../../queries/promql/fetch/block-series.ts';
 import { openBlockReader } from '../../queries/promql/fetch/known-selections.ts';
 import { readLabelValues } from '../../queries/promql/fetch/label-reads.ts';
-import { PointBlockReader } from '../../queries/promql/fetch/pieces.ts';
+import { PointBlockReader } from '../../queries/promql/fetch/point-blocks.ts';
 import type { Scope } from '../../queries/promql/fetch/scope.ts';
-import { readBlockSeries } from '../../queries/promql/fetch/series-of-piece.ts';
+import { selectSeries } from '../../queries/promql/fetch/select-series.ts';
 import type { Matcher, Series } from '../../queries/promql/series.ts';
 import { parseSelector } from '../../queries/promql/syntax/parse.ts';
 import { messageOf, metricsRequest, openTables, type Tables } from './sink-tables.ts';

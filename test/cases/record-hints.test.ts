@@ -2,7 +2,7 @@
 import '../../subjects/query-kinds.ts';
 import test from 'ava';
 import { buildListHint } from '../../queries/hints/lists.ts';
-import { findMisreadSyntax } from '../../queries/hints/misread.ts';
+import { findMisreadSyntax } from '../../queries/hints/misread-syntax.ts';
 import type { Measure, QueryRequest } from '../../queries/query.ts';
 import { run } from '../../queries/run.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';

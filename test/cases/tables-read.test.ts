@@ -1,6 +1,6 @@
 /** Which of the declared tables a statement reads. */
 import test from 'ava';
-import { findTables, readsSingleSource } from '../../adapters/columns-clickhouse/tables-read.ts';
+import { findTables, readsSingleSource } from '../../adapters/columns-clickhouse/find-tables.ts';
 
 for (const [sql, expected] of [
   ['SELECT count() FROM logs WHERE a = 1', ['logs']],

@@ -1,6 +1,6 @@
 /** Channels, the routing document and silences through the API; the test provides the receiving services. */
 import test from 'ava';
-import { removeOldSilences } from '../../api/groups/alerts/old-silences.ts';
+import { removeOldSilences } from '../../api/groups/alerts/remove-old-silences.ts';
 import { openOutbound } from '../../runtime/outbound.ts';
 import { notificationChannels } from '../../schemas/resources/notification-channel.ts';
 import { services, startChannelReceiver } from '../cases/channel-receiver.ts';

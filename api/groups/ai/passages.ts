@@ -1,7 +1,7 @@
 /** Passages in API responses, and the search for passages on behalf of a caller. */
 import { z } from 'zod';
 import { type FoundPassage, type Source, sources } from '../../../subjects/runbooks/passage-index.ts';
-import { getAvailableSources, PassageIndexCache } from '../../../subjects/runbooks/shelves.ts';
+import { getAvailableSources, PassageIndexCache } from '../../../subjects/runbooks/passage-index-cache.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 import { compareToQuestion, type EmbeddingUsage } from './embeddings.ts';
 import type { ModelContext } from './model.ts';

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { QueryError } from '../../../queries/errors.ts';
 import { returnsRecords } from '../../../queries/query-kind.ts';
 import { parseRange } from '../../../queries/range.ts';
-import { requireReadable } from '../../../queries/readable.ts';
+import { requireReadable } from '../../../queries/require-readable.ts';
 import { parseQuery } from '../../../queries/run.ts';
 import { buildSteps, resolveStepMs } from '../../../queries/steps.ts';
 import type { TenantReader } from '../../../queries/tenant-reader.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { computeHashId } from '../../../runtime/hash-of.ts';
+import { computeHashId } from '../../../runtime/hash-id.ts';
 import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import {
   type RunbookDocument,

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { type SuggestionMark, suggestionMarks } from '../../../schemas/resources/suggestion-mark.ts';
-import { type SuggestionResult, suggestNow } from '../../../subjects/suggestions/suggest-now.ts';
+import { type SuggestionResult, suggestNow } from '../../../subjects/suggestions/compute-suggestions.ts';
 import {
   createSuggestionId,
   isEvidenceUnchanged,

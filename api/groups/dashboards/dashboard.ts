@@ -15,7 +15,6 @@ import { DashboardId } from '../../../subjects/dashboards/as-code.ts';
 import { selectDifferences } from '../../../subjects/dashboards/differences.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
 import { withStableIds } from '../../../subjects/dashboards/ids.ts';
-import { countedDays, countViews } from '../../../subjects/dashboards/openings.ts';
 import {
   currentVersions,
   Loss,
@@ -25,6 +24,7 @@ import {
 import { removeSnapshots } from '../../../subjects/dashboards/snapshots/remove.ts';
 import { toSummary } from '../../../subjects/dashboards/summary.ts';
 import { checkWithoutReads, combineValidity } from '../../../subjects/dashboards/validity.ts';
+import { countedDays, countViews } from '../../../subjects/dashboards/view-counts.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { ApiError, createFieldError } from '../../errors.ts';
 import { readValidities } from '../../kernel/query-reader.ts';

@@ -10,7 +10,7 @@ import {
   DashboardQuery,
   DashboardResponse,
   type QueryFault,
-} from '../../../subjects/dashboards/query/question.ts';
+} from '../../../subjects/dashboards/query/dashboard-query.ts';
 import {
   type DashboardContext,
   runDashboardQuery,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { StoredMetadata } from '../../../schemas/ports/documents.ts';
 import { ConflictError } from '../../../schemas/ports/documents.ts';
 import { dashboardOpenings } from '../../../schemas/resources/dashboard.ts';
-import { addView } from '../../../subjects/dashboards/openings.ts';
+import { addView } from '../../../subjects/dashboards/view-counts.ts';
 import type { Caller } from '../../callers/caller.ts';
 import { createNotFoundError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';

@@ -14,7 +14,7 @@ import {
   dashboardSnapshotContents,
   dashboardSnapshots,
 } from '../../../schemas/resources/dashboard-snapshot.ts';
-import { DashboardQuery, type DashboardResponse } from '../../../subjects/dashboards/query/question.ts';
+import { DashboardQuery, type DashboardResponse } from '../../../subjects/dashboards/query/dashboard-query.ts';
 import { runDashboardQuery } from '../../../subjects/dashboards/query/run-query.ts';
 import {
   createSnapshotContent,

@@ -1,6 +1,6 @@
 /** Escalates incidents: queues the pages that are due, and reopens incidents whose acknowledgement expired. */
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
-import { computeHashId } from '../../../runtime/hash-of.ts';
+import { computeHashId } from '../../../runtime/hash-id.ts';
 import { defineJob } from '../../../runtime/jobs.ts';
 import { getFields } from '../../../runtime/stored-fields.ts';
 import type { Clock } from '../../../schemas/ports/clock.ts';

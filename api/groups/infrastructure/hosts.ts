@@ -6,7 +6,7 @@ import { createListSchema, listParameters, readListPage } from '../../../subject
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { findHost, hostParams } from './one-host.ts';
+import { findHost, hostParams } from './find-host.ts';
 
 const cursorKind = 'hosts';
 

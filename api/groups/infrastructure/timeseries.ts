@@ -7,7 +7,7 @@ import { HostSeries, hostSeriesNames, readHostSeries } from '../../../subjects/i
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 import { listCache } from '../../kernel/result-cache.ts';
-import { findHost, hostParams } from './one-host.ts';
+import { findHost, hostParams } from './find-host.ts';
 
 const { from, to } = rangeParameters;
 

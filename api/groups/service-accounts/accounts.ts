@@ -12,7 +12,7 @@ import { parsePrecondition } from '../../resources/preconditions.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { maxTokens, requireOwnTokenScopes } from './wider-tokens.ts';
+import { maxTokens, requireOwnTokenScopes } from './token-scopes.ts';
 
 /** Service accounts. `removeAccount` deletes one with its tokens. */
 export const serviceAccountResource = defineResource({

@@ -15,7 +15,7 @@ import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts
 import { defineOperation } from '../../kernel/operation.ts';
 import { createEqualsFilter, createListParameters, readPage } from '../../resources/resource-list.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { maxTokens, requireOwnScopes } from './wider-tokens.ts';
+import { maxTokens, requireOwnScopes } from './token-scopes.ts';
 
 /** A token in API responses, without its secret and its hash. */
 const TokenView = z.strictObject({

@@ -5,7 +5,7 @@ import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { listSortValues, parseSort, sortDescription } from '../../../queries/sort.ts';
 import { encodePosition, getSortedPage } from '../../../queries/sorted-page.ts';
-import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
+import { apdexParameter, filterParameters } from '../../../subjects/services/activity-filter.ts';
 import {
   createSortKey,
   describeServices,

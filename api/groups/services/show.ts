@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { projectScopeParameters } from '../../../queries/project-scope.ts';
 import { rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness, Unknown } from '../../../queries/result.ts';
-import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
+import { apdexParameter, filterParameters } from '../../../subjects/services/activity-filter.ts';
 import { readServiceParts, ServiceParts } from '../../../subjects/services/detail.ts';
 import { createEmptyService, readService, ServiceTotal } from '../../../subjects/services/inventory.ts';
 import { formatMinutes, minutesFields } from '../../../subjects/services/minutes.ts';

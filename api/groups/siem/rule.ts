@@ -12,13 +12,13 @@ import {
 import { retroHunts } from '../../../schemas/resources/retro-hunt.ts';
 import { type SignalSeverity, signalSeverities } from '../../../schemas/signals.ts';
 import { findExceptionError, parseDocuments } from '../../../subjects/detections/deployment.ts';
+import { readDisabledRules } from '../../../subjects/detections/disabled-rules.ts';
 import { formatSigmaError, type SigmaDocument, type SigmaLevel } from '../../../subjects/detections/documents.ts';
 import { findMissingRules } from '../../../subjects/detections/named-rules.ts';
 import { maxRuleCharacters, readRulesInWorker } from '../../../subjects/detections/read.ts';
 import { createHunt } from '../../../subjects/detections/retro-hunt.ts';
 import { RuleTests, runTests } from '../../../subjects/detections/rule-tests.ts';
 import { countSuppressed } from '../../../subjects/detections/stored-signals.ts';
-import { readDisabledRules } from '../../../subjects/detections/switched-off.ts';
 import { defaultTelemetryDays, findRuleTelemetry, RuleTelemetry } from '../../../subjects/detections/telemetry.ts';
 import { createFieldError, createFieldErrors } from '../../errors.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';

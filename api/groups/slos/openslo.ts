@@ -14,8 +14,8 @@ import {
   importOutcomeFields,
 } from '../../resources/import-by-name.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { SloWarnings } from './figures.ts';
-import { findSlo } from './found.ts';
+import { findSlo } from './find-slo.ts';
+import { SloWarnings } from './measurement-fields.ts';
 import { type SloDocument, sloResource, toSloDocument } from './slo.ts';
 import { readSloWarnings } from './warnings.ts';
 

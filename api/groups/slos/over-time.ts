@@ -6,7 +6,7 @@ import { createFieldError } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { findSlo } from './found.ts';
+import { findSlo } from './find-slo.ts';
 import { parseSliceRange } from './range.ts';
 
 export const getSloBurnRate = defineOperation({

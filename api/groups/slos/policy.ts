@@ -7,7 +7,7 @@ import { createFieldErrors } from '../../errors.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { formatEtag, parsePrecondition, requireVersion } from '../../resources/preconditions.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { findSlo } from './found.ts';
+import { findSlo } from './find-slo.ts';
 import { syncSloRules } from './managed-rules.ts';
 import { sloResource } from './slo.ts';
 

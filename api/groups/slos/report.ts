@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { timeParameter } from '../../../queries/time-parameters.ts';
-import { computeHashId } from '../../../runtime/hash-of.ts';
+import { computeHashId } from '../../../runtime/hash-id.ts';
 import type { StoredMetadata, TenantDocuments } from '../../../schemas/ports/documents.ts';
 import { type Incident, incidents } from '../../../schemas/resources/incident.ts';
 import { TimeZone } from '../../../schemas/resources/preferences.ts';
@@ -19,8 +19,8 @@ import type { Ports } from '../../kernel/ports.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 import { readVersions } from '../../resources/resource-history.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { measurementFields, sloMetricFields } from './figures.ts';
-import { findSlo } from './found.ts';
+import { findSlo } from './find-slo.ts';
+import { measurementFields, sloMetricFields } from './measurement-fields.ts';
 import { parseSliceRange } from './range.ts';
 
 const maxPeriods = 100;

@@ -17,8 +17,8 @@ import { createQueryReader } from '../../kernel/query-reader.ts';
 import { defineResource } from '../../resources/resource.ts';
 import { createEqualsFilter } from '../../resources/resource-list.ts';
 import { type ResourceContext, storedView } from '../../resources/resource-spec.ts';
-import { HasNoData, sloMetricFields } from './figures.ts';
 import { syncSloRules } from './managed-rules.ts';
+import { HasNoData, sloMetricFields } from './measurement-fields.ts';
 
 /** An SLO that this version can parse. */
 export type SloDocument = SloFields & Pick<StoredSlo, 'queryVersion' | 'importedFrom'>;

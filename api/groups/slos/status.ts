@@ -7,8 +7,8 @@ import { readStatus } from '../../../subjects/slos/status.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 import { createQueryReader } from '../../kernel/query-reader.ts';
 import { idParameter } from '../../resources/resource-operations.ts';
-import { HasNoData, measurementFields, SloWarnings, sloMetricFields } from './figures.ts';
-import { findSlo } from './found.ts';
+import { findSlo } from './find-slo.ts';
+import { HasNoData, measurementFields, SloWarnings, sloMetricFields } from './measurement-fields.ts';
 import { readSloWarnings } from './warnings.ts';
 
 const Status = z.strictObject({

@@ -10,7 +10,7 @@ import type { ProbeAlarm, ProbePicture, ProbeReport, ProbeResult, Work } from '.
 import { topics } from '../../../schemas/topics.ts';
 import { acceptResults } from '../../../subjects/synthetics/accept.ts';
 import { localLocation } from '../../../subjects/synthetics/check.ts';
-import { requestConfirmationRuns } from '../../../subjects/synthetics/elsewhere.ts';
+import { requestConfirmationRuns } from '../../../subjects/synthetics/confirmation-runs.ts';
 import { storeScreenshot } from '../../../subjects/synthetics/pictures.ts';
 import { createWork, requestTtlMs } from '../../../subjects/synthetics/work.ts';
 import { createPublisher } from '../../event-publisher.ts';

@@ -8,7 +8,7 @@ import {
   Work,
 } from '../../../schemas/synthetic-work.ts';
 import { acceptResults } from '../../../subjects/synthetics/accept.ts';
-import { requestConfirmationRuns } from '../../../subjects/synthetics/elsewhere.ts';
+import { requestConfirmationRuns } from '../../../subjects/synthetics/confirmation-runs.ts';
 import { storeScreenshot } from '../../../subjects/synthetics/pictures.ts';
 import { createWork } from '../../../subjects/synthetics/work.ts';
 import { defineOperation } from '../../kernel/operation.ts';

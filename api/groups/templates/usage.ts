@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { iterateDocuments } from '../../../runtime/documents-in.ts';
 import { dashboardOpenings, dashboardSummaries } from '../../../schemas/resources/dashboard.ts';
 import { templateUses } from '../../../schemas/resources/dashboard-template.ts';
-import { countedDays, countViews } from '../../../subjects/dashboards/openings.ts';
 import { loadTemplates } from '../../../subjects/dashboards/templates/templates.ts';
+import { countedDays, countViews } from '../../../subjects/dashboards/view-counts.ts';
 import { defineOperation } from '../../kernel/operation.ts';
 
 const UsageView = z.strictObject({

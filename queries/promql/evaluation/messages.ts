@@ -1,7 +1,7 @@
 /** Messages between the main thread and an evaluation thread. */
 import type { MessagePort } from 'node:worker_threads';
 import type { PromqlErrorType } from '../errors.ts';
-import type { PointBlock } from '../fetch/pieces.ts';
+import type { PointBlock } from '../fetch/point-blocks.ts';
 import type { EvaluationResult } from '../index.ts';
 import type { Series } from '../series.ts';
 import type { Features } from '../settings.ts';

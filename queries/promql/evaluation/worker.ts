@@ -1,7 +1,7 @@
 /** Evaluates expressions in a worker. It blocks while it waits for points, so that evaluation is synchronous code. */
 import { type MessagePort, parentPort, receiveMessageOnPort } from 'node:worker_threads';
 import { mergeAdditionalSeries } from '../additional-series.ts';
-import { readBlockSeries } from '../fetch/series-of-piece.ts';
+import { readBlockSeries } from '../fetch/block-series.ts';
 import { evaluate, listSelections, parse } from '../index.ts';
 import type { Selection, Series } from '../series.ts';
 import { PromqlExecutionError, PromqlSyntaxError } from '../syntax/errors.ts';

@@ -1,9 +1,9 @@
 /** Reads the exemplars of series that match sets of matchers. */
 import type { Labels, Matcher } from '../series.ts';
 import { formatWithoutExponent } from '../syntax/numbers.ts';
-import { type SeriesSource, selectSeries } from './choose.ts';
 import { readBoundsAndQuantiles } from './label-reads.ts';
 import type { Scope, Window } from './scope.ts';
+import { type SeriesSource, selectSeries } from './select-series.ts';
 
 export interface Exemplar {
   readonly labels: Labels;

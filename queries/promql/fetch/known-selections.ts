@@ -6,11 +6,11 @@ import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { buildProjectScopeCondition, toProjectScopeParameters } from '../../project-scope.ts';
 import { RowCache } from '../../row-cache.ts';
 import type { Matcher } from '../series.ts';
-import { type SelectedSeries, type SeriesSelection, selectSeriesWithSource } from './choose.ts';
 import type { Condition } from './matcher-conditions.ts';
-import { buildPointsStatement, type PointBlock, PointBlockReader, storageOrder } from './pieces.ts';
+import { buildPointsStatement, type PointBlock, PointBlockReader, storageOrder } from './point-blocks.ts';
 import { readSeriesIds } from './rows.ts';
 import type { Scope, Window } from './scope.ts';
+import { type SelectedSeries, type SeriesSelection, selectSeriesWithSource } from './select-series.ts';
 
 /** Cached series of a selector, all of which are series of numbers. */
 interface CachedSelection {

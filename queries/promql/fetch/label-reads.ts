@@ -6,10 +6,10 @@ import { buildLabelName } from '../otlp/names.ts';
 import type { Labels, Matcher } from '../series.ts';
 import { compileTest } from '../syntax/matchers.ts';
 import { formatWithoutExponent } from '../syntax/numbers.ts';
-import { readResourceAttributes, type SelectedSeries, selectSeries } from './choose.ts';
 import { buildKeyPattern, buildPrometheusCondition } from './matcher-conditions.ts';
 import { decodeTexts } from './native-blocks.ts';
 import { buildScopeCondition, type Scope, type Window } from './scope.ts';
+import { readResourceAttributes, type SelectedSeries, selectSeries } from './select-series.ts';
 import { findMetricsByName, listPromqlNames } from './stored-metrics.ts';
 
 /** Maximum number of names or values in one result. */

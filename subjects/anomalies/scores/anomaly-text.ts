@@ -1,5 +1,5 @@
 /** Describes anomalies of series in words. */
-import { formatShort } from '../../../queries/figures.ts';
+import { formatShort } from '../../../queries/round-numbers.ts';
 import type { AnomalyChange } from '../../../schemas/anomalies.ts';
 
 import type { Sign } from './signs.ts';

@@ -1,8 +1,8 @@
 /** Status of series at the end of a range, as a table: one format for detectors and queries. */
 
-import { formatShort } from '../../../queries/figures.ts';
 import { buildTableResult, type ResultData } from '../../../queries/query-result.ts';
 import type { Incompleteness, TableColumn } from '../../../queries/result.ts';
+import { formatShort } from '../../../queries/round-numbers.ts';
 import type { AnomalyQuery } from '../query.ts';
 import { type Direction, describeAnomaly } from './anomaly-text.ts';
 import type { Sign } from './signs.ts';

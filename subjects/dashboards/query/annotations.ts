@@ -15,8 +15,8 @@ import { buildPlatformVariables } from '../../../queries/variables/platform.ts';
 import type { Scope } from '../../../queries/variables/scope.ts';
 import { type FeedEvent, feedKinds } from '../../events/events.ts';
 import type { DashboardFields } from '../document.ts';
+import type { AnnotationItem, Mark } from './dashboard-query.ts';
 import type { PanelContext } from './panel.ts';
-import type { AnnotationItem, Mark } from './question.ts';
 
 /** Maximum number of marks of one annotation. */
 const maxMarks = 500;

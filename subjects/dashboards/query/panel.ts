@@ -23,7 +23,7 @@ import type { Scope, VariableValue } from '../../../queries/variables/scope.ts';
 import type { ZoneClock } from '../../../runtime/calendar.ts';
 import type { Filter } from '../../../schemas/dashboards/variables.ts';
 import type { Panel } from '../document.ts';
-import type { DashboardQuery, PanelItem, PanelTable, QueryFault } from './question.ts';
+import type { DashboardQuery, PanelItem, PanelTable, QueryFault } from './dashboard-query.ts';
 import type { PanelCopy } from './repeats.ts';
 
 /** Shared context of all panels in a request. */

@@ -16,8 +16,8 @@ import { getWallClock } from '../../../runtime/wall-clock.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 import { type AnnotationContext, queryAnnotation } from './annotations.ts';
 import { yieldAsCompleted } from './as-they-end.ts';
+import type { DashboardLine, DashboardQuery, DashboardResponse } from './dashboard-query.ts';
 import { queryPanel } from './panel.ts';
-import type { DashboardLine, DashboardQuery, DashboardResponse } from './question.ts';
 import { collectRepeats, createPanelCopies, type PanelCopy } from './repeats.ts';
 
 /** Caller of the query, with the caller's own settings. */

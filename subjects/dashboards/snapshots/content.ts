@@ -6,7 +6,7 @@ import { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Visual } from '../../../schemas/dashboards/visuals.ts';
 import type { DashboardFields, Panel } from '../document.ts';
 import { renameFormerVisual } from '../former-names.ts';
-import type { DashboardResponse, PanelItem } from '../query/question.ts';
+import type { DashboardResponse, PanelItem } from '../query/dashboard-query.ts';
 import { collectVisibleTexts, redactFieldSettings, redactVisual } from './settings.ts';
 
 const FrozenTable = z.strictObject({ columns: z.array(TableColumn), rows: z.array(z.array(z.unknown())) });

@@ -1,7 +1,7 @@
 /** Removes names from panel settings in a snapshot that its frozen results do not show. */
 import type { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import type { Panel } from '../document.ts';
-import type { PanelItem } from '../query/question.ts';
+import type { PanelItem } from '../query/dashboard-query.ts';
 
 type Visual = Panel['visual'];
 type Fields = ReturnType<typeof FieldSettings.parse>;

@@ -1,6 +1,6 @@
 /** Reads an upload of source maps: one map, or a zip archive with maps and the bundles that they belong to. */
 import { runInWorker } from '../../../queries/worker.ts';
-import { computeHashId } from '../../../runtime/hash-of.ts';
+import { computeHashId } from '../../../runtime/hash-id.ts';
 import { extractZipFiles } from '../../../runtime/zip-archive.ts';
 import { PermanentError } from '../../../schemas/errors.ts';
 import { maxMapBytes, parseDebugId, parseSourceMap } from './parse-map.ts';

@@ -13,7 +13,7 @@ import {
   versions,
 } from './indicators.ts';
 import { type Fields, type OpenSloObject, parseObjects, peekObjectName, readLabels, type SloPart } from './objects.ts';
-import { parsePyrraSlo, parseSlothSlos } from './others.ts';
+import { parsePyrraSlo, parseSlothSlos } from './sloth-pyrra.ts';
 import { parseDurationWindow, parseSlice, parseUnitWindow, type WindowFields } from './times.ts';
 import { validateSlo } from './validate.ts';
 

@@ -3,7 +3,7 @@
 import type { Query } from '../../../queries/query.ts';
 import { getPromql } from '../../../queries/query-kind.ts';
 import { writeYaml } from '../../../queries/yaml-writing.ts';
-import { computeHashId } from '../../../runtime/hash-of.ts';
+import { computeHashId } from '../../../runtime/hash-id.ts';
 import { formatDuration, parseDurationMs } from '../../alerts/durations.ts';
 import type { SloFields } from '../document.ts';
 import type { Problem } from '../problems.ts';

@@ -20,7 +20,7 @@ import {
   computeSli,
   type Sums,
   toObjective,
-} from './figures.ts';
+} from './error-budget.ts';
 import { compare, type Fraction, fractionToNumber } from './fraction.ts';
 import { type MeasuredSlo, readMeasuredSlos } from './slices.ts';
 import { readWindows } from './window-sums.ts';

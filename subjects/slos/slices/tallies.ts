@@ -13,7 +13,7 @@ import {
   type Sums,
   shareBits,
   toSums,
-} from './figures.ts';
+} from './error-budget.ts';
 import { createFraction, decimalToFraction, fractionToNumber } from './fraction.ts';
 import { hasEventsSql, type SloSeries, seriesCondition, toSeriesKey, toSeriesParameters } from './slices.ts';
 import type { Window } from './windows.ts';

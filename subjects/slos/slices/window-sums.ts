@@ -2,7 +2,7 @@
 
 import type { TenantReader } from '../../../queries/tenant-reader.ts';
 import type { SloObjective } from '../../../schemas/slo-slices.ts';
-import { type Sums, toObjective } from './figures.ts';
+import { type Sums, toObjective } from './error-budget.ts';
 import { add, createFraction, subtract } from './fraction.ts';
 import type { SloSeries } from './slices.ts';
 import { readSumsBetween } from './tallies.ts';

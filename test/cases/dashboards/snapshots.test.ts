@@ -5,7 +5,7 @@ import type { Result } from '../../../queries/result.ts';
 import { FieldSettings } from '../../../schemas/dashboards/fields.ts';
 import { Visual } from '../../../schemas/dashboards/visuals.ts';
 import { DashboardFields } from '../../../subjects/dashboards/document.ts';
-import type { DashboardResponse, PanelItem } from '../../../subjects/dashboards/query/question.ts';
+import type { DashboardResponse, PanelItem } from '../../../subjects/dashboards/query/dashboard-query.ts';
 import { createSnapshotContent } from '../../../subjects/dashboards/snapshots/content.ts';
 import { createResultStripper } from '../../../subjects/dashboards/snapshots/result-stripper.ts';
 

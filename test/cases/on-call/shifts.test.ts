@@ -5,9 +5,9 @@ import ICAL from 'ical.js';
 import { Temporal } from 'temporal-polyfill';
 import { type Layer, OnCallScheduleFields, type OnCallVersion } from '../../../schemas/resources/on-call-schedule.ts';
 import { createShiftsCalendar } from '../../../subjects/on-call/calendar.ts';
-import { createReader } from '../../../subjects/on-call/pieces.ts';
 import { type Absences, computeShifts, onCallAt } from '../../../subjects/on-call/shifts.ts';
 import { createLayerShifts, createShiftsResponse } from '../../../subjects/on-call/shifts-response.ts';
+import { createReader } from '../../../subjects/on-call/sorted-slices.ts';
 
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;

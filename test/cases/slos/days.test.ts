@@ -10,7 +10,7 @@ import {
   type Sums,
   sumSlices,
   toObjective,
-} from '../../../subjects/slos/slices/figures.ts';
+} from '../../../subjects/slos/slices/error-budget.ts';
 import { compare, type Fraction } from '../../../subjects/slos/slices/fraction.ts';
 import { readSlices } from '../../../subjects/slos/slices/slices.ts';
 import { readWindows } from '../../../subjects/slos/slices/window-sums.ts';

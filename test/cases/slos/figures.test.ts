@@ -13,7 +13,7 @@ import {
   type Objective,
   type Slice,
   sumSlices,
-} from '../../../subjects/slos/slices/figures.ts';
+} from '../../../subjects/slos/slices/error-budget.ts';
 import {
   add,
   compare,

@@ -1,6 +1,6 @@
 /** The number of runs in a plan: counted from the checks, and rejected above the limit with both numbers. */
 import test from 'ava';
-import { countMonthlyRuns, findQuotaProblem } from '../../../subjects/synthetics/runs-a-month.ts';
+import { countMonthlyRuns, findQuotaProblem } from '../../../subjects/synthetics/monthly-runs.ts';
 
 const check = (every: string, locations: string[] = ['local'], more: object = {}) => ({
   type: 'http',

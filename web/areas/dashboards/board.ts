@@ -8,7 +8,7 @@ import type {
   DashboardLine,
   DashboardResponse,
   PanelItem,
-} from '../../../subjects/dashboards/query/question.ts';
+} from '../../../subjects/dashboards/query/dashboard-query.ts';
 import { toCurl } from '../../client/as-curl.ts';
 import type { QueryState } from '../../client/query.ts';
 import { CallError, requestLines } from '../../client/request.ts';

@@ -3,7 +3,7 @@ import { ExternalLink, Info, Pencil } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { parseDuration } from '../../../queries/time.ts';
-import type { PanelItem } from '../../../subjects/dashboards/query/question.ts';
+import type { PanelItem } from '../../../subjects/dashboards/query/dashboard-query.ts';
 import { listQueryItems } from '../../charts/query-items.ts';
 import { Icon } from '../../components/icon.tsx';
 import { Menu, type MenuItem } from '../../components/menu.tsx';

@@ -1,5 +1,5 @@
 /** Deployments of a service in the selected time range, with their verdicts */
-import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
+import type { listServiceDeployments } from '../../../api/groups/services/list-deployments.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
 import { renderText } from '../../frame/display-text.tsx';
 import { formatIsoSecond } from '../../frame/format-time.ts';

@@ -3,7 +3,7 @@ import { Bell, GitCompareArrows, ScrollText, Waypoints } from 'lucide';
 import { useMemo } from 'preact/hooks';
 import type { listErrors } from '../../../api/groups/errors/list.ts';
 import type { listDependencies } from '../../../api/groups/services/dependencies.ts';
-import type { listServiceDeployments } from '../../../api/groups/services/judged-deployments.ts';
+import type { listServiceDeployments } from '../../../api/groups/services/list-deployments.ts';
 import type { listServiceSeries } from '../../../api/groups/services/timeseries.ts';
 import { ChartCard } from '../../charts/chart-card.tsx';
 import type { LineChartProps } from '../../charts/lines.tsx';

@@ -5,9 +5,9 @@ import type { Documents } from '../../../../schemas/ports/documents.ts';
 import type { EvidenceKey, HeadStore } from '../../../../schemas/ports/evidence.ts';
 import type { Log } from '../../../../schemas/ports/log.ts';
 import { chainStart, hashRecord } from './chain.ts';
-import { mustHaveHeadsNow } from './lost-heads.ts';
 import { GrowingTree, hashLeaf } from './merkle.ts';
 import { readRecordsInOrder, type StoredRecord } from './record-pages.ts';
+import { mustHaveHeadsNow } from './require-heads.ts';
 
 export interface SigningOptions {
   readonly documents: Documents;

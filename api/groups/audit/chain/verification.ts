@@ -4,8 +4,8 @@ import type { PublicEvidenceKey } from '../../../../schemas/ports/evidence.ts';
 import type { AuditRecord } from '../../../../schemas/resources/audit-record.ts';
 import { chainStart, hashDetails, hashRecord } from './chain.ts';
 import { ErasureTracker, type RecordedErasure } from './erasures.ts';
-import { mustHaveHeads } from './lost-heads.ts';
 import { GrowingTree, hashLeaf } from './merkle.ts';
+import { mustHaveHeads } from './require-heads.ts';
 
 export const breakKinds = [
   'record-edited',

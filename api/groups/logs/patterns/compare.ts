@@ -5,7 +5,7 @@ import { timeParameter } from '../../../../queries/time-parameters.ts';
 import { ComparedPattern, comparePatterns } from '../../../../subjects/log-patterns/pattern-comparison.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
-import { filterParameters } from './question.ts';
+import { filterParameters } from './pattern-query.ts';
 
 const cursorKind = 'log-patterns-compared';
 

@@ -13,7 +13,7 @@ import {
 } from '../../../../subjects/log-patterns/patterns.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
-import { filterParameters, toPatternsQuery } from './question.ts';
+import { filterParameters, toPatternsQuery } from './pattern-query.ts';
 
 /** Sort keys of the list; a leading `-` sorts the largest or latest first. */
 const sortValues: Readonly<Record<string, (total: PatternTotal) => number>> = {

@@ -4,7 +4,7 @@ import { OneLogPattern, readPattern } from '../../../../subjects/log-patterns/pa
 import { createNotFoundError } from '../../../errors.ts';
 import { defineOperation } from '../../../kernel/operation.ts';
 import { listCache } from '../../../kernel/result-cache.ts';
-import { filterParameters, toPatternsQuery } from './question.ts';
+import { filterParameters, toPatternsQuery } from './pattern-query.ts';
 
 export const showLogPattern = defineOperation({
   method: 'GET',

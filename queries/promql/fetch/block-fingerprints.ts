@@ -1,8 +1,8 @@
 /** Fingerprints of stored metric points by time block: while the fingerprints are equal, the points are unchanged. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
-import type { PointTable, SeriesSource } from './choose.ts';
-import { buildPointsCondition, computeReadStartMs } from './pieces.ts';
+import { buildPointsCondition, computeReadStartMs } from './point-blocks.ts';
 import type { Window } from './scope.ts';
+import type { PointTable, SeriesSource } from './select-series.ts';
 
 /** Read of a selector: points after the start of its window and up to its end. */
 export interface SelectorRead {

@@ -1,6 +1,6 @@
 /** Creates matches of indicators in records, and groups them by indicator and entity */
 
-import { computeHashId } from '../../runtime/hash-of.ts';
+import { computeHashId } from '../../runtime/hash-id.ts';
 import type { ThreatMatch } from '../../schemas/threat-matches.ts';
 import { EventPaths, SigmaEvent } from '../detections/event.ts';
 import { type EntityType, entityFields } from '../detections/fields/entities.ts';

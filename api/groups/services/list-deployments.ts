@@ -4,9 +4,9 @@ import { projectScopeParameters, requireProjectScope } from '../../../queries/pr
 import { parseRetainedRange, rangeParameters } from '../../../queries/range.ts';
 import { Incompleteness } from '../../../queries/result.ts';
 import { encodePosition, getSortedPage } from '../../../queries/sorted-page.ts';
-import { apdexParameter, filterParameters } from '../../../subjects/services/chosen-activity.ts';
+import { apdexParameter, filterParameters } from '../../../subjects/services/activity-filter.ts';
 import { readDeployments } from '../../../subjects/services/deployments.ts';
-import { createThresholdLookup } from '../../../subjects/services/figures.ts';
+import { createThresholdLookup } from '../../../subjects/services/request-counts.ts';
 import { readServiceSettings } from '../../../subjects/services/settings.ts';
 import { extendByMargin, JudgedDeployment, toJudgedDeployment } from '../../../subjects/services/verdicts.ts';
 import { requireKnownService } from '../../kernel/known-services.ts';

@@ -6,7 +6,7 @@ import { defineTable } from './table.ts';
  * share a process, the time is passed in memory and this table stays empty. The names `landings` and `landed_in` are
  * older than the term watermark: processes of two versions use the table during an upgrade, so they cannot change.
  */
-export const landingsTable = defineTable({
+export const watermarksTable = defineTable({
   name: 'landings',
   summary: 'Latest reception time of stored data, by tenant and table',
   retention: 'never',

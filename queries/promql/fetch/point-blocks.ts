@@ -1,9 +1,9 @@
 /** Reads the points of selected series in blocks, which a worker processes one after the other. */
 import type { TenantColumns } from '../../../schemas/ports/columns.ts';
 import { PromqlError } from '../errors.ts';
-import type { PointTable, SelectedSeries, SeriesSource } from './choose.ts';
 import type { Condition } from './matcher-conditions.ts';
 import type { Window } from './scope.ts';
+import type { PointTable, SelectedSeries, SeriesSource } from './select-series.ts';
 
 /** Series with their points in ClickHouse's Native format (`native-blocks.ts`). */
 export interface PointBlock {

@@ -5,12 +5,12 @@ import { computeStoredHint } from '../histograms/resets.ts';
 import type { Labels, Matcher, NativeHistogram, Series } from '../series.ts';
 import { compileTest } from '../syntax/matchers.ts';
 import { formatWithoutExponent } from '../syntax/numbers.ts';
-import type { PointTable, SelectedSeries, SeriesSource } from './choose.ts';
 import { type FloatPoints, staleMarker, toCumulative } from './deltas.ts';
 import { getArray, getNumbers } from './native-blocks.ts';
-import type { PointBlock } from './pieces.ts';
+import type { PointBlock } from './point-blocks.ts';
 import { joinColumn, PointRows, type RowRun } from './rows.ts';
 import type { Window } from './scope.ts';
+import type { PointTable, SelectedSeries, SeriesSource } from './select-series.ts';
 import { DeltaHistograms, readHistogram } from './stored-histograms.ts';
 
 interface BlockSamples extends FloatPoints {
