@@ -5,11 +5,13 @@
 import { z } from 'zod';
 import type { ProjectScope } from '../../queries/project-scope.ts';
 import type { Range } from '../../queries/range.ts';
+import { getEarliestRowMs } from '../../queries/series-first-seen.ts';
 import type { TenantReader } from '../../queries/tenant-reader.ts';
 import { computeHashId } from '../../runtime/hash-id.ts';
 import { ConfigurationFile } from '../../schemas/fleet-agents.ts';
 import { toTextOrEmpty } from '../../schemas/text.ts';
 import { type Distribution, distributions } from './distributions.ts';
+import { readLastPointTimes } from './last-points.ts';
 import {
   type AgentState,
   type AgentType,
@@ -206,6 +208,26 @@ const mergeAgents = (opamp: Agent, telemetry: Agent): Agent => ({
   health: opamp.health,
 });
 
+/**
+ * Replaces hourly times of metrics by those of points, for agents that would be silent by them. The senders remain in the
+ * order of their times.
+ */
+const refineTimes = async (reader: TenantReader, senders: readonly Sender[], atMs: number): Promise<Sender[]> => {
+  const sinceMs = atMs - silentAfterMs;
+  const hourMs = getEarliestRowMs(sinceMs);
+  const uncertain = senders.filter(
+    ({ instrumentation, lastMs }) => instrumentation !== undefined && lastMs < sinceMs && lastMs >= hourMs,
+  );
+  const times = await readLastPointTimes(
+    reader,
+    uncertain.map(({ resourceId }) => resourceId),
+    { sinceMs, hourMs },
+  );
+  return senders
+    .map((sender) => ({ ...sender, lastMs: Math.min(times.get(sender.resourceId) ?? sender.lastMs, atMs) }))
+    .toSorted((a, b) => b.lastMs - a.lastMs);
+};
+
 interface ReadAgents {
   readonly items: Agent[];
   readonly isTruncated: boolean;
@@ -221,7 +243,7 @@ export const readAgents = async (reader: TenantReader, range: Range, scope: Proj
     readSenders(reader, { from, to: range.to }, scope),
     readOpampAgents(reader, Number(from / 1_000_000n), scope),
   ]);
-  const telemetryAgents = new Set(groupSenders(senders));
+  const telemetryAgents = new Set(groupSenders(await refineTimes(reader, senders, atMs)));
   const agentByKey = new Map(
     [...telemetryAgents].flatMap((agent) => getTelemetryKeys(agent).map((key) => [key, agent])),
   );

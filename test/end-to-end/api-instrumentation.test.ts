@@ -166,3 +166,34 @@ test.serial(
     t.is(foreign?.body.message, unknown?.body.message);
   },
 );
+
+test.serial(
+  'an agent that sends only metrics is healthy while points arrive, although its series have hourly times',
+  async (t) => {
+    const { columns } = harness;
+    const attributes = "map('telemetry.distro.name', 'beyla', 'host.name', 'node-9')";
+    await columns.execute(
+      `INSERT INTO resources (tenant_id, resource_id, service, attributes, attribute_types, first_seen, last_seen) VALUES ('a', 109, '', ${attributes}, 'ss', now64(3), now64(3))`,
+    );
+    await columns.execute(
+      `INSERT INTO series (tenant_id, project_id, metric, series_id, kind, temporality, monotonic, unit, source, service, resource_id, attributes, attribute_types, first_seen, last_seen) VALUES
+      ('a', 'default', 'flow.bytes', 91, 'sum', 2, true, 'By', 'otlp', '', 109, map(), '', now64(3) - 1800, now64(3) - 1800),
+      ('a', 'default', 'lookup.duration', 92, 'histogram', 2, false, 's', 'otlp', '', 109, map(), '', now64(3) - 1800, now64(3) - 1800)`,
+    );
+    const getAgent = async (): Promise<Answer['body']> =>
+      (await get('/api/instrumentation/agents?scope=account')).items.find(
+        ({ host }: { readonly host: string }) => host === 'node-9',
+      );
+    await eventually('the agent is listed', async () => (await getAgent()) !== undefined);
+    t.like(await getAgent(), { state: 'silent' });
+    const insertPoint = (table: string, columnNames: string, values: string) =>
+      columns.execute(
+        `INSERT INTO ${table} (tenant_id, project_id, received_at, partition, offset, ${columnNames}) VALUES ('a', 'default', now64(3), 0, 1, ${values})`,
+      );
+    await insertPoint('histograms', 'metric, series_id, timestamp, count', "'lookup.duration', 92, now64(9) - 90, 1");
+    await eventually('the agent is healthy', async () => (await getAgent()).state === 'healthy');
+    const ofHistogram = Date.parse((await getAgent()).lastSeenAt);
+    await insertPoint('samples', 'metric, series_id, timestamp, value', "'flow.bytes', 91, now64(9) - 30, 1");
+    await eventually('the later point counts', async () => Date.parse((await getAgent()).lastSeenAt) > ofHistogram);
+  },
+);
