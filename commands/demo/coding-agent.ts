@@ -228,11 +228,11 @@ class CodingSession {
 
 /** Longest session, so that none ends in the future */
 const maxDurationMs = 12_000;
-const everySeconds = 20;
-/** Each kind of task in turn, so that a short demo has all of them. */
-const tasks = ordinaryTasks.flatMap((ordinary, index) => [ordinary, riskyTasks[index] ?? ordinary]);
+const everySeconds = 60;
+/** Most tasks are ordinary. A demo of five minutes has a risky one. */
+const tasks = riskyTasks.flatMap((risky) => [...ordinaryTasks, risky]);
 
-/** Adds a session of the agent every twenty seconds. It ends before the time, in epoch milliseconds. */
+/** Adds a session of the agent every minute. It ends before the time, in epoch milliseconds. */
 export const simulateCodingAgent = (logs: Outbox, nowMs: number): void => {
   const second = Math.floor(nowMs / 1000);
   if (second % everySeconds !== 0) return;

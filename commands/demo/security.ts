@@ -45,7 +45,7 @@ export const addSecurityRecords = (logs: Outbox, timeMs: number): void => {
   const sensor = { 'service.name': 'falco', 'host.name': 'node-1' };
   logs.add(sensor, { ...time, severityNumber: 13, severityText: 'WARN', body: { stringValue: JSON.stringify(event) } });
   logs.add(
-    { 'service.name': 'email' },
+    { 'service.name': 'email', 'service.namespace': 'shop' },
     {
       ...time,
       severityNumber: 9,

@@ -30,7 +30,8 @@ export interface SendOptions {
 }
 
 const metricIntervalSeconds = 10;
-const securityIntervalSeconds = 20;
+const clusterIntervalSeconds = 30;
+const securityIntervalSeconds = 60;
 const defaultIncident = { start: 0.45, end: 0.75 } as const;
 
 /** Resolves with the number of sent records; when `signal` aborts, with those sent so far. */
@@ -52,6 +53,11 @@ export const sendShopTelemetry = async ({
     startMs: startMs + incident.start * spanMs,
     endMs: startMs + incident.end * spanMs,
   });
+  const recorders: readonly (readonly [intervalSeconds: number, record: (nowMs: number) => void])[] = [
+    [metricIntervalSeconds, () => shop.recordMetrics()],
+    [clusterIntervalSeconds, () => shop.recordCluster()],
+    [securityIntervalSeconds, (nowMs) => addSecurityRecords(outboxes.logs, nowMs)],
+  ];
   const counts = { logs: 0, metrics: 0, traces: 0 };
   const sendAll = async (): Promise<void> => {
     for (const [name, group, scope, list] of signals) {
@@ -63,8 +69,8 @@ export const sendShopTelemetry = async ({
   };
   for (let second = 0; second < historySeconds + liveSeconds && !signal.aborted; second++) {
     shop.simulateSecond(startMs + second * 1_000, visits);
-    if (second % metricIntervalSeconds === 0) shop.recordMetrics();
-    if (second % securityIntervalSeconds === 0) addSecurityRecords(outboxes.logs, startMs + second * 1_000);
+    for (const [intervalSeconds, record] of recorders)
+      if (second % intervalSeconds === 0) record(startMs + second * 1_000);
     const isIntervalEnd = second % metricIntervalSeconds === metricIntervalSeconds - 1;
     const isLast = second === historySeconds + liveSeconds - 1;
     // Sending the history takes time, so the first live seconds are in the past too.

@@ -3,6 +3,7 @@
  * makes charges slow and fail, until it is rolled back.
  */
 import { simulateConversation } from './assistant.ts';
+import { Cluster } from './cluster.ts';
 import { simulateCodingAgent } from './coding-agent.ts';
 import {
   type Attributes,
@@ -231,11 +232,13 @@ export class Shop {
     { pod: Attributes; attributes: Attributes; count: number; sum: number; buckets: number[] }
   >();
   readonly #visitors: Visitors;
+  readonly #cluster: Cluster;
   #orders = 0;
 
   constructor(outboxes: Outboxes, startMs: number, incident: IncidentPeriod) {
     this.#outboxes = outboxes;
     this.#visitors = new Visitors(outboxes);
+    this.#cluster = new Cluster(outboxes, startMs);
     this.#startMs = startMs;
     this.#nowMs = startMs;
     this.#incident = incident;
@@ -312,6 +315,11 @@ export class Shop {
         dataPoints: [{ startTimeUnixNano, timeUnixNano, asInt: String(this.#orders) }],
       },
     });
+  }
+
+  /** Records the state of the cluster in which the shop runs. */
+  recordCluster(): void {
+    this.#cluster.record(this.#nowMs, this.#pods);
   }
 
   #recordGauge(pod: Attributes, name: string, unit: string, asDouble: number, timeUnixNano: string): void {
