@@ -28,6 +28,7 @@ export const Disk = z.strictObject({
     .enum(['filesystem', 'volume'])
     .describe('`filesystem` of a host, or `volume` of a pod as reported by the kubelet'),
   host: KnownText.describe('Id of the host; for a shared filesystem, the first that mounts it'),
+  hostName: KnownText.describe('Name of that host'),
   hosts: z.int().describe('Number of hosts that mount the filesystem'),
   device: z.string(),
   type: KnownText.describe('Type of the filesystem'),
@@ -92,7 +93,7 @@ export const readDisks = async (
 
 const computeUtilization = (used: number, total: number): NumberOrReason => toKnownNumber(total > 0 ? used / total : 0);
 
-const toFilesystemDisk = (hostKey: string, { cells }: HostData, filesystem: Filesystem): DiskWithHistory => {
+const toFilesystemDisk = (hostKey: string, { cells, identity }: HostData, filesystem: Filesystem): DiskWithHistory => {
   const total = filesystem.used + filesystem.free;
   const readIo = (sources: typeof hostSources.diskRead | typeof hostSources.diskWrite): NumberOrReason =>
     toKnown(getDeviceIo(cells, sources, filesystem.device), explainMissing(cells, sources, noIoReason));
@@ -104,6 +105,7 @@ const toFilesystemDisk = (hostKey: string, { cells }: HostData, filesystem: File
       id: isShared(filesystem.type) ? filesystem.device : `${hostKey}:${filesystem.device}`,
       kind: 'filesystem',
       host: toKnownText(hostKey, ''),
+      hostName: toKnownText(identity.name, 'the sender reports no host.name'),
       hosts: 1,
       device: filesystem.device,
       mountpoints: [...filesystem.mountpoints],
@@ -173,6 +175,7 @@ const toVolumeDisks = (cells: readonly Cell[]): DiskWithHistory[] =>
           id: `volume:${(JSON.parse(key) as string[]).join('/')}`,
           kind: 'volume' as const,
           host: noHost,
+          hostName: noHost,
           hosts: 0,
           aliases: [],
           isReadOnly: false,

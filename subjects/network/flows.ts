@@ -41,6 +41,6 @@ export const readFlows = async (reader: TenantReader, query: FlowQuery, range: R
 const describeNoFlows = (entitlements: readonly string[]): string => {
   const missing = ['metrics', 'logs'].filter((signal) => !entitlements.includes(signal));
   return missing.length === 2
-    ? 'the plan includes neither metrics nor logs, which are the sources of flows'
-    : `no flows were received in this range: OBI and Beyla send them as obi.network.flow.bytes, the collector's netflow receiver as log records${missing.length === 1 ? `; the plan does not include ${missing[0]}` : ''}`;
+    ? 'The plan includes neither metrics nor logs, which are the sources of flows.'
+    : `No flows were received in this range. OBI and Beyla send them as obi.network.flow.bytes, the collector's netflow receiver as log records.${missing.length === 1 ? ` The plan does not include ${missing[0]}.` : ''}`;
 };

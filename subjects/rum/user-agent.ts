@@ -35,7 +35,17 @@ const parse = (text: string): UserAgent => {
   };
 };
 
-/** Returns what a user agent tells; empty texts if it is empty. */
+const maxDescriptionLength = 64;
+
+/** Describes a user agent: `Chrome 141 on Linux`, or the start of a user agent that is not a browser's. */
+export const describeUserAgent = (text: string): string => {
+  const { browser, browserVersion, os } = parse(text.slice(0, maxLength));
+  if (browser === '') return text.slice(0, maxDescriptionLength);
+  const majorVersion = browserVersion.split('.')[0] ?? '';
+  return [browser, majorVersion, ...(os === '' ? [] : ['on', os])].filter((part) => part !== '').join(' ');
+};
+
+/** Returns the parts of a user agent; `undefined` if it is empty. */
 export const parseUserAgent = (text: string): UserAgent | undefined => {
   if (text === '') return undefined;
   const userAgent = text.slice(0, maxLength);

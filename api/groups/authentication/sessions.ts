@@ -3,6 +3,7 @@ import { cursorParameter } from '../../../queries/cursor.ts';
 import { PermanentError } from '../../../schemas/errors.ts';
 import { sessions, sessionsTenant } from '../../../schemas/resources/session.ts';
 import { roles } from '../../../schemas/resources/user.ts';
+import { describeUserAgent } from '../../../subjects/rum/user-agent.ts';
 import { requireUser } from '../../callers/caller.ts';
 import { ApiError, createFieldError, createNotFoundError } from '../../errors.ts';
 import { formatExpiredCookies, readCookie, refreshCookie, requireOwnPage } from '../../identity/cookies.ts';
@@ -49,6 +50,9 @@ const SessionView = z.strictObject({
   expiresAt: z.iso.datetime(),
   address: z.string().describe('Address from which the session was started'),
   userAgent: z.string(),
+  program: z
+    .string()
+    .describe('Browser and operating system, such as `Chrome 141 on Linux`; else the start of the user agent'),
 });
 
 export const listSessions = defineOperation({
@@ -86,6 +90,7 @@ export const listSessions = defineOperation({
       expiresAt,
       address,
       userAgent,
+      program: userAgent === '' ? 'Unknown program' : describeUserAgent(userAgent),
     }));
     return { items, nextCursor: page.nextCursor };
   },

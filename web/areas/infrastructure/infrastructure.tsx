@@ -84,7 +84,7 @@ const Disks = createListView({
   toKey: ({ id }) => id,
   columns: {
     Disk: ({ device, mountpoints }) => `${device} ${mountpoints.join(', ')}`,
-    Host: ({ host }) => renderKnownText(host),
+    Host: ({ host, hostName }) => renderKnownText(hostName.value === null ? host : hostName),
     Used: ({ used }) => renderKnownNumber(used, 'By'),
     Size: ({ total }) => renderKnownNumber(total, 'By'),
     Utilization: ({ utilization }) => renderKnownRatio(utilization),
