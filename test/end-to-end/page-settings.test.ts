@@ -301,7 +301,7 @@ declare('members, invitations, service accounts with tokens, and the organizatio
   await account.getByRole('listitem').filter({ hasText: 'deployments' }).waitFor();
   await assertView(t, tab, '.beside h2');
   await page.goto(`${harness.url}/settings/organization`);
-  await page.getByLabel('Days to retain logs').fill('3');
+  await page.getByLabel(/^Logs, in days/).fill('3');
   await page.getByRole('button', { name: 'Save retention' }).click();
   await page.locator('[name=logs][value="3"]').waitFor();
   t.is((await harness.request('GET', '/api/account/retention')).body.days.logs, 3);
@@ -312,7 +312,7 @@ declare('usage and quotas are those of the API, and a quota is set', async (t) =
   const tab = await chromium.open();
   const { page } = tab;
   await signInAndOpen(tab, harness.url, '/settings', admin);
-  await page.getByLabel('A day: warn above (GiB)').fill('2');
+  await page.getByLabel('Daily warning (GiB)').fill('2');
   await page.getByRole('button', { name: 'Set quotas' }).click();
   await page.getByRole('cell', { name: '2 GiB' }).waitFor();
   const { body } = await harness.request('GET', '/api/usage/quotas');
@@ -496,7 +496,7 @@ declare('a user chooses contact methods for pages, and their order', async (t) =
   await page.locator('#account').click();
   await page.locator('.account-panel').getByRole('link', { name: 'Notification rules' }).click();
   await page.keyboard.press('Escape');
-  await page.getByText('No contacts yet. Pages are sent to the email address of your account.').waitFor();
+  await page.getByText('No contacts yet').waitFor();
   const sidePanel = page.getByRole('complementary', { name: 'Contact' });
   const add = async (name: string, to: string): Promise<void> => {
     await page.getByRole('button', { name: 'New contact' }).click();
@@ -594,7 +594,7 @@ declare('a user changes their password, sets up a second factor, and ends anothe
   await page.keyboard.press('Escape');
   const rows = page.locator('main .sessions > li');
   await rows.nth(1).waitFor();
-  t.is(await rows.getByText('current session').count(), 1);
+  t.is(await rows.getByText('Current session').count(), 1);
   await page.setViewportSize({ width: 320, height: 800 });
   await assertView(t, tab, 'main h2 >> nth=0');
   t.is(await page.evaluate('document.documentElement.scrollWidth'), 320);

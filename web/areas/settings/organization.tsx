@@ -4,6 +4,8 @@ import type { closeAccount, getAccount, patchAccount } from '../../../api/groups
 import type { getRetention, putRetention } from '../../../api/groups/users/retention.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { Card } from '../../components/card.tsx';
+import { Skeleton } from '../../components/skeleton.tsx';
 import { Field } from '../../editors/field.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { formatIsoMinute } from '../../frame/format-time.ts';
@@ -17,6 +19,7 @@ type Account = ResponseBody<typeof getAccount>;
 type Retention = ResponseBody<typeof getRetention>;
 const closeCall = declareCall<typeof closeAccount>('DELETE', '/api/account');
 const telemetrySignals = ['logs', 'metrics', 'traces'] as const;
+const signalTitles = { logs: 'Logs', metrics: 'Metrics', traces: 'Traces' } as const;
 
 const OrganizationForm = ({ account }: { readonly account: Account }) => {
   const [action] = useState(() => new Action(declareCall<typeof patchAccount>('PATCH', '/api/account')));
@@ -52,7 +55,7 @@ const RetentionForm = ({ retention }: { readonly retention: Retention }) => {
     <ActionForm action={action} label="Save retention" onSubmit={save}>
       {telemetrySignals.map((signal) => (
         <label key={signal}>
-          Days to retain {signal}, maximum {retention.plan[signal]}{' '}
+          {signalTitles[signal]}, in days (maximum {retention.plan[signal]}){' '}
           <input
             name={signal}
             type="number"
@@ -83,8 +86,7 @@ const DeleteOrganization = () => {
       </p>
     );
   return (
-    <>
-      <h2>Delete organization</h2>
+    <Card title="Delete organization">
       <p>
         Only an owner can delete the organization. All users lose access at once. The operator of this installation can
         restore it for 30 days; then all its data is erased.
@@ -94,7 +96,7 @@ const DeleteOrganization = () => {
           <input name="confirmation" required={true} maxLength={256} autocomplete="off" spellcheck={false} />
         </Field>
       </ActionForm>
-    </>
+    </Card>
   );
 };
 
@@ -102,17 +104,23 @@ export const Organization = () => {
   const accountQuery = useQuery(declareCall<typeof getAccount>('GET', '/api/account'), {});
   const retentionQuery = useQuery(declareCall<typeof getRetention>('GET', '/api/account/retention'), {});
   return (
-    <ScrollRegion class="scrolled" label="Organization">
-      <h2>Organization</h2>
-      <ErrorMessage error={accountQuery.error} />
-      {accountQuery.response === undefined ? null : (
-        <OrganizationForm key={accountQuery.response.version} account={accountQuery.response} />
-      )}
-      <h2>Retention</h2>
-      <ErrorMessage error={retentionQuery.error} />
-      {retentionQuery.response === undefined ? null : (
-        <RetentionForm key={JSON.stringify(retentionQuery.response)} retention={retentionQuery.response} />
-      )}
+    <ScrollRegion class="scrolled settings-cards" label="Organization">
+      <Card title="Organization">
+        <ErrorMessage error={accountQuery.error} />
+        {accountQuery.response === undefined ? (
+          <Skeleton height={130} />
+        ) : (
+          <OrganizationForm key={accountQuery.response.version} account={accountQuery.response} />
+        )}
+      </Card>
+      <Card title="Retention">
+        <ErrorMessage error={retentionQuery.error} />
+        {retentionQuery.response === undefined ? (
+          <Skeleton height={190} />
+        ) : (
+          <RetentionForm key={JSON.stringify(retentionQuery.response)} retention={retentionQuery.response} />
+        )}
+      </Card>
       <DeleteOrganization />
     </ScrollRegion>
   );

@@ -3,6 +3,9 @@ import { useState } from 'preact/hooks';
 import type { createOrganization, listOrganizations } from '../../../api/groups/users/organizations.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall } from '../../client/call.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { renderText } from '../../frame/display-text.tsx';
 import { formatIsoTime } from '../../frame/format-time.ts';
@@ -40,24 +43,30 @@ const CreateOrganizationForm = () => {
 export const Organizations = () => {
   const { response, error } = useQuery(listCall, {});
   return (
-    <>
-      <h2>Your organizations</h2>
+    <Card title="Your organizations">
       <ErrorMessage error={error} />
-      <ul class="organizations">
+      <ul class="entries organizations">
         {response?.items.map(({ id, name, role, current, createdAt }) => (
           <li key={id}>
-            <bdi>{renderText(name)}</bdi>: {role} since {formatIsoTime(createdAt).slice(0, 10)}:{' '}
+            <div>
+              <b>
+                <bdi>{renderText(name)}</bdi>
+              </b>
+              <p class="soft">
+                {role} since {formatIsoTime(createdAt).slice(0, 10)}
+              </p>
+            </div>
             {current ? (
-              <b>current</b>
+              <Badge tone="ok">Current organization</Badge>
             ) : (
-              <button type="button" class="plain" onClick={() => void switchOrganization(id)}>
+              <Button onClick={() => void switchOrganization(id)}>
                 Switch<span class="sr-only">: {renderText(name)}</span>
-              </button>
+              </Button>
             )}
           </li>
         ))}
       </ul>
       {isPermitted(createCall) ? <CreateOrganizationForm /> : null}
-    </>
+    </Card>
   );
 };

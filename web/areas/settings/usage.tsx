@@ -25,8 +25,8 @@ const parseGibibytes = (text: FormDataEntryValue | null): number | null =>
   text === null || String(text).trim() === '' ? null : Math.round(Number(text) * gibibyte);
 const formatGibibytes = (bytes: number | null): string => (bytes === null ? '' : String(bytes / gibibyte));
 
-const windows = ['day', 'month'] as const;
-const thresholds = { warnBytes: 'warn above', rejectBytes: 'reject above' } as const;
+const windows = { day: 'Daily', month: 'Monthly' } as const;
+const thresholds = { warnBytes: 'warning', rejectBytes: 'limit' } as const;
 
 const setCall = declareCall<typeof setQuotas>('PUT', '/api/usage/quotas');
 
@@ -35,7 +35,7 @@ const QuotaForm = ({ quotas }: { readonly quotas: Quotas }) => {
   const [action] = useState(() => new Action(setCall));
   const save = async (form: HTMLFormElement): Promise<void> => {
     const formData = new FormData(form);
-    const readWindow = (window: (typeof windows)[number]) => ({
+    const readWindow = (window: keyof typeof windows) => ({
       ...quotas[window],
       total: {
         ...quotas[window].total,
@@ -47,10 +47,10 @@ const QuotaForm = ({ quotas }: { readonly quotas: Quotas }) => {
   };
   return (
     <ActionForm action={action} label="Set quotas" onSubmit={save}>
-      {windows.flatMap((window) =>
+      {(['day', 'month'] as const).flatMap((window) =>
         Object.entries(thresholds).map(([name, title]) => (
           <label key={`${window} ${name}`}>
-            A {window}: {title} (GiB){' '}
+            {windows[window]} {title} (GiB){' '}
             <input
               name={`${window} ${name}`}
               inputMode="decimal"

@@ -10,6 +10,9 @@ import type { changePassword } from '../../../api/groups/authentication/password
 import type { endSession, listSessions } from '../../../api/groups/authentication/sessions.ts';
 import { Action } from '../../client/action.ts';
 import { declareCall, type ResponseBody } from '../../client/call.ts';
+import { Badge } from '../../components/badge.tsx';
+import { Button } from '../../components/button.tsx';
+import { Card } from '../../components/card.tsx';
 import { ActionForm } from '../../frame/action-form.tsx';
 import { renderText } from '../../frame/display-text.tsx';
 import { formatIsoMinute, formatIsoTime } from '../../frame/format-time.ts';
@@ -173,21 +176,28 @@ const EndSession = ({ signInSession: { id, lastUsedAt } }: { readonly signInSess
   };
   return (
     <>
-      <button type="button" class="plain" disabled={action.isRunning.value} onClick={() => void end()}>
+      <Button disabled={action.isRunning.value} onClick={() => void end()}>
         End session<span class="sr-only"> last used {formatIsoTime(lastUsedAt)}</span>
-      </button>
+      </Button>
       <ErrorMessage error={action.error.value} />
     </>
   );
 };
 
 const SessionList = ({ items }: { readonly items: readonly SignInSession[] }) => (
-  <ul class="sessions">
+  <ul class="entries sessions">
     {items.map((item) => (
       <li key={item.id}>
-        <bdi>{renderText(item.userAgent)}</bdi> from {item.address}, in <bdi>{renderText(item.tenant.name)}</bdi>,
-        started {formatIsoMinute(item.createdAt)}, last used {formatIsoMinute(item.lastUsedAt)}:{' '}
-        {item.current ? <b>current session</b> : <EndSession signInSession={item} />}
+        <div>
+          <b data-tooltip={item.userAgent}>
+            <bdi>{renderText(item.program)}</bdi>
+          </b>
+          <p class="soft">
+            {item.address} · <bdi>{renderText(item.tenant.name)}</bdi> · started {formatIsoMinute(item.createdAt)} ·
+            last used {formatIsoMinute(item.lastUsedAt)}
+          </p>
+        </div>
+        {item.current ? <Badge tone="ok">Current session</Badge> : <EndSession signInSession={item} />}
       </li>
     ))}
   </ul>
@@ -197,15 +207,18 @@ export const SecuritySettings = () => {
   const queryState = useQuery(sessionsCall, { query: {} });
   return (
     <>
-      <ScrollRegion class="scrolled" label="Security">
-        <h2>Password</h2>
-        <PasswordForm />
-        <h2>Two-factor authentication</h2>
-        <EnrollmentForm />
-        <MultiFactorSettings />
-        <h2>Active sessions</h2>
-        <ErrorMessage error={queryState.error} />
-        <SessionList items={queryState.response?.items ?? []} />
+      <ScrollRegion class="scrolled settings-cards" label="Security">
+        <Card title="Password">
+          <PasswordForm />
+        </Card>
+        <Card title="Two-factor authentication">
+          <EnrollmentForm />
+          <MultiFactorSettings />
+        </Card>
+        <Card title="Active sessions">
+          <ErrorMessage error={queryState.error} />
+          <SessionList items={queryState.response?.items ?? []} />
+        </Card>
         <Organizations />
       </ScrollRegion>
       <Freshness queryState={queryState} />
