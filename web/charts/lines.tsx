@@ -1,4 +1,4 @@
-/** Line chart of series with one unit */
+/** Chart of series with one unit: lines, or the shares of a sum as stacked bars */
 import { useMemo } from 'preact/hooks';
 import { type Mark, type TimeSeries, TimeSeriesChart } from './time-series.tsx';
 import { formatQuantity, type Line } from './values.ts';
@@ -16,10 +16,13 @@ export interface LineChartProps {
   readonly height?: number;
   readonly marks?: readonly Mark[] | undefined;
   readonly hasDataTable?: boolean;
+  /** Whether the series are shares of a sum, which stacked bars show */
+  readonly isStacked?: boolean;
 }
 
 /** Opacity of the area below a single line */
 const singleLineArea = 0.1;
+const barOpacity = 0.75;
 
 const findUnfinishedSteps = (steps: readonly number[], stepMs: number): readonly number[] => {
   const last = steps.at(-1);
@@ -36,6 +39,7 @@ export const LineChart = ({
   height = 180,
   marks = [],
   hasDataTable = true,
+  isStacked = false,
 }: LineChartProps) => {
   const series = useMemo(
     () =>
@@ -44,16 +48,16 @@ export const LineChart = ({
           name: line.name,
           unit,
           values: line.values,
-          drawStyle: 'lines',
-          area: lines.length === 1 ? singleLineArea : 0,
-          isStacked: false,
+          drawStyle: isStacked ? 'bars' : 'lines',
+          area: isStacked ? barOpacity : lines.length === 1 ? singleLineArea : 0,
+          isStacked,
           connectsGaps: false,
           colorName: line.colorName,
           isEarlier: line.isEarlier === true,
           formatValue: (value) => formatQuantity(value, unit),
         }),
       ),
-    [lines, unit],
+    [lines, unit, isStacked],
   );
   const partial = useMemo(() => partialSteps ?? findUnfinishedSteps(steps, stepMs), [partialSteps, steps, stepMs]);
   const first = steps[0];
@@ -66,7 +70,7 @@ export const LineChart = ({
       partialSteps={partial}
       series={series}
       from={first}
-      to={last + (steps.length > 1 ? 0 : stepMs)}
+      to={last + (steps.length > 1 && !isStacked ? 0 : stepMs)}
       height={height}
       group="page"
       marks={marks}

@@ -49,14 +49,16 @@ export const StatTile = ({
       <span class="tile-title">{title}</span>
       <span class="tile-line">
         <strong>{value}</strong>
-        {change === undefined ? (
-          <span class="change">{note}</span>
-        ) : (
-          <>
-            <Change change={change} isWorse={isWorse} />
-            {Math.abs(change) < minChange ? null : <span class="change">vs. previous</span>}
-          </>
-        )}
+        <span class="tile-change">
+          {change === undefined ? (
+            <span class="change">{note}</span>
+          ) : (
+            <>
+              <Change change={change} isWorse={isWorse} />
+              {Math.abs(change) < minChange ? null : <span class="change">vs. previous</span>}
+            </>
+          )}
+        </span>
       </span>
       {trend === undefined ? null : (
         <span class="tile-trend">
@@ -73,3 +75,12 @@ export const StatTile = ({
     </a>
   );
 };
+
+/** Tiles that load, of the size of those with values */
+export const SkeletonTiles = ({ titles }: { readonly titles: readonly string[] }) => (
+  <div class="columns tiles">
+    {titles.map((title) => (
+      <StatTile key={title} title={title} value="–" note="Loading…" />
+    ))}
+  </div>
+);

@@ -12,7 +12,7 @@ export const toSteps = (groups: readonly CostGroup[]): number[] =>
     (left, right) => left - right,
   );
 
-/** Chart of the groups with the highest cost, in the currency with the highest total */
+/** Chart of the groups with the highest cost and the sum of the others, in the currency with the highest total */
 export const CostChart = ({
   cost,
   title,
@@ -30,14 +30,18 @@ export const CostChart = ({
   const chart = useMemo(() => {
     if (cost === undefined) return undefined;
     const steps = toSteps(cost.items);
+    const lines = cost.items.map(({ group, points }) => {
+      const byTime = new Map(points.map(({ time, costs }) => [Date.parse(time), getAmount(costs, currency)]));
+      return { name: toName(group), values: steps.map((step) => byTime.get(step) ?? 0) };
+    });
+    const others = lines.slice(maxLines);
+    const otherValues = steps.map((_, index) => others.reduce((sum, { values }) => sum + (values[index] ?? 0), 0));
     return {
       unit: currency,
       stepMs: cost.stepMs ?? 0,
       steps,
-      lines: cost.items.slice(0, maxLines).map(({ group, points }) => {
-        const byTime = new Map(points.map(({ time, costs }) => [Date.parse(time), getAmount(costs, currency)]));
-        return { name: toName(group), values: steps.map((step) => byTime.get(step) ?? 0) };
-      }),
+      isStacked: true,
+      lines: [...lines.slice(0, maxLines), ...(others.length === 0 ? [] : [{ name: 'Other', values: otherValues }])],
     };
   }, [cost, currency]);
   return (

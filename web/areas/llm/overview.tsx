@@ -6,8 +6,7 @@ import { formatQuantity } from '../../charts/values.ts';
 import { ButtonLink } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { Skeleton } from '../../components/skeleton.tsx';
-import { StatTile } from '../../components/stat-tile.tsx';
+import { SkeletonTiles, StatTile } from '../../components/stat-tile.tsx';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
@@ -86,6 +85,9 @@ const Tiles = ({ current, previous }: LlmOverview) => {
   );
 };
 
+/** Titles of the tiles while they load */
+const tileTitles = ['Cost', 'Requests', 'Tokens', 'Error rate', 'p95 latency', 'Cache hit rate', 'Unpriced'];
+
 const toModelName = ({ model }: CostGroup['group']): string => model || 'no model';
 
 const chartedKinds = ['input', 'cacheRead', 'cacheWrite', 'output', 'reasoning'] as const;
@@ -103,6 +105,7 @@ const TokenChart = ({ cost }: { readonly cost: LlmCost | undefined }) => {
       unit: '',
       stepMs: cost.stepMs ?? 0,
       steps,
+      isStacked: true,
       lines: chartedKinds
         .map((kind) => ({ name: tokenTitles[kind], values: steps.map((step) => sumOf(step, kind)) }))
         .filter(({ values }) => values.some((value) => value > 0)),
@@ -220,7 +223,7 @@ export const LlmOverviewPage = () => {
   return (
     <div class="llm">
       <ErrorMessage error={overview.error} />
-      {response === undefined ? <Skeleton height={96} /> : <Tiles {...response} />}
+      {response === undefined ? <SkeletonTiles titles={tileTitles} /> : <Tiles {...response} />}
       <div class="columns llm-charts">
         <CostChart cost={cost} title="Cost by model" maxLines={6} toName={toModelName} />
         <TokenChart cost={cost} />

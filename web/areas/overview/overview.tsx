@@ -186,8 +186,11 @@ const eventTones: Readonly<Record<string, Tone>> = {
   info: 'neutral',
 };
 
+/** Kinds of events that change a system. Signals and changes of files belong to Security. */
+const changeKinds = 'deployment,config,custom,incident,alert,anomaly,check';
+
 const RecentChanges = () => {
-  const { response, error } = useQuery(eventsCall, { query: { ...useScopedQuery(), limit: 8 } });
+  const { response, error } = useQuery(eventsCall, { query: { ...useScopedQuery(), kinds: changeKinds, limit: 8 } });
   return (
     <Card
       title="Recent changes"

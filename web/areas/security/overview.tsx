@@ -1,5 +1,5 @@
 /** Overview of security: what is open, with links to the lists */
-import { StatTile } from '../../components/stat-tile.tsx';
+import { SkeletonTiles, StatTile } from '../../components/stat-tile.tsx';
 import { toArea } from '../../frame/address.ts';
 import { ErrorMessage } from '../../frame/freshness.tsx';
 import { projectScope } from '../../frame/project.ts';
@@ -44,12 +44,22 @@ const Tiles = (overview: SecurityOverview) => (
   </div>
 );
 
+/** Titles of the tiles while they load */
+const tileTitles = [
+  'Critical vulnerabilities',
+  'Running vulnerabilities',
+  'Runtime threats',
+  'Secrets in telemetry',
+  'Signals',
+  'Detection rules',
+];
+
 export const SecurityOverviewPage = () => {
   const state = useQuery(overviewCall, { query: { ...timeRange.value, ...projectScope.value } });
   return (
     <>
       <ErrorMessage error={state.error} />
-      {state.response === undefined ? null : <Tiles {...state.response} />}
+      {state.response === undefined ? <SkeletonTiles titles={tileTitles} /> : <Tiles {...state.response} />}
       <h2>Latest events</h2>
       <Events />
     </>
