@@ -165,7 +165,7 @@ declare('a dashboard lists firing alerts and other dashboards, with its time ran
   await signInAndOpen(tab, harness.url, `/dashboards/${board.id}?from=now-2h`);
   const within = (title: string) =>
     page.locator('.panel', { has: page.getByRole('heading', { name: title, exact: true }) });
-  await within('None').getByText('No matching alerts.').waitFor();
+  await within('None').getByText('No matching alerts').waitFor();
   await within('Wrong').getByText('Labels could not be read: {team').waitFor();
   await within('Now').getByRole('heading', { name: 'service=cart' }).waitFor();
   const link = within('Now').getByRole('link', { name });
@@ -206,7 +206,7 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
   await page.getByRole('row', { name: /it is mended today/ }).waitFor();
   await assertView(t, tab, '.figures tbody tr');
   await page.getByRole('button', { name: 'End now' }).click();
-  await page.getByText('No active or scheduled silences.').waitFor();
+  await page.getByText('No active or scheduled silences').waitFor();
   t.is((await get('/api/alerts/silences?state=active')).items.length, 0);
   await page.getByLabel('Matchers').fill('team=~sh(');
   await page.keyboard.press('Tab');
@@ -225,7 +225,7 @@ declare('an editor acknowledges and silences an alert, sees the silence and expi
   t.is(longer.comment, 'it takes <i>longer</i>');
   t.true(Date.parse(longer.endsAt) > Date.now() + 6 * 86_400_000);
   await page.getByRole('button', { name: 'End now' }).click();
-  await page.getByText('No active or scheduled silences.').waitFor();
+  await page.getByText('No active or scheduled silences').waitFor();
   t.deepEqual(tab.complaints, []);
 });
 
@@ -475,7 +475,7 @@ declare(
     const { page } = tab;
     await signInAndOpen(tab, harness.url, '/alerts', 'editor@a.example');
     await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Maintenance' }).click();
-    await page.getByText('No maintenance windows yet.').waitFor();
+    await page.getByText('No maintenance windows yet').waitFor();
     await page.getByRole('button', { name: 'New maintenance window' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Maintenance window' });
     await sidePanel.getByLabel('Name', { exact: true }).fill('New <i>disks</i>');

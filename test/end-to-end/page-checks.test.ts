@@ -397,7 +397,7 @@ declare(
     const tab = await chromium.open();
     const { page } = tab;
     await signInAndOpen(tab, harness.url, '/checks/variables', 'editor@a.example');
-    await page.getByText('No variables yet.').waitFor();
+    await page.getByText('No variables yet').waitFor();
     await page.getByRole('button', { name: 'New variable' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Variable' });
     const fill = async (label: string, text: string): Promise<void> =>
@@ -424,7 +424,7 @@ declare(
     await assertView(t, tab, '.beside h2');
     await sidePanel.getByRole('button', { name: 'Delete' }).click();
     await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
-    await page.getByText('No variables yet.').waitFor();
+    await page.getByText('No variables yet').waitFor();
     t.is(await ofIt(), undefined);
   },
 );
@@ -433,7 +433,7 @@ declare('an editor schedules a downtime of a check, sees when it is active, and 
   const tab = await chromium.open();
   const { page } = tab;
   await signInAndOpen(tab, harness.url, '/checks/downtimes', 'editor@a.example');
-  await page.getByText('No downtimes yet.').waitFor();
+  await page.getByText('No downtimes yet').waitFor();
   await page.getByRole('button', { name: 'New downtime' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Downtime' });
   await sidePanel.getByLabel('Name', { exact: true }).fill('Upgrade');
@@ -457,7 +457,7 @@ declare('an editor schedules a downtime of a check, sees when it is active, and 
   await assertView(t, tab, '.beside h2');
   await sidePanel.getByRole('button', { name: 'Delete' }).click();
   await sidePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
-  await page.getByText('No downtimes yet.').waitFor();
+  await page.getByText('No downtimes yet').waitFor();
   t.deepEqual((await harness.request('GET', '/api/synthetics/downtimes')).body.items, []);
 });
 

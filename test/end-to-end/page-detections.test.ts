@@ -199,7 +199,7 @@ declare('rules are imported from several documents, with a preview of each', asy
   await page.getByRole('link', { name: 'Net <b>used</b>' }).click();
   // A rule opened by its address is shown although the list does not contain it.
   await tab.go(`${page.url()}&search=nothing-is-called-so`);
-  await page.getByText('No detection rules yet.').waitFor();
+  await page.getByText('No detection rules yet').waitFor();
   await page.getByRole('complementary', { name: 'Rule' }).getByText("Image|endswith: '\\net.exe'").waitFor();
   await assertView(t, tab, '.beside h2');
   const other = await chromium.open();

@@ -78,7 +78,7 @@ declare('groups show the counts of the API, and one group shows its stack, occur
   await page.getByLabel('Status').selectOption('resolved');
   await page.locator('.errors[aria-rowcount="2"]').waitFor();
   await sidePanel.getByRole('button', { name: 'Reopen' }).click();
-  await page.getByText('No errors in this range.').waitFor();
+  await page.getByText('No errors in this range').waitFor();
   t.deepEqual(tab.complaints, []);
 });
 

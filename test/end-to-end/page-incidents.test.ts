@@ -183,7 +183,7 @@ declare('the person on call is shown by name, and an editor takes over the shift
   const { page } = tab;
   await signInAndOpen(tab, harness.url, '/incidents', 'editor@a.example');
   await page.getByRole('link', { name: 'Pages' }).click();
-  await page.getByText('No pages in this range.').waitFor();
+  await page.getByText('No pages in this range').waitFor();
   await page.getByRole('link', { name: 'On call' }).click();
   await page.getByRole('row', { name: /The <i>shop<\/i> viewer UTC/ }).waitFor();
   await page.getByRole('button', { name: 'The <i>shop</i>' }).click();

@@ -27,7 +27,7 @@ declare('an editor creates a schedule, previews who would be on call, and saves 
   const tab = await chromium.open();
   const { page } = tab;
   await signInAndOpen(tab, harness.url, '/incidents/on-call', 'editor@a.example');
-  await page.getByText('No schedules yet.').waitFor();
+  await page.getByText('No schedules yet').waitFor();
   await page.getByRole('button', { name: 'New schedule' }).click();
   const sidePanel = page.getByRole('complementary', { name: 'Schedule' });
   const fill = async (label: string, text: string): Promise<void> => {
@@ -114,7 +114,7 @@ declare(
     t.is(await calendar.getByText('Now', { exact: true }).count(), 2);
     const handover = page.getByRole('region', { name: 'Handover' });
     await handover.getByRole('link', { name: 'Cards <b>fail</b>' }).first().waitFor();
-    await handover.getByText('No alerts are firing.').waitFor();
+    await handover.getByText('No alerts are firing').waitFor();
     await handover.getByRole('button', { name: 'Copy handover' }).waitFor();
 
     // Arrow keys select another day, and Page Down another week.
@@ -163,7 +163,7 @@ declare('a calendar subscribes to a schedule at a URL that is shown once, until 
   const tab = await chromium.open();
   const { page } = tab;
   await signInAndOpen(tab, harness.url, '/incidents/calendars');
-  await page.getByText('No calendar links yet.').waitFor();
+  await page.getByText('No calendar links yet').waitFor();
   await page.getByLabel('Shifts').selectOption({ label: shop });
   await page.getByRole('button', { name: 'Create calendar link' }).click();
   const address = (await page.locator('main [role=status] code').textContent()) ?? '';
@@ -178,7 +178,7 @@ declare('a calendar subscribes to a schedule at a URL that is shown once, until 
   t.is(await page.locator('main code').count(), 0);
   await page.getByRole('button', { name: 'Revoke' }).click();
   await page.getByRole('button', { name: 'Revoke; calendars stop receiving updates' }).click();
-  await page.getByText('No calendar links yet.').waitFor();
+  await page.getByText('No calendar links yet').waitFor();
   t.is((await read()).status, 404);
   t.deepEqual(tab.complaints, []);
 });
@@ -191,7 +191,7 @@ declare(
     const { page } = tab;
     await signInAndOpen(tab, harness.url, '/incidents', 'editor@a.example');
     await page.getByRole('link', { name: 'Escalation' }).click();
-    await page.getByText('No escalation policies yet. Without one, incidents page no one.').waitFor();
+    await page.getByText('No escalation policies yet').waitFor();
     await page.getByRole('button', { name: 'New escalation policy' }).click();
     const sidePanel = page.getByRole('complementary', { name: 'Escalation policy' });
     const create = sidePanel.getByRole('button', { name: 'Create policy' });
@@ -254,7 +254,7 @@ declare(
       .waitFor();
     await schedulePanel.getByRole('button', { name: 'Delete' }).click();
     await schedulePanel.getByRole('button', { name: /^Delete (“|permanently)/ }).click();
-    await page.getByText('No schedules yet.').waitFor();
+    await page.getByText('No schedules yet').waitFor();
     t.deepEqual((await get('/api/on-call/schedules')).items, []);
     t.deepEqual(tab.complaints, []);
   },

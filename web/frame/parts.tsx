@@ -1,5 +1,6 @@
 /** Area with tabs, each at a path below that of the area */
 import type { ComponentType } from 'preact';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { path, toArea } from './address.ts';
 import { Link } from './link.tsx';
 import { type AnyCall, isPermitted } from './rights.ts';
@@ -26,6 +27,11 @@ export const createTabbedView =
     const [, area = '', tabName = ''] = path.value.split('/');
     const permittedTabs = tabs.filter(({ requiredCall, View }) => isPermitted(requiredCall ?? View.requiredCall));
     const currentTab = permittedTabs.find(({ name }) => name === tabName) ?? permittedTabs[0];
+    const navigation = useRef<HTMLElement>(null);
+    // On a phone, the tabs are wider than the screen.
+    useLayoutEffect(() => {
+      navigation.current?.querySelector('[aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+    }, [currentTab?.name]);
     if (currentTab === undefined) return <p class="said">Your role has no access to this area.</p>;
     const toLink = ({ name, title }: Tab) => (
       <li key={name}>
@@ -40,7 +46,7 @@ export const createTabbedView =
       return (
         <div class="with-side-tabs">
           {heading}
-          <nav class="side-tabs" aria-label={title}>
+          <nav class="side-tabs" aria-label={title} ref={navigation}>
             {groups.map((group) => (
               <section key={group}>
                 <h2>{group}</h2>
@@ -56,7 +62,7 @@ export const createTabbedView =
     return (
       <div class="logs">
         {heading}
-        <nav class="tabs" aria-label={title}>
+        <nav class="tabs" aria-label={title} ref={navigation}>
           <ul>{permittedTabs.map(toLink)}</ul>
         </nav>
         <currentTab.View key={currentTab.name} />

@@ -12,8 +12,8 @@ import { defaultEmptyView, emptyViews, type NextStep } from './empty-views.ts';
 const filterParams = ['search', 'status', 'service', 'assigneeId', 'state', 'hasNoData', 'kind'];
 const longRange = 'now-7d';
 
-const Step = ({ step, isFirst }: { readonly step: NextStep; readonly isFirst: boolean }) => {
-  const kind = isFirst ? 'primary' : 'secondary';
+const Step = ({ step, isPrimary }: { readonly step: NextStep; readonly isPrimary: boolean }) => {
+  const kind = isPrimary ? 'primary' : 'secondary';
   if (step === 'widen')
     return readParam('from') === longRange ? null : (
       <Button kind={kind} onClick={() => setParams({ from: longRange, to: '' })}>
@@ -34,24 +34,31 @@ const Step = ({ step, isFirst }: { readonly step: NextStep; readonly isFirst: bo
   );
 };
 
+/** Splits a text into its first sentence without the period, which is the heading, and the other sentences. */
+const splitSentence = (text: string): readonly [heading: string, others: string] => {
+  const end = text.indexOf('. ');
+  return end === -1 ? [text.replace(/\.$/, ''), ''] : [text.slice(0, end), text.slice(end + 2)];
+};
+
 export const EmptyList = ({
   title,
   hint = '',
   children,
 }: {
-  /** Why the list is empty, as a sentence */
-  readonly title: ComponentChildren;
+  /** Why the list is empty, as a sentence. Further sentences explain it. */
+  readonly title: string;
   /** Reason from the API */
   readonly hint?: string;
   /** Further next steps */
   readonly children?: ComponentChildren;
 }) => {
-  const { purpose, next } = emptyViews[path.value] ?? defaultEmptyView;
+  const [heading, explanation] = splitSentence(title);
+  const { purpose, next, hasPrimaryButton = false } = emptyViews[path.value] ?? defaultEmptyView;
   const filters = filterParams.filter((name) => readParam(name) !== '');
   return (
     <EmptyState
       icon={Inbox}
-      title={title}
+      title={heading}
       actions={
         <>
           {filters.length === 0 ? null : (
@@ -60,12 +67,17 @@ export const EmptyList = ({
             </Button>
           )}
           {next.map((step, index) => (
-            <Step key={JSON.stringify(step)} step={step} isFirst={index === 0 && filters.length === 0} />
+            <Step
+              key={JSON.stringify(step)}
+              step={step}
+              isPrimary={index === 0 && filters.length === 0 && !hasPrimaryButton}
+            />
           ))}
           {children}
         </>
       }
     >
+      {explanation === '' ? null : <p>{explanation}</p>}
       {purpose}{' '}
       {areaDocs.value === '' ? null : (
         <a href={`/docs/${areaDocs.value}`} target="_blank" rel="noreferrer">

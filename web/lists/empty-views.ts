@@ -6,6 +6,8 @@ export type NextStep = 'widen' | { readonly form: string } | readonly [title: st
 export interface EmptyViewText {
   readonly purpose: string;
   readonly next: readonly NextStep[];
+  /** Whether the toolbar of the view has its primary button, so that no step is one */
+  readonly hasPrimaryButton?: boolean;
 }
 
 const sendData: NextStep = ['Send data', '/get-started'];
@@ -24,6 +26,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
   },
   '/alerts/history': { purpose: 'Each change of an alert is listed here.', next: [manageRules, 'widen'] },
   '/alerts/rules': {
+    hasPrimaryButton: true,
     purpose: 'An alert rule evaluates a query and notifies contact points when its condition holds.',
     next: [manageRules, ['Import rules', '/alerts/import']],
   },
@@ -32,6 +35,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     next: [{ form: 'Create recording group' }, ['Import rules', '/alerts/import']],
   },
   '/alerts/silences': {
+    hasPrimaryButton: true,
     purpose: 'A silence mutes alerts by their labels for some time.',
     next: [['View alerts', '/alerts']],
   },
@@ -142,6 +146,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     next: [collect('prometheus'), 'widen'],
   },
   '/dashboards': {
+    hasPrimaryButton: true,
     purpose: 'Dashboards show queries side by side.',
     next: [
       ['Start from a template', '/dashboards/templates'],
@@ -149,6 +154,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     ],
   },
   '/saved-queries': {
+    hasPrimaryButton: true,
     purpose: 'Saved queries are shared by name.',
     next: [
       ['Search logs', '/logs'],
@@ -225,7 +231,8 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
   '/network/dns': { purpose: 'DNS lookups show names, times and failures.', next: [collect('collector'), 'widen'] },
   '/network/map': { purpose: 'The map shows flows between hosts and services.', next: [collect('collector'), 'widen'] },
   '/incidents': {
-    purpose: 'An incident is opened by an escalation policy, or by hand.',
+    hasPrimaryButton: true,
+    purpose: 'Escalation policies open incidents for alerts, and users declare them.',
     next: [
       ['Declare incident', '/incidents?incident=new'],
       ['Set up paging', '/incidents/escalation?open=new'],
@@ -245,6 +252,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     next: [['Edit contact methods', '/settings/contacts'], 'widen'],
   },
   '/incidents/calendars': {
+    hasPrimaryButton: true,
     purpose: 'A calendar link shows shifts in your calendar.',
     next: [['View schedules', '/incidents/on-call']],
   },
@@ -253,6 +261,7 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     next: [['View rules', '/detections/rules'], 'widen'],
   },
   '/detections/rules': {
+    hasPrimaryButton: true,
     purpose: 'Detection rules find threats in logs. Sigma rules can be imported.',
     next: [['Import Sigma rules', '/detections/import'], { form: 'Create rule' }],
   },
@@ -319,10 +328,12 @@ export const emptyViews: Readonly<Record<string, EmptyViewText>> = {
     next: [['View agents', '/agents'], 'widen'],
   },
   '/settings/invitations': {
+    hasPrimaryButton: true,
     purpose: 'Invited users appear here until they join.',
     next: [['View users', '/settings/people']],
   },
   '/settings/service-accounts': {
+    hasPrimaryButton: true,
     purpose: 'Programs use API tokens of service accounts.',
     next: [['View users', '/settings/people']],
   },

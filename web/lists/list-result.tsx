@@ -1,5 +1,4 @@
 /** Result of a list call: rows, or a text for an empty list */
-import type { ComponentChildren } from 'preact';
 import type { OperationDeclaration } from '../client/call.ts';
 import type { PagedList } from '../client/pages.ts';
 import { SkeletonRows } from '../components/skeleton.tsx';
@@ -11,12 +10,12 @@ const getHint = (result: object): string => ('hint' in result && typeof result.h
 
 export const ListResult = <Operation extends OperationDeclaration, Item>({
   list,
-  emptyContent,
+  emptyText,
   ...rows
 }: Omit<RowsProps<Item>, 'items' | 'onVisibleRange'> & {
   readonly list: PagedList<Operation, Item>;
-  /** Content of an empty list */
-  readonly emptyContent: ComponentChildren;
+  /** Why the list is empty, as a sentence. Further sentences explain it. */
+  readonly emptyText: string;
 }) => {
   const { response, isLoading } = list.first.state.value;
   if (response === undefined) return isLoading ? <SkeletonRows /> : <p class="said" />;
@@ -30,5 +29,5 @@ export const ListResult = <Operation extends OperationDeclaration, Item>({
         onVisibleRange={(first, last) => list.reportVisible(first, last)}
       />
     );
-  return <EmptyView title={emptyContent} hint={getHint(response as object)} />;
+  return <EmptyView title={emptyText} hint={getHint(response as object)} />;
 };

@@ -36,7 +36,7 @@ const renderCells = ({ state, severity, ruleName, labels, value, reason, since, 
 const AlertTable = ({ openAlertId }: { readonly openAlertId: string }) => (
   <ListResult
     list={alertPages}
-    emptyContent="No alerts are firing."
+    emptyText="No alerts are firing."
     label="Alerts"
     class="alerts"
     columns={['State', 'Severity', 'Rule', 'Labels', 'Value', 'Reason', 'Active since']}

@@ -184,7 +184,7 @@ const RulePanel = ({ rule }: { readonly rule: Rule }) => (
 const RuleTable = ({ openRuleId }: { readonly openRuleId: string }) => (
   <ListResult
     list={pagedRules}
-    emptyContent="No alert rules yet."
+    emptyText="No alert rules yet."
     label="Alert rules"
     class="rules"
     columns={['State', 'Name', 'Firing', 'Condition', 'Last evaluation']}

@@ -1,6 +1,7 @@
 /** Dashboard templates, sorted by the number of panels with data */
 import { useState } from 'preact/hooks';
 import { Action } from '../../client/action.ts';
+import { Button } from '../../components/button.tsx';
 import { navigate, readParam, setParams } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
 import { useEscape } from '../../frame/escape.ts';
@@ -52,9 +53,9 @@ const TemplateRow = ({ template }: { readonly template: Template }) => {
       </td>
       <td>
         {isPermitted(instantiateCall) ? (
-          <button type="button" disabled={createAction.isRunning.value} onClick={() => void createDashboard()}>
+          <Button disabled={createAction.isRunning.value} onClick={() => void createDashboard()}>
             Create dashboard<span class="sr-only"> from {name}</span>
-          </button>
+          </Button>
         ) : null}
         <ErrorMessage
           error={createAction.error.value ?? addFavouriteAction.error.value ?? removeFavouriteAction.error.value}
@@ -86,7 +87,7 @@ export const Templates = () => {
       <div class={openTemplateId === '' ? 'list' : 'list with-record'}>
         <ScrollRegion class="scrolled" label="Templates">
           {response === undefined ? null : (
-            <table class="figures texts">
+            <table class="figures texts templates">
               <TableHeader columns={['Template', 'Source', 'Panels with data', 'Dashboards', 'Favorites', 'Actions']} />
               <tbody>
                 {response.items.map((template) => (

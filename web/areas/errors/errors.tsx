@@ -45,7 +45,7 @@ const renderCells = (group: ErrorGroup) => [
 const ErrorTable = () => (
   <ListResult
     list={pagedErrors}
-    emptyContent="No errors in this range."
+    emptyText="No errors in this range."
     label="Errors"
     class="errors"
     columns={['Status', 'Error', 'Events', 'Users', 'Trend', 'Services', 'Last seen']}

@@ -83,7 +83,7 @@ const statuses = ['open', 'acknowledged', 'resolved', 'merged'];
 const IncidentTable = ({ openIncidentId }: { readonly openIncidentId: string }) => (
   <ListResult
     list={pagedIncidents}
-    emptyContent="No incidents found."
+    emptyText="No incidents found."
     label="Incidents"
     class="incidents"
     columns={['Status', 'Severity', 'Title', 'Services', 'Opened']}

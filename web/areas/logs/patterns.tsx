@@ -186,7 +186,7 @@ export const Patterns = () => {
       <div class={id === '' ? 'list' : 'list with-record'}>
         <ListResult
           list={patternPages}
-          emptyContent="No patterns in this range."
+          emptyText="No patterns in this range."
           label="Patterns"
           class="patterns"
           columns={['Records', 'Share', 'Trend', 'Change', 'Services', 'Pattern']}

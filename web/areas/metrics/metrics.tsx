@@ -44,7 +44,7 @@ const renderCells = ({ name, type, unit, seriesCount, services, description }: M
 const MetricTable = () => (
   <ListResult
     list={pagedMetrics}
-    emptyContent="No metrics in this range."
+    emptyText="No metrics in this range."
     label="Metrics"
     class="metrics"
     columns={['Name', 'Type', 'Unit', 'Series', 'Services', 'Description']}

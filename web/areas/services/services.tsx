@@ -77,7 +77,7 @@ const renderCells = (service: Service) => {
 const ServiceTable = () => (
   <ListResult
     list={pagedServices}
-    emptyContent="No services in this range. No telemetry with a service.name was received."
+    emptyText="No services in this range. No telemetry with a service.name was received."
     label="Services"
     class="services"
     columns={[

@@ -34,7 +34,7 @@ const toCells = ({ startTime, durationNs, rootService, rootName, spanCount, erro
 const TraceTable = () => (
   <ListResult
     list={tracePages}
-    emptyContent="No traces in this range."
+    emptyText="No traces in this range."
     label="Traces"
     class="traces"
     columns={['Start', 'Duration', 'Service', 'Name', 'Spans', 'Failed']}
