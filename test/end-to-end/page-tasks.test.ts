@@ -308,3 +308,26 @@ task('asks why a service is slow, and reads the cause', async (t, doing) => {
     .waitFor();
   t.pass();
 });
+
+/** Areas whose content loads in parts. Below 0.1, a layout shift is good by the rating of web vitals. */
+const areasWithParts = ['/overview', '/services', '/llm', '/security', '/digital-experience/web-vitals', '/events'];
+const maxLayoutShift = 0.1;
+
+for (const screen of screens)
+  declare(`areas with demo data keep their layout while they load, on ${screen.name}`, async (t) => {
+    const { page: view } = screen.isPhone ? phone : desktop;
+    await view.addInitScript(`
+      window.layoutShift = 0;
+      new PerformanceObserver((list) => {
+        for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) window.layoutShift += value;
+      }).observe({ type: 'layout-shift', buffered: true });`);
+    const shifts: string[] = [];
+    for (const area of areasWithParts) {
+      await view.goto(`${oiq.http}${area}`);
+      await view.waitForLoadState('networkidle');
+      await view.locator('main .skeleton').first().waitFor({ state: 'detached' });
+      const shift = Number(await view.evaluate('window.layoutShift'));
+      if (shift > maxLayoutShift) shifts.push(`${area}: ${shift.toFixed(3)}`);
+    }
+    t.deepEqual(shifts, []);
+  });
