@@ -47,7 +47,7 @@ export const resolveFindingState = (finding: MergedFinding, decisions: Decisions
 const findProcess = ({ target, package: item }: MergedFinding, runningTargets: RunningTargets): string | undefined => {
   const processes = runningTargets.getProcesses(target);
   if (processes.size === 0) return undefined;
-  const name = item.name.slice(item.name.search(/[^/:]*$/)).toLowerCase();
+  const name = item.name.slice(Math.max(item.name.lastIndexOf('/'), item.name.lastIndexOf(':')) + 1).toLowerCase();
   return processes.has(name) ? name : undefined;
 };
 
