@@ -10,40 +10,37 @@ const clusterAttributes: Attributes = { 'k8s.cluster.name': 'demo', 'deployment.
 const nodes = ['node-1', 'node-2', 'node-3'] as const;
 type Node = (typeof nodes)[number];
 
+const mapNodes = (toAttributes: (node: Node) => Attributes): Readonly<Record<Node, Attributes>> => ({
+  'node-1': toAttributes('node-1'),
+  'node-2': toAttributes('node-2'),
+  'node-3': toAttributes('node-3'),
+});
+
 const cpus = 4;
 const memoryBytes = 16 * gibibyte;
 /** Days since the nodes were started */
 const uptimeDays = 12;
 
-const nodeAttributes: Readonly<Record<Node, Attributes>> = Object.fromEntries(
-  nodes.map((node, index) => [
-    node,
-    {
-      ...clusterAttributes,
-      'host.name': node,
-      'host.id': `i-0d3a51c7e29f8b4${index}`,
-      'host.type': 'm6i.xlarge',
-      'host.arch': 'amd64',
-      'os.type': 'linux',
-      'os.description': 'Ubuntu 24.04.3 LTS',
-      'cloud.provider': 'aws',
-      'cloud.region': 'eu-central-1',
-      'k8s.node.name': node,
-    },
-  ]),
-) as unknown as Readonly<Record<Node, Attributes>>;
+/** Resource of a node in the metrics of its collector */
+const nodeAttributes = mapNodes((node) => ({
+  ...clusterAttributes,
+  'host.name': node,
+  'host.id': `i-0d3a51c7e29f8b4${nodes.indexOf(node)}`,
+  'host.type': 'm6i.xlarge',
+  'host.arch': 'amd64',
+  'os.type': 'linux',
+  'os.description': 'Ubuntu 24.04.3 LTS',
+  'cloud.provider': 'aws',
+  'cloud.region': 'eu-central-1',
+  'k8s.node.name': node,
+}));
 
-/** The agent that reports flows and DNS lookups of each node */
-const agentAttributes: Readonly<Record<Node, Attributes>> = Object.fromEntries(
-  nodes.map((node) => [
-    node,
-    {
-      ...nodeAttributes[node],
-      'telemetry.distro.name': 'opentelemetry-ebpf-instrumentation',
-      'telemetry.distro.version': 'v0.4.0',
-    },
-  ]),
-) as unknown as Readonly<Record<Node, Attributes>>;
+/** Resource of the agent that reports flows and DNS lookups of a node */
+const agentAttributes = mapNodes((node) => ({
+  ...nodeAttributes[node],
+  'telemetry.distro.name': 'opentelemetry-ebpf-instrumentation',
+  'telemetry.distro.version': 'v0.4.0',
+}));
 
 /** Bytes per second of the flows between workloads. An empty destination namespace is outside the cluster. */
 const flows: readonly (readonly [source: string, destination: string, bytesPerSecond: number, port: number])[] = [
@@ -103,9 +100,6 @@ export class Cluster {
   readonly #metrics: Outbox;
   readonly #logs: Outbox;
   readonly #startMs: number;
-  /** Resources of pods by name, and of containers by pod: each has one, so that an export request has each once. */
-  readonly #podAttributes = new Map<string, Attributes>();
-  readonly #containers = new Map<Attributes, Attributes>();
   #nowMs: number;
   #paymentsVersion = '';
 
@@ -241,10 +235,8 @@ export class Cluster {
     this.#gauge(deployment, 'k8s.deployment.desired', '{pod}', [[instances.length]]);
     this.#gauge(deployment, 'k8s.deployment.available', '{pod}', [[instances.length]]);
     for (const instance of instances) {
-      const name = String(instance['k8s.pod.name']);
-      const pod = this.#podAttributes.get(name) ?? toPodAttributes(instance);
-      this.#podAttributes.set(name, pod);
-      this.#recordPod(pod, service, 0.12 + 0.05 * this.#wave(name.length), 150e6);
+      const phase = String(instance['k8s.pod.name']).length;
+      this.#recordPod(toPodAttributes(instance), service, 0.12 + 0.05 * this.#wave(phase), 150e6);
     }
   }
 
@@ -256,7 +248,7 @@ export class Cluster {
   }
 
   #recordPod(pod: Attributes, containerName: string, cores: number, bytes: number): void {
-    const container = this.#withContainer(pod, containerName);
+    const container = { ...pod, 'k8s.container.name': containerName };
     this.#gauge(pod, 'k8s.pod.phase', '', [[2]]);
     this.#gauge(pod, 'k8s.pod.cpu.usage', '{cpu}', [[cores]]);
     this.#gauge(pod, 'k8s.pod.memory.working_set', 'By', [[bytes]]);
@@ -268,12 +260,6 @@ export class Cluster {
     this.#gauge(container, 'k8s.container.cpu_limit', '{cpu}', [[1]]);
     this.#gauge(container, 'k8s.container.memory_request', 'By', [[bytes * 1.2]]);
     this.#gauge(container, 'k8s.container.memory_limit', 'By', [[bytes * 1.6]]);
-  }
-
-  #withContainer(pod: Attributes, name: string): Attributes {
-    const container = this.#containers.get(pod) ?? { ...pod, 'k8s.container.name': name };
-    this.#containers.set(pod, container);
-    return container;
   }
 
   /** Both ends of a flow within the cluster report the same bytes. */
@@ -341,11 +327,10 @@ export class Cluster {
     this.#event('Deployment', 'payments', 'ScalingReplicaSet', `Scaled up replica set ${replicaSet} to 1`);
     this.#event('Pod', pod, 'Scheduled', `Successfully assigned shop/${pod} to ${payments['k8s.node.name']}`);
     this.#event('Pod', pod, 'Pulled', `Successfully pulled image "${image}" in 1.9s`);
-    this.#event('Pod', pod, 'Unhealthy', 'Readiness probe failed: connection refused', 'Warning');
     this.#event('Pod', pod, 'Started', 'Started container payments');
   }
 
-  #event(kind: string, name: string, reason: string, message: string, type: 'Normal' | 'Warning' = 'Normal'): void {
+  #event(kind: string, name: string, reason: string, message: string): void {
     const time = toNanosecondText(this.#nowMs);
     const uid = createSpanId();
     this.#logs.add(
@@ -353,8 +338,8 @@ export class Cluster {
       {
         timeUnixNano: time,
         observedTimeUnixNano: time,
-        severityNumber: type === 'Warning' ? 13 : 9,
-        severityText: type,
+        severityNumber: 9,
+        severityText: 'Normal',
         body: { stringValue: message },
         attributes: toKeyValues({
           'k8s.event.reason': reason,
