@@ -7,7 +7,7 @@ import type { PointSource } from './windows.ts';
 type OverTime = MetricQuery['overTime'];
 
 /** Returns the table of a series' points. Series of Prometheus' classic histograms and summaries are numbers. */
-const getPointTable = ({ kind, source }: SelectedSeries): PointSource['table'] => {
+export const getPointTable = ({ kind, source }: Pick<SelectedSeries, 'kind' | 'source'>): PointSource['table'] => {
   if (kind === 'exponential_histogram') return 'histograms';
   if (source !== 'otlp') return 'samples';
   if (kind === 'histogram') return 'histograms';
