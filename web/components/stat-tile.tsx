@@ -21,15 +21,7 @@ const Change = ({ change, isWorse }: { readonly change: number; readonly isWorse
   );
 };
 
-export const StatTile = ({
-  title,
-  value,
-  change,
-  note,
-  isWorse = 'neither',
-  trend,
-  url,
-}: {
+export interface StatTileProps {
   readonly title: string;
   /** Formatted value with its unit */
   readonly value: ComponentChildren;
@@ -43,7 +35,9 @@ export const StatTile = ({
   readonly trend?: readonly (number | undefined)[];
   /** Address with details */
   readonly url?: string;
-}) => {
+}
+
+export const StatTile = ({ title, value, change, note, isWorse = 'neither', trend, url }: StatTileProps) => {
   const content = (
     <>
       <span class="tile-title">{title}</span>
@@ -76,11 +70,27 @@ export const StatTile = ({
   );
 };
 
-/** Tiles that load, of the size of those with values */
-export const SkeletonTiles = ({ titles }: { readonly titles: readonly string[] }) => (
+/** A title, and the other properties of its tile from a response */
+export type TileDefinition<Response> = readonly [
+  title: string,
+  toProps: (response: Response) => Omit<StatTileProps, 'title'>,
+];
+
+/** Row of tiles, which have their size while the response loads */
+export const StatTiles = <Response,>({
+  tiles,
+  response,
+}: {
+  readonly tiles: readonly TileDefinition<Response>[];
+  readonly response: Response | undefined;
+}) => (
   <div class="columns tiles">
-    {titles.map((title) => (
-      <StatTile key={title} title={title} value="–" note="Loading…" />
+    {tiles.map(([title, toProps]) => (
+      <StatTile
+        key={title}
+        title={title}
+        {...(response === undefined ? { value: '–', note: 'Loading…' } : toProps(response))}
+      />
     ))}
   </div>
 );

@@ -6,7 +6,7 @@ import { formatQuantity } from '../../charts/values.ts';
 import { ButtonLink } from '../../components/button.tsx';
 import { Card } from '../../components/card.tsx';
 import { EmptyState } from '../../components/empty-state.tsx';
-import { SkeletonTiles, StatTile } from '../../components/stat-tile.tsx';
+import { StatTiles, type TileDefinition } from '../../components/stat-tile.tsx';
 import { toArea } from '../../frame/address.ts';
 import { renderText } from '../../frame/display-text.tsx';
 import { ErrorMessage, Freshness } from '../../frame/freshness.tsx';
@@ -25,68 +25,81 @@ type Totals = LlmOverview['current'];
 const getErrorShare = ({ requests, failedRequests }: Totals): number =>
   requests === 0 ? 0 : failedRequests / requests;
 
-const Tiles = ({ current, previous }: LlmOverview) => {
-  const currency = getMainCurrency(current.costs);
-  const changeOf = (getValue: (totals: Totals) => number | undefined): number | undefined => {
-    const value = getValue(current);
-    return value === undefined || previous === null ? undefined : computeChange(value, getValue(previous));
-  };
-  const { unpriced, cacheHitRate, latency } = current;
-  return (
-    <div class="columns tiles">
-      <StatTile
-        title="Cost"
-        value={formatAmounts(current.costs)}
-        change={changeOf(({ costs }) => getAmount(costs, currency))}
-        isWorse="up"
-        note="no earlier data"
-        url={toArea('/llm/cost')}
-      />
-      <StatTile
-        title="Requests"
-        value={formatQuantity(current.requests, '')}
-        change={changeOf(({ requests }) => requests)}
-        note="no earlier data"
-        url={toArea('/llm/requests')}
-      />
-      <StatTile
-        title="Tokens"
-        value={formatTokens(current.tokens.total)}
-        change={changeOf(({ tokens }) => Number(tokens.total))}
-        note="no earlier data"
-      />
-      <StatTile
-        title="Error rate"
-        value={formatQuantity(100 * getErrorShare(current), '%')}
-        change={changeOf(getErrorShare)}
-        isWorse="up"
-        note={`${current.failedRequests} failed`}
-        url={toArea('/llm/requests', { search: 'status:error' })}
-      />
-      <StatTile
-        title="p95 latency"
-        value={latency === null ? '–' : formatQuantity(latency.p95, 'ms')}
-        change={changeOf((totals) => totals.latency?.p95)}
-        isWorse="up"
-        note="no earlier data"
-      />
-      <StatTile
-        title="Cache hit rate"
-        value={cacheHitRate === null ? '–' : formatQuantity(100 * cacheHitRate, '%')}
-        note="share of input tokens"
-      />
-      <StatTile
-        title="Unpriced"
-        value={formatQuantity(current.requests === 0 ? 0 : (100 * unpriced.requests) / current.requests, '%')}
-        note={`${unpriced.requests} requests`}
-        url={toArea('/llm/requests', { search: 'priced:false' })}
-      />
-    </div>
-  );
+/** Returns the relative change of a value since the previous range; `undefined` if either is unknown. */
+const toChange = (
+  { current, previous }: LlmOverview,
+  getValue: (totals: Totals) => number | undefined,
+): number | undefined => {
+  const value = getValue(current);
+  return value === undefined || previous === null ? undefined : computeChange(value, getValue(previous));
 };
 
-/** Titles of the tiles while they load */
-const tileTitles = ['Cost', 'Requests', 'Tokens', 'Error rate', 'p95 latency', 'Cache hit rate', 'Unpriced'];
+const tiles: readonly TileDefinition<LlmOverview>[] = [
+  [
+    'Cost',
+    (overview) => {
+      const currency = getMainCurrency(overview.current.costs);
+      return {
+        value: formatAmounts(overview.current.costs),
+        change: toChange(overview, ({ costs }) => getAmount(costs, currency)),
+        isWorse: 'up',
+        note: 'no earlier data',
+        url: toArea('/llm/cost'),
+      };
+    },
+  ],
+  [
+    'Requests',
+    (overview) => ({
+      value: formatQuantity(overview.current.requests, ''),
+      change: toChange(overview, ({ requests }) => requests),
+      note: 'no earlier data',
+      url: toArea('/llm/requests'),
+    }),
+  ],
+  [
+    'Tokens',
+    (overview) => ({
+      value: formatTokens(overview.current.tokens.total),
+      change: toChange(overview, ({ tokens }) => Number(tokens.total)),
+      note: 'no earlier data',
+    }),
+  ],
+  [
+    'Error rate',
+    (overview) => ({
+      value: formatQuantity(100 * getErrorShare(overview.current), '%'),
+      change: toChange(overview, getErrorShare),
+      isWorse: 'up',
+      note: `${overview.current.failedRequests} failed`,
+      url: toArea('/llm/requests', { search: 'status:error' }),
+    }),
+  ],
+  [
+    'p95 latency',
+    (overview) => ({
+      value: overview.current.latency === null ? '–' : formatQuantity(overview.current.latency.p95, 'ms'),
+      change: toChange(overview, ({ latency }) => latency?.p95),
+      isWorse: 'up',
+      note: 'no earlier data',
+    }),
+  ],
+  [
+    'Cache hit rate',
+    ({ current: { cacheHitRate } }) => ({
+      value: cacheHitRate === null ? '–' : formatQuantity(100 * cacheHitRate, '%'),
+      note: 'share of input tokens',
+    }),
+  ],
+  [
+    'Unpriced',
+    ({ current: { requests, unpriced } }) => ({
+      value: formatQuantity(requests === 0 ? 0 : (100 * unpriced.requests) / requests, '%'),
+      note: `${unpriced.requests} requests`,
+      url: toArea('/llm/requests', { search: 'priced:false' }),
+    }),
+  ],
+];
 
 const toModelName = ({ model }: CostGroup['group']): string => model || 'no model';
 
@@ -223,7 +236,7 @@ export const LlmOverviewPage = () => {
   return (
     <div class="llm">
       <ErrorMessage error={overview.error} />
-      {response === undefined ? <SkeletonTiles titles={tileTitles} /> : <Tiles {...response} />}
+      <StatTiles tiles={tiles} response={response} />
       <div class="columns llm-charts">
         <CostChart cost={cost} title="Cost by model" maxLines={6} toName={toModelName} />
         <TokenChart cost={cost} />
