@@ -110,6 +110,6 @@ declare('a secret links to the setting of its project, and keys to revoke are li
   const link = sidePanel.getByRole('link', { name: 'settings of the project' });
   t.regex((await link.getAttribute('href')) ?? '', /\/settings\/projects\?open=shop$/);
   await page.goto(`${harness.url}/security/secrets?key=active`);
-  await page.getByText('No secrets in logs and spans of this range.').waitFor();
+  await page.getByText('No secrets in logs and spans of this range').waitFor();
   t.deepEqual(tab.complaints, []);
 });
