@@ -105,7 +105,7 @@ export const Organization = () => {
   const retentionQuery = useQuery(declareCall<typeof getRetention>('GET', '/api/account/retention'), {});
   return (
     <ScrollRegion class="scrolled settings-cards" label="Organization">
-      <Card title="Organization">
+      <Card title="General">
         <ErrorMessage error={accountQuery.error} />
         {accountQuery.response === undefined ? (
           <Skeleton height={130} />
